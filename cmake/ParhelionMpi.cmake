@@ -1,0 +1,58 @@
+# Exactly one MPI: compiler wrapper, libraries and mpiexec come from the same prefix. FindMPI alone
+# happily takes the wrapper of one MPI and the mpiexec of another.
+#
+# Input, all optional: MPI_HOME, MPI_CXX_COMPILER, MPIEXEC_EXECUTABLE. Without them, the mpicxx on PATH.
+if(NOT MPI_CXX_COMPILER)
+  find_program(MPI_CXX_COMPILER NAMES mpicxx mpic++ HINTS ${MPI_HOME}/bin)
+  if(NOT MPI_CXX_COMPILER)
+    message(FATAL_ERROR "No MPI found: put mpicxx on PATH, or give -DMPI_HOME=/prefix/of/mpi")
+  endif()
+endif()
+cmake_path(GET MPI_CXX_COMPILER PARENT_PATH parhelion_mpi_bin)
+if(NOT MPI_HOME)
+  cmake_path(GET parhelion_mpi_bin PARENT_PATH MPI_HOME)
+endif()
+if(NOT MPIEXEC_EXECUTABLE)
+  find_program(MPIEXEC_EXECUTABLE NAMES mpiexec mpiexec.hydra HINTS ${parhelion_mpi_bin} NO_DEFAULT_PATH REQUIRED)
+endif()
+
+# Intel's wheels leave a placeholder in their wrappers and read the prefix from here.
+if(EXISTS ${MPI_HOME}/lib/libmpi_shm_heap_proxy.so AND NOT DEFINED ENV{I_MPI_ROOT})
+  set(ENV{I_MPI_ROOT} ${MPI_HOME})
+endif()
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI REQUIRED COMPONENTS CXX)
+
+# A wrapper's link options are its own -rpath and hardening; the former would stay in every binary.
+set_target_properties(MPI::MPI_CXX PROPERTIES INTERFACE_LINK_OPTIONS "")
+
+# A small program tells which library it loads and what that says it is.
+list(GET MPI_CXX_LIBRARIES 0 parhelion_mpi_library)
+cmake_path(GET parhelion_mpi_library PARENT_PATH PARHELION_MPI_LIBRARY_DIR)
+set(parhelion_probe ${PROJECT_BINARY_DIR}/mpi_version/mpi_version)
+try_compile(parhelion_mpi_compiles ${PROJECT_BINARY_DIR}/mpi_version ${CMAKE_CURRENT_LIST_DIR}/mpi_version.cpp
+  LINK_OPTIONS -Wl,-rpath,${PARHELION_MPI_LIBRARY_DIR} -Wl,--as-needed
+  LINK_LIBRARIES MPI::MPI_CXX OUTPUT_VARIABLE parhelion_mpi_output COPY_FILE ${parhelion_probe})
+if(parhelion_mpi_compiles)
+  execute_process(COMMAND ${parhelion_probe} RESULT_VARIABLE parhelion_mpi_status
+    OUTPUT_VARIABLE parhelion_mpi_version ERROR_VARIABLE parhelion_mpi_output)
+  execute_process(COMMAND ${CMAKE_READELF} -d ${parhelion_probe} OUTPUT_VARIABLE parhelion_mpi_needs)
+endif()
+if(NOT parhelion_mpi_compiles OR NOT parhelion_mpi_status EQUAL 0)
+  message(FATAL_ERROR "A program built with ${MPI_CXX_COMPILER} does not run: "
+    "${parhelion_mpi_status}\n${parhelion_mpi_output}")
+endif()
+string(REGEX MATCH "\\[(libmpi[^]]*)\\]" _ "${parhelion_mpi_needs}")
+set(PARHELION_MPI_SONAME "${CMAKE_MATCH_1}")
+string(REGEX REPLACE "[\r\n].*" "" PARHELION_MPI_VERSION "${parhelion_mpi_version}")
+string(REGEX REPLACE "[ \t\"\\]+" " " PARHELION_MPI_VERSION "${PARHELION_MPI_VERSION}")
+if(PARHELION_MPI_VERSION MATCHES "Open MPI")
+  set(PARHELION_MPI_KIND openmpi)
+elseif(PARHELION_MPI_VERSION MATCHES "Intel")
+  set(PARHELION_MPI_KIND impi)
+elseif(PARHELION_MPI_VERSION MATCHES "MPICH|MVAPICH")
+  set(PARHELION_MPI_KIND mpich)
+else()
+  message(FATAL_ERROR "Unknown MPI '${PARHELION_MPI_VERSION}': MPICH, Open MPI and Intel MPI are known")
+endif()
+message(STATUS "MPI: ${PARHELION_MPI_VERSION} in ${MPI_HOME}")

@@ -1,0 +1,12 @@
+option(PARHELION_BUILD_BENCH "Build the measuring program phl-bench" ${PROJECT_IS_TOP_LEVEL})
+option(PARHELION_BUILD_TESTS "Build the C++ tests" ${PROJECT_IS_TOP_LEVEL})
+option(PARHELION_BUILD_PYTHON "Build the Python extension module" OFF)
+option(PARHELION_WITH_UCX "Build the UCX transport (needs UCX headers; libraries are loaded at run time)" OFF)
+set(PARHELION_SANITIZE "" CACHE STRING "Sanitizers: address, undefined, thread, or address;undefined")
+set(PARHELION_WARNINGS_AS_ERRORS OFF CACHE BOOL "Turn warnings into errors")
+set(PARHELION_FLAVOR "" CACHE STRING "Name of this build; by default the kind of MPI")
+set(PARHELION_FLAVOR_DIR "" CACHE PATH "Where libraries, phl-bench and flavor.json are put")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()

@@ -1,0 +1,7 @@
+"""``python -m parhelion.launch -n RANKS [options] -- PROGRAM [ARGS…]``"""
+
+import sys
+
+from .main import main
+
+sys.exit(main())

@@ -1,0 +1,157 @@
+"""Flavors: one build of Parhelion per MPI, each in a directory told by ``flavor.json``."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from .cores import usable_cores
+from .kinds import KINDS, Request
+from .threads import single_threaded
+
+
+class FlavorError(RuntimeError):
+    """A flavor is not built, or its description cannot be used."""
+
+
+class Launch(NamedTuple):
+    """A command line for ``mpiexec``, the environment for it, and what was decided on the way."""
+
+    argv: list[str]
+    env: dict[str, str]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Flavor:
+    """A build against one MPI. Paths are absolute.
+
+    `kind` (mpich, openmpi, impi) says how `mpiexec` wants its options.
+    """
+
+    name: str
+    kind: str
+    mpi_home: Path
+    mpiexec: Path
+    library_dir: Path
+    library_version: str
+    soname: str
+    directory: Path
+
+    @property
+    def program(self) -> Path:
+        """The measuring program ``phl-bench`` of this flavor."""
+        return self.directory / "phl-bench"
+
+    @property
+    def mpi_library(self) -> Path:
+        """The MPI library that this flavor's programs load."""
+        return self.library_dir / self.soname
+
+    def launch(
+        self,
+        ranks: int,
+        program: str | os.PathLike,
+        args: Sequence[str | os.PathLike] = (),
+        *,
+        bind: bool = True,
+        env: Mapping[str, str] | None = None,
+        options: Sequence[str] = (),
+        cores: int | None = None,
+    ) -> Launch:
+        """Command line and environment that start `ranks` ranks of `program`.
+
+        With `bind`, one rank stands on one core, as long as there are cores enough. `env` is the
+        environment to start from (``os.environ`` by default), and what it holds is not overruled.
+        `options` go to ``mpiexec`` as they are. `cores` defaults to `usable_cores()`.
+        """
+        if ranks < 1:
+            raise ValueError(f"ranks is {ranks}: give at least 1")
+        base = dict(os.environ if env is None else env)
+        request = Request(ranks, cores or usable_cores(), bind)
+        threads, notes = single_threaded(base)
+        form = KINDS[self.kind](request, self)
+        suggested = {key: value for key, value in {**threads, **form.env}.items() if key not in base}
+        added = {**suggested, **form.forced, **self.mpi4py_environment(), **self._library_path(base)}
+        argv = [str(self.mpiexec), *form.options(added), *options, "-n", str(ranks)]
+        argv += [os.fspath(program), *map(os.fspath, args)]
+        return Launch(argv, {**base, **added}, notes + form.notes)
+
+    def command(
+        self,
+        ranks: int,
+        program: str | os.PathLike,
+        args: Sequence[str | os.PathLike] = (),
+        bind: bool = True,
+    ) -> tuple[list[str], dict[str, str]]:
+        """`launch` without the notes: (argv, env)."""
+        launch = self.launch(ranks, program, args, bind=bind)
+        return launch.argv, launch.env
+
+    def mpi4py_environment(self) -> dict[str, str]:
+        """Variables that make mpi4py's wheel load this flavor's MPI.
+
+        Its wheels carry a build per ABI and choose by the library that is loaded first. Naming the
+        library settles both; naming the ABI alone (MPI4PY_MPIABI) would leave the library to chance.
+        """
+        return {"MPI4PY_LIBMPI": str(self.mpi_library)}
+
+    def _library_path(self, env: Mapping[str, str]) -> dict[str, str]:
+        """LD_LIBRARY_PATH beats what a binary says, so where one is set, this MPI comes first in it."""
+        inherited = env.get("LD_LIBRARY_PATH")
+        return {"LD_LIBRARY_PATH": f"{self.library_dir}{os.pathsep}{inherited}"} if inherited else {}
+
+
+def flavor_directory() -> Path:
+    """Where the build puts flavors: ``_flavors`` in the package."""
+    return Path(__file__).resolve().parent.parent / "_flavors"
+
+
+def load_flavor(file: str | os.PathLike) -> Flavor:
+    """The flavor told by a ``flavor.json``. Relative paths in it are relative to its directory."""
+    file = Path(file).resolve()
+    try:
+        text = json.loads(file.read_text())
+        paths = {key: _absolute(file.parent, text[key]) for key in ("mpi_home", "mpiexec", "library_dir")}
+        words = {key: str(text[key]) for key in ("name", "kind", "library_version", "soname")}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FlavorError(f"{file} does not describe a flavor ({error!r}): run `make build` again") from error
+    if words["kind"] not in KINDS:
+        raise FlavorError(f"{file}: kind of MPI is {words['kind']!r}, known are {', '.join(KINDS)}")
+    return Flavor(**words, **paths, directory=file.parent)
+
+
+def flavors(directory: str | os.PathLike | None = None) -> dict[str, Flavor]:
+    """Every flavor that is built, by name; empty when none is."""
+    found = Path(directory or flavor_directory()).glob("*/flavor.json")
+    return {flavor.name: flavor for flavor in map(load_flavor, sorted(found))}
+
+
+def default_flavor(directory: str | os.PathLike | None = None) -> Flavor:
+    """The flavor named by PARHELION_FLAVOR, else the one built last, else the only one there is."""
+    directory = Path(directory or flavor_directory())
+    built = flavors(directory)
+    name = os.environ.get("PARHELION_FLAVOR") or _built_last(directory)
+    if name in built:
+        return built[name]
+    if name is None and len(built) == 1:
+        return next(iter(built.values()))
+    wanted = f"flavor {name!r}" if name else "a default flavor"
+    raise FlavorError(
+        f"{wanted} is not built in {directory} (built: {', '.join(built) or 'none'}): "
+        f"run `make build MPI={name or 'mpich'}`"
+    )
+
+
+def _built_last(directory: Path) -> str | None:
+    try:
+        return (directory / "default").read_text().strip() or None
+    except OSError:
+        return None
+
+
+def _absolute(base: Path, text: str) -> Path:
+    # Not resolved: .venv/bin/mpiexec must stay where it is for MPI to find its prefix.
+    return Path(os.path.normpath(base / text))

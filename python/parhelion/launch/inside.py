@@ -1,0 +1,48 @@
+"""Has a launcher (mpiexec, srun, …) already started this process as one of several ranks?"""
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Rank(NamedTuple):
+    """This process's place in the job that a launcher started; `size` is None when it is not told."""
+
+    rank: int
+    size: int | None
+    kind: str
+
+
+# Most telling first: Open MPI's ranks also carry PMIX_RANK, and under srun there may be PMI_RANK too.
+LAUNCHERS = (
+    ("openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("mvapich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
+    ("pals", "PALS_RANKID", "PALS_SIZE"),
+    ("flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE"),
+    ("hydra", "PMI_RANK", "PMI_SIZE"),
+    ("slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+    ("pmix", "PMIX_RANK", "PMIX_SIZE"),
+)
+
+
+def inside_launcher(env: Mapping[str, str] | None = None) -> Rank | None:
+    """(rank, size, kind) of this process when a launcher started it, else None. Local."""
+    env = os.environ if env is None else env
+    for kind, rank, size in LAUNCHERS:
+        number = _integer(env.get(rank))
+        if number is not None and (kind != "slurm" or _is_slurm_step(env)):
+            return Rank(number, _integer(env.get(size)), kind)
+    return None
+
+
+def _is_slurm_step(env: Mapping[str, str]) -> bool:
+    """A batch script and a shell from `srun --pty` have SLURM_PROCID too, but are no ranks."""
+    step = env.get("SLURM_STEP_ID", env.get("SLURM_STEPID"))
+    return step is not None and "SLURM_STEP_NUM_TASKS" in env and "SLURM_PTY_PORT" not in env
+
+
+def _integer(text: str | None) -> int | None:
+    try:
+        return None if text is None else int(text)
+    except ValueError:
+        return None

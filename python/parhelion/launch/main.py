@@ -1,0 +1,54 @@
+"""Command line that starts a program under a flavor's MPI with the options that this MPI wants."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+
+from .flavor import Flavor, FlavorError, default_flavor, flavors, load_flavor
+from .process import run_command
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status: the program's; 124 after the time limit; 2 for bad input."""
+    options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        launch = _flavor(options).launch(options.ranks, options.program, options.args, bind=options.bind)
+    except (FlavorError, ValueError) as error:
+        print(f"parhelion.launch: {error}", file=sys.stderr)
+        return 2
+    if options.verbose:
+        print("\n".join([*launch.notes, " ".join(launch.argv)]), file=sys.stderr)
+    return _status(run_command(launch.argv, launch.env, timeout=options.timeout), options.timeout)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m parhelion.launch", description=main.__doc__)
+    parser.add_argument("-n", "--ranks", type=int, required=True)
+    parser.add_argument("--flavor", help="name of a build (default: the one built last)")
+    parser.add_argument("--flavor-file", help="path of a flavor.json, instead of --flavor")
+    parser.add_argument("--timeout", type=float, help="seconds until all ranks are ended")
+    parser.add_argument("--no-bind", dest="bind", action="store_false", help="leave ranks unbound")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show the command line and what was set")
+    parser.add_argument("program")
+    parser.add_argument("args", nargs=argparse.REMAINDER)
+    return parser
+
+
+def _flavor(options: argparse.Namespace) -> Flavor:
+    if options.flavor_file:
+        return load_flavor(options.flavor_file)
+    if options.flavor is None:
+        return default_flavor()
+    built = flavors()
+    if options.flavor not in built:
+        raise FlavorError(f"flavor {options.flavor!r} is not built: run `make build MPI={options.flavor}`")
+    return built[options.flavor]
+
+
+def _status(completed, limit: float | None) -> int:
+    if completed.timed_out:
+        print(f"parhelion.launch: ended after the time limit of {limit:g} s", file=sys.stderr)
+        return 124
+    return completed.returncode if completed.returncode >= 0 else 128 - completed.returncode

