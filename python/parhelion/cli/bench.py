@@ -1,0 +1,17 @@
+"""`parhelion bench`: the group of measurements."""
+
+from __future__ import annotations
+
+import click
+
+from .lazy import LazyGroup
+
+BENCHMARKS = {
+    "halo": (".bench_halo", "halo", "Halo exchange of a structured grid beside hand-written MPI."),
+    "gather": (".bench_gather", "gather", "Index-map gather on partitioned meshes beside hand-written MPI."),
+}
+
+
+@click.group(cls=LazyGroup, table=BENCHMARKS)
+def bench() -> None:
+    """Measure. Every value is verified, every sample is kept; a crash loses no finished case."""

@@ -1,0 +1,31 @@
+"""Exit statuses and the errors that a command ends with."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+OK = 0
+WRONG_VALUE = 1
+BAD_INPUT = 2
+RANKS_FAILED = 3
+
+
+class BadInput(click.ClickException):
+    """Something the user gave cannot be used; the message says what, where, and the remedy. Exit status 2."""
+
+    exit_code = BAD_INPUT
+
+
+class RanksFailed(click.ClickException):
+    """The ranks crashed or were stopped; finished cases are kept. Exit status 3."""
+
+    exit_code = RANKS_FAILED
+
+
+def known_errors() -> tuple[type[Exception], ...]:
+    """Errors of other parts that mean bad input; only parts that are loaded can have raised one."""
+    names = {"parhelion.records.errors": "RecordError", "parhelion.launch.flavor": "FlavorError"}
+    loaded = {module: sys.modules[module] for module in names if module in sys.modules}
+    return tuple(getattr(module, names[name]) for name, module in loaded.items())

@@ -1,0 +1,29 @@
+"""The command line's root."""
+
+from __future__ import annotations
+
+import click
+
+from .lazy import LazyGroup
+
+COMMANDS = {
+    "demo": (".demo", "demo", "Measure halo and gather on this machine and write report.html."),
+    "bench": (".bench", "bench", "Measure: halo, gather."),
+    "report": (".report", "report", "Write HTML and Markdown from runs."),
+    "doctor": (".doctor", "doctor", "Say what this machine offers and which transports work here."),
+    "partition": (".partition", "partition", "Partition a mesh and write index maps."),
+}
+
+
+@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="parhelion", prog_name="parhelion")
+def root() -> None:
+    """Moves halos, places ranks, and measures both.
+
+    Exit status: 0; 1 when a value was wrong; 2 for bad input; 3 when the ranks failed.
+    """
+
+
+def main() -> None:
+    """Entry point of the command `parhelion`."""
+    root(prog_name="parhelion")

@@ -1,0 +1,45 @@
+"""The end of a bench command: table, document, exit status."""
+
+from __future__ import annotations
+
+import sys
+
+from ...records import Record
+from ...records.document import bench_document, failed
+from ...records.results import results
+from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
+from ..output import Output
+from .messages import exit_text
+from .table import print_results
+
+
+def finish(record: Record, output: Output) -> int:
+    """Print the results, write the document, and return the exit status."""
+    cases = results(record.cases)
+    print_results(output.console, record, cases)
+    output.document(bench_document(record))
+    for end in failed(record):
+        _explain(output, end)
+    return exit_status(record)
+
+
+def exit_status(record: Record) -> int:
+    """2 when the ranks refused their input, 3 when they failed otherwise, 1 when a value was wrong, else 0."""
+    statuses = {str(end.status) for end in failed(record)}
+    if exit_text(BAD_INPUT) in statuses:
+        return BAD_INPUT
+    if statuses:
+        return RANKS_FAILED
+    return WRONG_VALUE if any(line.verified is False for line in record.cases) else OK
+
+
+def _explain(output: Output, end: object) -> None:
+    output.errors.print(f"[bold red]Error[/]: ranks of start {end.launch + 1}: {end.status}", soft_wrap=True)
+    if end.message:
+        output.errors.print(end.message, markup=False, soft_wrap=True)
+
+
+def exit_with(status: int) -> None:
+    """Leave with `status`, through click."""
+    if status:
+        sys.exit(status)

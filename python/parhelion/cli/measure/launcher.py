@@ -1,0 +1,109 @@
+"""How ranks come to be: by our own `mpiexec`, or because a launcher has started this command once per rank."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from ...launch import Flavor, default_flavor, flavors, inside_launcher
+from ...launch.inside import Rank
+from ..errors import BAD_INPUT, BadInput
+from .measurement import Measurement
+from .ranks import Ranks
+
+SPEAKS = {"openmpi": {"openmpi"}, "hydra": {"mpich", "impi"}}
+
+
+class Starter(Protocol):
+    """Starts the measuring program once."""
+
+    def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks: ...
+
+
+class OwnLauncher:
+    """Starts the ranks with the flavor's `mpiexec`."""
+
+    def __init__(self, flavor: Flavor, bind: bool) -> None:
+        self.flavor, self.bind = flavor, bind
+
+    def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks:
+        files = (job.resolve(), record.resolve())
+        launch = self.flavor.launch(ranks, self.flavor.program, files, bind=self.bind)
+        return Ranks(launch.argv, launch.env, log)
+
+
+class OuterLauncher:
+    """Rank 0 of ranks that mpiexec or srun has started: its child inherits the connection to the launcher."""
+
+    def __init__(self, flavor: Flavor) -> None:
+        self.flavor = flavor
+
+    def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks:
+        argv = [str(self.flavor.program), str(job.resolve()), str(record.resolve())]
+        return Ranks(argv, dict(os.environ), log, own_group=False)
+
+
+def find_flavor(name: str | None) -> Flavor:
+    """The named build, or the default one; its measuring program must be there."""
+    if name is None:
+        flavor = default_flavor()
+    elif name in (built := flavors()):
+        flavor = built[name]
+    else:
+        raise BadInput(f"--mpi {name}: not built (built: {', '.join(built) or 'none'}): run `make build MPI={name}`")
+    if not os.access(flavor.program, os.X_OK):
+        raise BadInput(f"flavor {flavor.name} has no {flavor.program}: run `make build MPI={flavor.name}` again")
+    return flavor
+
+
+def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
+    """How to start the ranks, and what can be measured so. Under a launcher, ranks other than 0 do not return."""
+    flavor = find_flavor(measurement.flavor)
+    here = inside_launcher()
+    if here is None:
+        return OwnLauncher(flavor, measurement.bind), measurement
+    _check_kind(flavor, here)
+    fitting = _fit(measurement, here)
+    if here.rank > 0:
+        _become_rank(flavor, fitting)
+    return OuterLauncher(flavor), fitting
+
+
+def launched_ranks() -> int | None:
+    """The rank count that an outer launcher has decided, if one has."""
+    here = inside_launcher()
+    return here.size if here else None
+
+
+def _check_kind(flavor: Flavor, here: Rank) -> None:
+    if flavor.kind not in SPEAKS.get(here.kind, {flavor.kind}):
+        _refuse(here, f"this launcher is of kind {here.kind}, but flavor {flavor.name} is built for {flavor.kind}: "
+                      f"start it with {flavor.mpiexec}, or choose another build with --mpi")  # fmt: skip
+
+
+def _fit(measurement: Measurement, here: Rank) -> Measurement:
+    fitting = [group for group in measurement.groups if here.size in (None, group.ranks)]
+    if len(fitting) != 1 or len(measurement.groups) != 1:
+        needed = ", ".join(str(group.ranks) for group in measurement.groups)
+        _refuse(here, f"started with {here.size} ranks, but the cases need {needed}: start that many, "
+                      "one count at a time, or let parhelion start them itself")  # fmt: skip
+    return replace(measurement, groups=fitting, launches=1)
+
+
+def _refuse(here: Rank, message: str) -> None:
+    if here.rank > 0:
+        sys.exit(BAD_INPUT)  # rank 0 has said it
+    raise BadInput(message)
+
+
+def _become_rank(flavor: Flavor, measurement: Measurement) -> None:
+    """Replace this process by the measuring program, its job in memory: other hosts need not see rank 0's folder."""
+    job = os.memfd_create("parhelion-job", 0)
+    os.write(job, msgspec.json.encode(measurement.job(0, measurement.groups[0])))
+    program = str(flavor.program)
+    os.execv(program, [program, f"/proc/self/fd/{job}", os.devnull])

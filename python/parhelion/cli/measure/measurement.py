@@ -1,0 +1,65 @@
+"""What is to be measured, and the jobs that ask the ranks for it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+JOB_SCHEMA = "parhelion.job/1"
+REPETITIONS, QUICK_REPETITIONS = 30, 10
+LAUNCHES, QUICK_LAUNCHES = 3, 1
+MIN_SAMPLE_S, QUICK_MIN_SAMPLE_S = 0.0005, 0.0002
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cases that run in one start of the ranks, because they need the same number of them."""
+
+    ranks: int
+    cases: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A whole run: each group is started `launches` times."""
+
+    benchmark: str
+    groups: list[Group]
+    repetitions: int = REPETITIONS
+    launches: int = LAUNCHES
+    min_sample_s: float = MIN_SAMPLE_S
+    contenders: tuple[str, ...] = ()
+    seed: int = 1
+    bind: bool = True
+    flavor: str | None = None
+    out: Path | None = None
+    timeout: float = 300.0
+    labels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def starts(self) -> list[tuple[int, Group]]:
+        """Every start of the ranks with its number; groups take turns, so that a drift meets all of them."""
+        return list(enumerate(group for _ in range(self.launches) for group in self.groups))
+
+    @property
+    def most_ranks(self) -> int:
+        return max(group.ranks for group in self.groups)
+
+    def job(self, launch: int, group: Group) -> dict[str, Any]:
+        """The job of one start; the order of cases is drawn anew for each launch."""
+        cases = list(group.cases)
+        random.Random(f"{self.seed}/{launch}").shuffle(cases)
+        return {
+            "schema": JOB_SCHEMA,
+            "benchmark": self.benchmark,
+            "ranks": group.ranks,
+            "launch": launch,
+            "seed": self.seed,
+            "repetitions": self.repetitions,
+            "min_sample_s": self.min_sample_s,
+            "bind": self.bind,
+            "contenders": list(self.contenders),
+            "cases": cases,
+        }

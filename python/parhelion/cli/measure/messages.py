@@ -1,0 +1,35 @@
+"""What went wrong, out of what many ranks and their launcher printed."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+RANK_PREFIX = re.compile(r"^\s*(\[[\w.:/-]*\d[\w.:/, -]*\]|rank\s+\d+:|\d+:)\s*", re.IGNORECASE)
+OWN_PREFIX = re.compile(r"^(phl-bench|parhelion)(\[\d+\])?:\s*(error:\s*)?")
+LONGEST = 12
+NOISE = re.compile(r"^[=\-|\s]*$|^\|?\s*(PID|=)\s")
+
+
+def rank_message(log: Path) -> str | None:
+    """The ranks' own error, once; without one, the last distinct lines that were printed."""
+    try:
+        lines = log.read_text(errors="replace").splitlines()
+    except OSError:
+        return None
+    texts = [RANK_PREFIX.sub("", line).strip() for line in lines if not NOISE.match(line)]
+    own = [OWN_PREFIX.sub("", text) for text in texts if OWN_PREFIX.match(text)]
+    chosen = list(dict.fromkeys(own or texts))
+    return "\n".join(chosen[-LONGEST:]) or None
+
+
+def exit_text(code: int) -> str:
+    """How a process ended, in words: launchers report a signal as 128 + its number."""
+    number = -code if code < 0 else code - 128
+    if code < 0 or 128 < code < 160:
+        try:
+            return f"killed by {signal.Signals(number).name}"
+        except ValueError:
+            pass
+    return f"exit status {code}"

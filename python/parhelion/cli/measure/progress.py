@@ -1,0 +1,42 @@
+"""The progress bar of a run, with the time left."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from ...records.model import Case, Line, Plan
+
+
+class RunProgress:
+    """Counts finished case × contender lines over all starts; a start that is still to come counts as the last plan."""
+
+    def __init__(self, console: Console, benchmark: str, starts: int) -> None:
+        self.starts = starts
+        self.plans: dict[int, int] = {}
+        self.done = 0
+        self.bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+            TextColumn("elapsed"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+            TextColumn("[dim]{task.fields[now]}"), console=console, transient=True,
+        )  # fmt: skip
+        self.task: TaskID = self.bar.add_task(f"bench {benchmark}", total=None, now="starting ranks")
+
+    def starting(self, launch: int, ranks: int) -> None:
+        """A start of the ranks begins."""
+        self.bar.update(self.task, now=f"start {launch + 1} of {self.starts}, {ranks} ranks")
+
+    def line(self, line: Line) -> None:
+        """A line was added to the record."""
+        match line:
+            case Plan():
+                self.plans[line.launch] = line.cases
+            case Case():
+                self.done += 1
+        self.bar.update(self.task, completed=self.done, total=self._total())
+
+    def _total(self) -> int | None:
+        if not self.plans:
+            return None
+        known = list(self.plans.values())
+        return sum(known) + (self.starts - len(known)) * known[-1]

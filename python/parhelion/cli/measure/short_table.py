@@ -1,0 +1,44 @@
+"""The table for narrow terminals: the best of the library beside the best hand-written baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.markup import escape
+from rich.table import Table
+
+from ...records import CaseResult, Entry
+from ...records.params import constant, in_order, text, varying
+from ...records.results import BASELINE
+from ...statistics import geometric_mean
+from ...statistics.numbers import microseconds
+
+UNLIMITED = 10_000
+HELP = "µs per exchange, median; ×: times as fast as the best baseline; a wider terminal shows every contender"
+
+
+def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
+    """One row per case: best own, best baseline, how many times as fast."""
+    parameters, rows = varying(cases), in_order(cases)
+    shared = ", ".join(f"{name} {value}" for name, value in constant(cases).items())
+    table = Table(title=escape(f"{benchmark}: {shared}"), caption=HELP, title_justify="left", caption_justify="left")
+    for name in parameters:
+        table.add_column(escape(name), justify="right", no_wrap=True)
+    for name in ("best of the library", "best baseline", "×"):
+        table.add_column(name, justify="right")
+    for case in rows:
+        own, baseline = case.best("own"), case.best(BASELINE)
+        cells = [escape(text(case.params.get(name))) for name in parameters]
+        table.add_row(*cells, _named(own), _named(baseline), _times(own and case.speed(own.contender)))
+    mean = geometric_mean(own and case.speed(own.contender) for case in rows if (own := case.best("own")))
+    table.add_section()
+    table.add_row("geomean", *[""] * (len(parameters) + 1), _times(mean))
+    return table
+
+
+def _named(entry: Entry | None) -> str:
+    return f"{escape(entry.contender)} {microseconds(entry.median)}" if entry else "–"
+
+
+def _times(ratio: float | None) -> str:
+    return f"×{ratio:.2f}" if ratio else "–"

@@ -1,0 +1,101 @@
+"""The table that a measurement ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.measure import Measurement
+from rich.table import Table
+
+from ...records import CaseResult, Entry, Record
+from ...records.params import constant, in_order, text, varying
+from ...records.results import BASELINE, contenders
+from ...statistics import geometric_mean
+from ...statistics.numbers import microseconds
+from .short_table import UNLIMITED, short_table
+
+CELL_HELP = "µs per exchange, median; ×: times as fast as the best hand-written baseline; below: 95 % confidence interval"
+
+
+def print_results(console: Console, record: Record, cases: Sequence[CaseResult]) -> None:
+    """One row per case, one column per contender; the geometric mean over cases at the end."""
+    if not cases:
+        console.print("no case was finished")
+    else:
+        console.print(_fitting_table(console, record.run.benchmark, cases))
+        _print_troubles(console, cases)
+    for note in record.notes:
+        console.print(f"[yellow]note:[/] {escape(note)}")
+    console.print(f"record: {escape(str(record.path))}", soft_wrap=True)
+
+
+def results_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
+    """The table itself."""
+    names, rows = contenders(cases), in_order(cases)
+    shared = ", ".join(f"{name} {value}" for name, value in constant(cases).items())
+    table = Table(title=escape(f"{benchmark}: {shared}"), caption=CELL_HELP, title_justify="left", caption_justify="left")
+    parameters = varying(cases)
+    for name in parameters:
+        table.add_column(escape(name), justify="right", no_wrap=True)
+    for name in names:
+        table.add_column(escape(name), justify="right", header_style=_header_style(cases, name))
+    for case in rows:
+        cells = [escape(text(case.params.get(name))) for name in parameters]
+        table.add_row(*cells, *(_cell(case, name) for name in names))
+    means = [geometric_mean(case.speed(name) for case in rows) for name in names]
+    if any(means) and len(rows) > 1:
+        table.add_section()
+        padding = [""] * (len(parameters) - 1)
+        table.add_row("geomean", *padding, *(f"×{mean:.2f}" if mean else "–" for mean in means))
+    return table
+
+
+def _fitting_table(console: Console, benchmark: str, cases: Sequence[CaseResult]) -> Table:
+    table = results_table(benchmark, cases)
+    unlimited = console.options.update(max_width=UNLIMITED)
+    fits = Measurement.get(console, unlimited, table).maximum <= console.width
+    return table if fits else short_table(benchmark, cases)
+
+
+def _header_style(cases: Sequence[CaseResult], name: str) -> str:
+    roles = {entry.role for case in cases for entry in case.entries.values() if entry.contender == name}
+    return "dim" if BASELINE in roles else "bold"
+
+
+def _cell(case: CaseResult, name: str) -> str:
+    entry = case.entries.get(name)
+    if entry is None:
+        return "–"
+    if entry.wrong:
+        return "[bold red]WRONG[/]"
+    if entry.summary is None:
+        return "[red]failed[/]" if entry.error else "[dim]skipped[/]"
+    return f"{_median(case, entry)}\n[dim]{_interval(entry)}[/]"
+
+
+def _median(case: CaseResult, entry: Entry) -> str:
+    speed = case.speed(entry.contender)
+    fastest = min(filter(None, (other.median for other in case.entries.values() if other.role != "floor")), default=None)
+    median = microseconds(entry.median)
+    shown = f"[bold green]{median}[/]" if entry.median == fastest else median
+    return f"{shown} ×{speed:.2f}" if speed else shown
+
+
+def _interval(entry: Entry) -> str:
+    low, high = entry.summary.interval if entry.summary else (None, None)
+    return f"{microseconds(low)}–{microseconds(high)}" if low is not None and high is not None else "too few samples"
+
+
+def _print_troubles(console: Console, cases: Sequence[CaseResult]) -> None:
+    """Each reason once, with the contenders and the number of cases that it met."""
+    met: dict[tuple[str, str], set[str]] = {}
+    for case in cases:
+        for entry in case.entries.values():
+            for kind, why in (("failed", entry.error), ("skipped", entry.skipped)):
+                if why:
+                    met.setdefault((kind, why), set()).add(entry.contender)
+    for (kind, why), names in met.items():
+        color = "red" if kind == "failed" else "dim"
+        console.print(f"[{color}]{kind}:[/] {escape(', '.join(sorted(names)))}: {escape(why)}", soft_wrap=True)

@@ -1,0 +1,81 @@
+"""Option types and the options that all measurements share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .output import json_option
+
+ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
+LARGEST = 2**31 - 1
+
+
+class Numbers(click.ParamType):
+    """A list of whole numbers such as `1,2,4,5` or `2x1x1`, each from `low` to `high`."""
+
+    name = "numbers"
+
+    def __init__(self, low: int = 1, high: int = LARGEST, most: int | None = None) -> None:
+        self.low, self.high, self.most = low, high, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            numbers = tuple(int(part) for part in str(value).lower().replace("x", ",").split(","))
+        except ValueError:
+            self.fail(f"'{value}' is not a list of whole numbers such as 1,2,4", param, ctx)
+        if any(not self.low <= number <= self.high for number in numbers):
+            self.fail(f"'{value}': each number must be from {self.low} to {self.high}", param, ctx)
+        if self.most and len(numbers) > self.most:
+            self.fail(f"'{value}' has {len(numbers)} numbers, at most {self.most} can be used", param, ctx)
+        return numbers
+
+
+class Names(click.ParamType):
+    """A list of names such as `auto,mpi_persistent`."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        return value if isinstance(value, tuple) else tuple(filter(None, (part.strip() for part in value.split(","))))
+
+
+class Elements(Names):
+    """A list of element types."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        names = super().convert(value, param, ctx)
+        for name in names:
+            if name not in ELEMENTS:
+                self.fail(f"'{name}' is no element type: choose from {', '.join(ELEMENTS)}", param, ctx)
+        return names
+
+
+POSITIVE = click.IntRange(1, LARGEST)
+
+_OPTIONS = (
+    click.option("--contenders", "--transports", type=Names(), default=(), help="Only these; default: all there are."),
+    click.option("--repetitions", type=POSITIVE, help="Samples per contender, case and launch [30; quick: 10]."),
+    click.option("--launches", type=click.IntRange(1, 1000), help="Starts of the ranks [3; quick: 1]."),
+    click.option("--quick", is_flag=True, help="A short run: fewer samples, one launch."),
+    click.option("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last]."),
+    click.option("--out", type=click.Path(path_type=Path), metavar="RUNDIR", help="Run folder [runs/<time>-…]."),
+    click.option("--seed", type=click.IntRange(0, 2**62), default=1, show_default=True, help="Of the order of cases."),
+    click.option("--no-bind", is_flag=True, help="Leave the ranks unbound."),
+    click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the run; may be repeated."),
+    click.option("--timeout", type=click.FloatRange(min=1), default=300.0, show_default=True, metavar="SECONDS",
+                 help="Stop ranks that finish no case for so long."),
+    json_option,
+)  # fmt: skip
+
+
+def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every measurement."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

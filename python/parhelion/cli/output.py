@@ -1,0 +1,59 @@
+"""Where a command writes: tables for people, one JSON document for scripts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from rich.console import Console
+
+from .errors import BadInput
+
+PIPE_WIDTH = 400
+
+
+class Output:
+    """With `--json -` the document owns standard output, and everything for people goes to standard error."""
+
+    def __init__(self, json_file: str | None) -> None:
+        self.json_file = json_file
+        stream = sys.stderr if json_file == "-" else sys.stdout
+        self.console = _console(stream)
+        self.errors = _console(sys.stderr)
+        self._check_writable()
+
+    def document(self, document: dict[str, Any]) -> None:
+        """Write the JSON document where `--json` said, if it was given."""
+        if self.json_file is None:
+            return
+        text = msgspec.json.format(msgspec.json.encode(document, enc_hook=str), indent=1)
+        if self.json_file == "-":
+            sys.stdout.write(text.decode() + "\n")
+            sys.stdout.flush()
+        else:
+            Path(self.json_file).write_bytes(text + b"\n")
+
+    def _check_writable(self) -> None:
+        if self.json_file in (None, "-"):
+            return
+        try:
+            Path(self.json_file).open("ab").close()
+        except OSError as error:
+            raise BadInput(f"cannot write --json {self.json_file}: {error.strerror}") from None
+
+
+def _console(stream: Any) -> Console:
+    # Into a pipe or a file nothing is folded to 80 columns: a table cut there would lose figures.
+    width = None if stream.isatty() else PIPE_WIDTH
+    return Console(file=stream, width=width, highlight=False, soft_wrap=False)
+
+
+def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that every command takes."""
+    return click.option(
+        "--json", "json_file", metavar="FILE", help="Also write one JSON document; - for standard output."
+    )(command)

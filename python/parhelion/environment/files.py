@@ -1,0 +1,37 @@
+"""Reading small system files that may be absent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def read_text(path: str | Path) -> str | None:
+    """The stripped text of a file, or `None` when it cannot be read."""
+    try:
+        return Path(path).read_text(errors="replace").strip()
+    except (OSError, ValueError):
+        return None
+
+
+def read_int(path: str | Path) -> int | None:
+    """The number in a file, or `None`."""
+    text = read_text(path)
+    try:
+        return int(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+def parse_list(text: str) -> list[int]:
+    """A kernel list such as `0-3,8` as numbers."""
+    numbers: list[int] = []
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        numbers.extend(range(int(first), int(last or first) + 1))
+    return numbers
+
+
+def parse_size(text: str) -> int:
+    """A kernel size such as `32K` in bytes."""
+    units = {"K": 2**10, "M": 2**20, "G": 2**30}
+    return int(text[:-1]) * units[text[-1]] if text[-1:] in units else int(text)

@@ -1,0 +1,66 @@
+"""The document that `parhelion bench --json` writes, schema `parhelion.bench/1`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .read import Record
+from .results import CaseResult, Entry, results
+
+SCHEMA = "parhelion.bench/1"
+
+
+def bench_document(record: Record) -> dict[str, Any]:
+    """Everything a script wants of one run; seconds throughout."""
+    cases = results(record.cases)
+    return {
+        "schema": SCHEMA,
+        "benchmark": record.run.benchmark,
+        "run": record.id,
+        "record": str(record.path),
+        "labels": record.labels,
+        "environment": record.run.environment,
+        "notes": record.notes,
+        "failures": [{"launch": end.launch, "status": end.status, "message": end.message} for end in failed(record)],
+        "cases": [case_object(case, entry) for case in cases for entry in case.entries.values() if entry.ran],
+        "not_run": [reason_object(entry) for case in cases for entry in case.entries.values() if not entry.ran],
+    }
+
+
+def failed(record: Record) -> list[Any]:
+    """The launches that did not end well."""
+    return [end for end in record.ends if end.status not in ("ok", 0)]
+
+
+def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
+    """One contender on one case."""
+    summary = entry.summary
+    return {
+        "name": entry.name,
+        "params": entry.params,
+        "contender": entry.contender,
+        "role": entry.role,
+        "verified": entry.verified,
+        "median_s": summary and summary.median,
+        "ci95_s": summary and list(summary.interval),
+        "p5_s": summary and summary.p5,
+        "p95_s": summary and summary.p95,
+        "p99_s": summary and summary.p99,
+        "mean_s": summary and summary.mean,
+        "std_s": summary and summary.std,
+        "mean_std_us": summary and summary.mean_std_us,
+        "time_over_best_baseline": case.relative(entry.contender),
+        "samples": [sample for line in entry.lines for sample in line.samples],
+        "launches": [line.launch for line in entry.lines],
+        "setup_s": entry.setup_s,
+        "bytes": next((line.bytes for line in entry.lines if line.bytes is not None), None),
+        "messages": next((line.messages for line in entry.lines if line.messages is not None), None),
+        "explain": next((line.explain for line in entry.lines if line.explain), None),
+        "error": entry.error,
+    }
+
+
+def reason_object(entry: Entry) -> dict[str, Any]:
+    """A contender that gave no timing of a case, and why."""
+    who = {"name": entry.name, "params": entry.params, "contender": entry.contender, "role": entry.role}
+    return {**who, "skipped": entry.skipped, "error": entry.error}

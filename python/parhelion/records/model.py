@@ -1,0 +1,91 @@
+"""The lines of a record, schema `parhelion.record/1`.
+
+These types are the schema: the published `record.schema.json` is generated from them, and reading a line checks it
+against them. Keys that are not listed here are ignored, so that a newer writer can add some.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, field
+
+SCHEMA = "parhelion.record/1"
+
+Seconds = Annotated[float, Meta(ge=0, description="seconds")]
+Count = Annotated[int, Meta(ge=0)]
+
+
+class Run(Struct, tag="run"):
+    """First line of a record: what was asked for, and on which machine."""
+
+    schema: str
+    run: str
+    benchmark: str
+    created: str = ""
+    argv: list[str] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, Any] = field(default_factory=dict)
+
+
+class Launch(Struct, tag="launch"):
+    """One start of the ranks: the MPI that ran, the libraries that were loaded, where the ranks were bound."""
+
+    launch: Count
+    ranks: Count
+    mpi: dict[str, Any] = field(default_factory=dict)
+    mpi_init_s: Seconds | None = None
+    libraries: list[Any] = field(default_factory=list)
+    binding: list[Any] = field(default_factory=list)
+    hosts: list[Any] = field(default_factory=list)
+    cvars: Any = None
+    flavor: Any = None
+
+
+class Plan(Struct, tag="plan"):
+    """How many case × contender lines follow in this launch."""
+
+    launch: Count
+    cases: Count
+
+
+class Case(Struct, tag="case"):
+    """One contender on one case in one launch.
+
+    `samples` are seconds per exchange, the maximum over ranks; `samples_by_rank` holds every rank's own. A line
+    without samples says in `error` or `skipped` why.
+    """
+
+    launch: Count
+    name: str
+    contender: str
+    params: dict[str, Any] = field(default_factory=dict)
+    role: str = "own"
+    verified: bool | None = None
+    error: str | None = None
+    skipped: str | None = None
+    setup_s: dict[str, Seconds | None] | None = None
+    iterations: Count | None = None
+    samples: list[Seconds] = field(default_factory=list)
+    samples_by_rank: list[list[Seconds]] = field(default_factory=list)
+    probe_ns: list[float | None] | None = field(default_factory=list)
+    bytes: Count | None = None
+    messages: Count | None = None
+    explain: Any = None
+
+
+class Labels(Struct, tag="labels"):
+    """Labels given to a run after it was made; a later line wins over an earlier one."""
+
+    labels: dict[str, str | None]
+
+
+class End(Struct, tag="end"):
+    """The end of a launch; `status` is `ok`, or says how the ranks ended and `message` why."""
+
+    launch: Count
+    status: str | int
+    message: str | None = None
+
+
+Line = Run | Launch | Plan | Case | Labels | End

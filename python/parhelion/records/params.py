@@ -1,0 +1,53 @@
+"""Parameters of cases: which of them vary, in which order cases stand, how values are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+from .results import CaseResult
+
+# The order in which people look for them; others follow as they come.
+FIRST = ("dataset", "ranks", "grid", "extent", "halo", "fields", "size", "vdim", "element", "components")
+
+
+def text(value: Any) -> str:
+    """A parameter's value as people write it: `64×64×64`, the last part of a path."""
+    if isinstance(value, list):
+        return "×".join(map(str, value))
+    if isinstance(value, str) and "/" in value:
+        return PurePath(value).name
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+
+
+def varying(cases: Sequence[CaseResult]) -> list[str]:
+    """The parameters in which the cases differ, or the first known one when there is but one case."""
+    names = _names(cases)
+    differing = [name for name in names if len({text(case.params.get(name)) for case in cases}) > 1]
+    return differing or names[:1]
+
+
+def constant(cases: Sequence[CaseResult]) -> dict[str, str]:
+    """The parameters that all cases share."""
+    if not cases:
+        return {}
+    changing = varying(cases)
+    return {name: text(cases[0].params[name]) for name in _names(cases) if name not in changing and name in cases[0].params}
+
+
+def in_order(cases: Sequence[CaseResult]) -> list[CaseResult]:
+    """Cases by their varying parameters, numbers as numbers, names with numbers in them likewise."""
+    names = varying(cases)
+    return sorted(cases, key=lambda case: [_key(case.params.get(name)) for name in names])
+
+
+def _names(cases: Sequence[CaseResult]) -> list[str]:
+    seen = dict.fromkeys(name for case in cases for name in case.params)
+    return [*(name for name in FIRST if name in seen), *(name for name in seen if name not in FIRST)]
+
+
+def _key(value: Any) -> list[tuple[int, float, str]]:
+    parts = re.split(r"(\d+\.?\d*)", text(value))
+    return [(0, float(part), "") if part[:1].isdigit() else (1, 0.0, part) for part in parts if part]

@@ -1,0 +1,128 @@
+"""Case lines of several launches, joined: one entry per case and contender."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from ..statistics import Interval, Summary, ratio_interval, summarize
+from ..statistics.interval import NO_INTERVAL
+from .model import Case
+
+BASELINE = "baseline"
+
+
+@dataclass
+class Entry:
+    """One contender on one case, over all launches."""
+
+    name: str
+    params: dict[str, Any]
+    contender: str
+    role: str
+    lines: list[Case] = field(default_factory=list)
+
+    @property
+    def launches(self) -> list[np.ndarray]:
+        """Seconds per exchange, one array per launch that gave samples."""
+        return [np.asarray(line.samples) for line in self.lines if line.samples]
+
+    @cached_property
+    def summary(self) -> Summary | None:
+        return summarize(self.launches)
+
+    @property
+    def verified(self) -> bool:
+        """True when every launch that measured also verified every value."""
+        measured = [line.verified for line in self.lines if line.samples or line.verified is not None]
+        return bool(measured) and all(verdict is True for verdict in measured)
+
+    @property
+    def wrong(self) -> bool:
+        """A value was wrong in at least one launch."""
+        return any(line.verified is False for line in self.lines)
+
+    @property
+    def ran(self) -> bool:
+        """It gave samples, or it gave wrong values."""
+        return self.wrong or any(line.samples for line in self.lines)
+
+    @property
+    def median(self) -> float | None:
+        """Median of a verified contender; a timing of wrong values does not count."""
+        return self.summary.median if self.summary and not self.wrong else None
+
+    @property
+    def error(self) -> str | None:
+        return next((line.error for line in self.lines if line.error), None)
+
+    @property
+    def skipped(self) -> str | None:
+        return next((line.skipped for line in self.lines if line.skipped), None)
+
+    @property
+    def setup_s(self) -> dict[str, float]:
+        """Median over launches of each part of the set-up."""
+        parts: dict[str, list[float]] = {}
+        for line in self.lines:
+            for part, seconds in (line.setup_s or {}).items():
+                if seconds is not None:
+                    parts.setdefault(part, []).append(seconds)
+        return {part: float(np.median(values)) for part, values in parts.items()}
+
+
+@dataclass
+class CaseResult:
+    """All contenders on one case."""
+
+    name: str
+    params: dict[str, Any]
+    entries: dict[str, Entry] = field(default_factory=dict)
+
+    @cached_property
+    def best_baseline(self) -> Entry | None:
+        """The fastest hand-written baseline whose values were right."""
+        return self.best(BASELINE)
+
+    def relative(self, contender: str) -> float | None:
+        """Median of the contender over that of the best baseline: below 1 is faster than hand-written MPI."""
+        entry, best = self.entries.get(contender), self.best_baseline
+        return entry.median / best.median if entry and entry.median and best and best.median else None
+
+    def speed(self, contender: str) -> float | None:
+        """How many times as fast as the best baseline the contender is: the inverse of `relative`."""
+        relative = self.relative(contender)
+        return 1 / relative if relative else None
+
+    def speed_interval(self, contender: str) -> Interval:
+        """The 95 % interval of `speed`."""
+        best, entry = self.best_baseline, self.entries.get(contender)
+        return ratio_interval(best.launches, entry.launches) if best and entry else NO_INTERVAL
+
+    def best(self, role: str) -> Entry | None:
+        """The fastest verified contender of a role."""
+        timed = [entry for entry in self.entries.values() if entry.role == role and entry.median]
+        return min(timed, key=lambda entry: entry.median or 0.0, default=None)
+
+
+def results(cases: Iterable[Case]) -> list[CaseResult]:
+    """Cases in the order in which they were first measured, contenders likewise."""
+    joined: dict[tuple[str, bytes], CaseResult] = {}
+    for line in cases:
+        key = (line.name, msgspec.json.encode(line.params, order="deterministic"))
+        case = joined.setdefault(key, CaseResult(line.name, line.params))
+        entry = case.entries.setdefault(line.contender, Entry(line.name, line.params, line.contender, line.role))
+        entry.lines.append(line)
+    return list(joined.values())
+
+
+def contenders(cases: Iterable[CaseResult]) -> list[str]:
+    """Every contender that occurs: the project's own first, then baselines, peers and floors."""
+    order = {"own": 0, BASELINE: 1, "peer": 2, "floor": 3}
+    roles = {entry.contender: order.get(entry.role, 4) for case in cases for entry in case.entries.values()}
+    return sorted(roles, key=lambda name: roles[name])

@@ -1,0 +1,12 @@
+"""Statistics of timings: every figure carries its uncertainty.
+
+Samples are seconds per exchange. A *launch* is one start of the ranks; samples of one launch share whatever
+that start drew (addresses, pages, cores), so several launches are resampled launch by launch.
+"""
+
+from .interval import Interval, median_interval
+from .ratios import geometric_mean, ratio_interval
+from .summary import Summary, summarize
+from .uncertainty import mean_std
+
+__all__ = ["Interval", "Summary", "geometric_mean", "mean_std", "median_interval", "ratio_interval", "summarize"]

@@ -1,0 +1,109 @@
+"""Records and a measuring program made up for tests: the figures mean nothing and are never kept."""
+
+import json
+import stat
+import sys
+from pathlib import Path
+
+import numpy as np
+
+OWN = ("auto", "mpi_persistent", "mpi_p2p", "mpi_neighbor")
+BASELINES = ("hand_packed", "hand_persistent", "hand_datatypes", "hand_neighbor_alltoallv")
+SPEED = {name: 1 + 0.1 * place for place, name in enumerate((*OWN, *BASELINES))}
+
+
+def run_line(benchmark="halo", run="20260101T000000-halo-000000", **more):
+    """The first line of a record."""
+    return {"type": "run", "schema": "parhelion.record/1", "run": run, "benchmark": benchmark} | more
+
+
+def halo_cases(halo=(1, 2), fields=(1, 4)):
+    """Cases as the command line writes them into a job."""
+    fixed = {"grid": [2, 1, 1], "extent": [64, 64, 64], "element": "float32", "components": 1}
+    return [fixed | {"halo": h, "fields": f} for h in halo for f in fields]
+
+
+def case_lines(job, samples=None, spread=0.05, scale=1.0, drift=0.0):
+    """All case lines that a measuring program would write for `job`."""
+    rng = np.random.default_rng([job["seed"], job["launch"]])
+    number = samples or job["repetitions"]
+    shift = np.exp(rng.normal(0, drift))
+    for case in job["cases"]:
+        cost = 20e-6 * case.get("halo", 1) * case.get("fields", 1) ** 0.9
+        for contender in job["contenders"] or (*OWN, *BASELINES):
+            ranks = cost * scale * shift * SPEED[contender] * np.exp(rng.normal(0, spread, (job["ranks"], number)))
+            yield case_line(job, case, contender, ranks, rng)
+
+
+def case_line(job, case, contender, by_rank, rng):
+    """One case line."""
+    return {
+        "type": "case", "launch": job["launch"], "name": job["benchmark"], "params": case | {"ranks": job["ranks"]},
+        "contender": contender, "role": "own" if contender in OWN else "baseline", "verified": True,
+        "error": None, "skipped": None, "setup_s": {"pattern": 4e-4, "plan": 1e-4, "first": 9e-5}, "iterations": 8,
+        "samples": by_rank.max(axis=0).tolist(), "samples_by_rank": by_rank.tolist(),
+        "probe_ns": rng.choice([50.0, 210.0], by_rank.shape[1]).tolist(), "bytes": 196608, "messages": 26,
+        "explain": "cma to rank 1: 41 µs, mpi_persistent: 58 µs" if contender == "auto" else None,
+    }  # fmt: skip
+
+
+def launch_lines(job, **how):
+    """Everything that one start of the ranks adds to a record."""
+    mpi = {"library_version": "Synthetic MPI 1.0", "standard": "5.0", "thread_level": "multiple"}
+    cases = list(case_lines(job, **how))
+    yield {"type": "launch", "launch": job["launch"], "ranks": job["ranks"], "mpi": mpi, "mpi_init_s": 0.05,
+           "libraries": ["/usr/lib/libmpi.so.12"], "binding": [[0], [1]], "hosts": ["here"], "cvars": {"A": "1"},
+           "flavor": "synthetic"}  # fmt: skip
+    yield {"type": "plan", "launch": job["launch"], "cases": len(cases)}
+    yield from cases
+    yield {"type": "end", "launch": job["launch"], "status": "ok"}
+
+
+def job(benchmark="halo", ranks=2, launch=0, seed=1, repetitions=30, cases=None, contenders=()):
+    """A job as the command line writes it."""
+    return {"benchmark": benchmark, "ranks": ranks, "launch": launch, "seed": seed, "repetitions": repetitions,
+            "contenders": list(contenders), "cases": halo_cases() if cases is None else cases}  # fmt: skip
+
+
+def write_record(folder: Path, launches=3, benchmark="halo", run=None, environment=None, **how) -> Path:
+    """A whole run folder; `how` goes to `case_lines` and `job`."""
+    asked = {key: how.pop(key) for key in ("ranks", "seed", "repetitions", "cases", "contenders") if key in how}
+    lines = [run_line(benchmark, run or folder.name, environment=environment or {}, created="2026-01-01T00:00:00+00:00")]
+    for launch in range(launches):
+        lines += launch_lines(job(benchmark, launch=launch, **asked), **how)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+PROGRAM = """#!{python}
+import json, os, sys, time
+sys.path.insert(0, {here!r})
+import synthetic
+job = json.load(open(sys.argv[1]))
+{before}
+with open(sys.argv[2], "a") as record:
+    for line in synthetic.launch_lines(job):
+        {each}
+        record.write(json.dumps(line) + "\\n")
+        record.flush()
+{after}
+"""
+
+
+def write_flavor(folder: Path, before="", each="pass", after="", kind="mpich"):
+    """A flavor whose measuring program makes its figures up; Python source is put in before, between and after them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = PROGRAM.format(python=sys.executable, here=str(Path(__file__).parent), before=before, each=each, after=after)
+    _write_program(folder / "phl-bench", text)
+    _write_program(folder / "mpiexec", '#!/bin/sh\nwhile [ "$1" != -n ]; do shift; done\nshift 2\nexec "$@"\n')
+    description = {"name": "synthetic", "kind": kind, "mpi_home": ".", "mpiexec": "mpiexec", "library_dir": ".",
+                   "library_version": "Synthetic MPI", "soname": "libmpi.so"}  # fmt: skip
+    (folder / "flavor.json").write_text(json.dumps(description))
+    (folder.parent / "default").write_text("synthetic")
+    return folder
+
+
+def _write_program(file: Path, text: str) -> None:
+    file.write_text(text)
+    file.chmod(file.stat().st_mode | stat.S_IXUSR)
