@@ -48,7 +48,7 @@ test: ## Build every flavor and run every test of the project
 
 ##@ Building
 build: setup configure ## Build the library, phl-bench and the Python module for one MPI
-	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) -- --quiet $(NINJA_ARGS)
+	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) -- $(NINJA_ARGS)
 	@$(if $(SANITIZE),,echo $(FLAVOR) > $(FLAVORS)/default)
 
 setup: $(STAMPS)/build $(STAMPS)/run $(STAMPS)/tools $(STAMPS)/package $(MPI_STAMP)
@@ -63,7 +63,7 @@ $(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/tools $(MPI_STAMP) scripts/choos
 	  -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -DPython_EXECUTABLE=$(BIN)/python \
 	  -DPARHELION_FLAVOR=$(FLAVOR) -DPARHELION_FLAVOR_DIR=$(FLAVOR_DIR) $(PARTS) $(CMAKE_ARGS) \
 	  > $(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; rm -f $@; exit 1; }
-	@grep -E "MPI: |not built" $(BUILD)/configure.log || true
+	@grep -E "^-- MPI: |not built" $(BUILD)/configure.log || true
 	@touch $@
 
 install: build ## Install headers, library, CMake and pkg-config files (PREFIX=~/.local)

@@ -75,7 +75,7 @@ def openmpi(request: Request, installation: Installation) -> Form:
         # Containers have no other user; Open MPI refuses root unless told twice.
         env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         env |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return Form(options, env, request.notes(), _export_each)
+    return Form(options, env, request.notes(), export=_export_each)
 
 
 def impi(request: Request, installation: Installation) -> Form:
