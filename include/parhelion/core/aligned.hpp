@@ -1,0 +1,25 @@
+// Private memory that starts at a cache line.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "parhelion/core/types.hpp"
+
+namespace parhelion {
+
+struct FreeBytes {
+    void operator()(std::byte* bytes) const { std::free(bytes); }
+};
+using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
+
+/// At least `bytes` bytes, aligned to 64. Throws std::bad_alloc.
+inline AlignedBytes allocate_aligned(byte_count bytes) {
+    const auto size = static_cast<std::size_t>((bytes + 127) / 64 * 64);
+    void* memory = std::aligned_alloc(64, size);
+    if (memory == nullptr) throw std::bad_alloc();
+    return AlignedBytes(static_cast<std::byte*>(memory));
+}
+
+}  // namespace parhelion

@@ -1,0 +1,44 @@
+// A private duplicate of the user's communicator, made once and cached on it.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+namespace parhelion {
+
+/// A cheap handle to the library's own duplicate of a communicator.
+///
+/// The first construction for a given `MPI_Comm` is collective over it (it duplicates); later ones, copies and
+/// destructors are local and communicate nothing (the duplicate hangs on the user's communicator as an attribute,
+/// MPI-4.1 §7.7.2, and goes with it). Messages of the library therefore never meet the user's.
+/// Errors: MPI not initialised, or a null communicator.
+class Communicator {
+public:
+    Communicator();  ///< MPI_COMM_WORLD
+    Communicator(MPI_Comm user);  // NOLINT: implicit on purpose, a domain takes an MPI_Comm
+
+    MPI_Comm handle() const noexcept;
+    int rank() const noexcept;
+    int size() const noexcept;
+
+    /// A message tag that no other object on this communicator uses; equal on all ranks because objects are
+    /// made collectively. Local.
+    int next_tag() const;
+
+    /// Ranks that share memory with this one. Collective the first time, local afterwards.
+    const Communicator& node() const;
+
+    /// Translation: rank on the node of `rank`, or -1 when it is on another node. Needs node(). Local, O(1).
+    int node_rank(int rank) const;
+
+private:
+    struct State;
+    struct Owned {};
+    Communicator(MPI_Comm own, Owned);
+    static int release(MPI_Comm, int, void* attribute, void*);
+    static int attribute_key();
+    std::shared_ptr<State> state_;
+};
+
+}  // namespace parhelion

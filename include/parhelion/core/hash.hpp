@@ -1,0 +1,36 @@
+// Fingerprints by which ranks notice that they were called differently.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "parhelion/core/communicator.hpp"
+
+namespace parhelion {
+
+/// FNV-1a over 64-bit words; not for adversaries. Source: Fowler, Noll, Vo.
+class Hash {
+public:
+    template <class T>
+    Hash& add(T value) {
+        static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
+        value_ = (value_ ^ static_cast<std::uint64_t>(value)) * 0x100000001b3ull;
+        return *this;
+    }
+    template <class Range>
+    Hash& add_range(const Range& range) {
+        add(range.size());
+        for (const auto& value : range) add(value);
+        return *this;
+    }
+    std::uint64_t value() const { return value_ ^ (value_ >> 29); }
+
+private:
+    std::uint64_t value_ = 0xcbf29ce484222325ull;
+};
+
+/// Collective, one reduction. Throws Error(message) on every rank unless all passed the same value.
+void require_equal(const Communicator& comm, std::uint64_t value, const std::string& message);
+
+}  // namespace parhelion

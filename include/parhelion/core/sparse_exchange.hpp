@@ -1,0 +1,42 @@
+// Messages to a few ranks when nobody knows who will write to whom.
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "parhelion/core/communicator.hpp"
+#include "parhelion/core/types.hpp"
+
+namespace parhelion {
+
+/// Bytes for, or from, one rank.
+struct Parcel {
+    int rank = 0;
+    std::vector<std::byte> bytes;
+
+    template <class T>
+    void append(const T* values, std::size_t count) {
+        const auto* raw = reinterpret_cast<const std::byte*>(values);
+        bytes.insert(bytes.end(), raw, raw + count * sizeof(T));
+    }
+    template <class T>
+    std::vector<T> values() const {
+        std::vector<T> result(bytes.size() / sizeof(T));
+        if (!result.empty()) std::memcpy(result.data(), bytes.data(), result.size() * sizeof(T));
+        return result;
+    }
+};
+
+/// Collective. Delivers every parcel to its rank and returns those for this rank, in rank order. Parcels to oneself
+/// are allowed. Memory and messages per rank grow with its own parcels only, not with the number of ranks.
+/// Source: the nonblocking consensus (NBX) of Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for
+/// dynamic sparse data exchange", PPoPP 2010.
+std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel> outgoing);
+
+/// Collective over neighbors: sends `answers` to, and receives one parcel from each of `expected` (no consensus needed,
+/// both sides know each other). Returned in the order of `expected`.
+std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers,
+                                      const std::vector<int>& expected);
+
+}  // namespace parhelion

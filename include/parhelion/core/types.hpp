@@ -1,0 +1,21 @@
+// Index and size types used everywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace parhelion {
+
+using local_index = std::int32_t;   ///< a cell on this rank
+using global_index = std::int64_t;  ///< a cell of the whole problem
+using byte_count = std::int64_t;    ///< sizes, strides and offsets in bytes
+
+inline constexpr int max_dimensions = 4;
+
+/// Forward: owner → ghost. Reverse: ghost → owner.
+enum class Direction : std::uint8_t { forward, reverse };
+
+/// What an owner does with the values that come back in a reverse exchange.
+enum class Reduction : std::uint8_t { replace, sum, min, max, bit_and, bit_or };
+
+}  // namespace parhelion

@@ -1,0 +1,54 @@
+// A box of cells in global coordinates, and the width of a halo around it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <string>
+
+#include "parhelion/core/types.hpp"
+
+namespace parhelion {
+
+using Coordinates = std::array<global_index, max_dimensions>;
+
+/// Cells lo ≤ x < hi in every dimension; unused dimensions are [0, 1).
+struct Box {
+    Coordinates lo{0, 0, 0, 0};
+    Coordinates hi{1, 1, 1, 1};
+
+    global_index extent(int d) const { return std::max<global_index>(0, hi[d] - lo[d]); }
+    global_index cells() const { return extent(0) * extent(1) * extent(2) * extent(3); }
+    bool empty() const { return cells() == 0; }
+    friend bool operator==(const Box&, const Box&) = default;
+};
+
+/// Halo width in cells, per dimension and side:
+///
+///            lower[0]  owned cells  upper[0]
+///          ├─────────┼────────────┼─────────┤   → dimension 0
+///
+/// One number means that width on every side; one number per dimension means both sides of it.
+struct HaloWidth {
+    std::array<int, max_dimensions> lower{};
+    std::array<int, max_dimensions> upper{};
+
+    HaloWidth() = default;
+    HaloWidth(int width) { lower.fill(width), upper.fill(width); }  // NOLINT: `.halo = 2` is how one says it
+    HaloWidth(std::initializer_list<int> per_dimension) {
+        std::copy_n(per_dimension.begin(), std::min<std::size_t>(per_dimension.size(), max_dimensions), lower.begin());
+        upper = lower;
+    }
+    HaloWidth(std::array<int, max_dimensions> lower_, std::array<int, max_dimensions> upper_)
+        : lower(lower_), upper(upper_) {}
+    friend bool operator==(const HaloWidth&, const HaloWidth&) = default;
+};
+
+Box intersect(const Box& a, const Box& b);
+Box grow(const Box& box, const HaloWidth& width, int dimensions);
+Box translate(Box box, const Coordinates& shift);
+
+/// "[0, 64) × [0, 64)"
+std::string to_string(const Box& box, int dimensions);
+
+}  // namespace parhelion

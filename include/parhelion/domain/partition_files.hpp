@@ -1,0 +1,27 @@
+// Partitions of real meshes on disk, in the published layout.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "parhelion/core/communicator.hpp"
+#include "parhelion/domain/indexed_domain.hpp"
+
+namespace parhelion {
+
+/// One rank's part: how many cells it owns, and the global ids (from 0) of its ghosts, ascending.
+struct PartitionPart {
+    global_index owned = 0;
+    std::vector<global_index> ghosts;
+};
+
+/// Local. Reads one file of the published layout: little-endian 32-bit integers, number of owned cells, number of
+/// off-process cells m, m ascending global ids from 1; what follows is ignored. Never allocates more than the file's size.
+/// Errors: cannot be read, too short, negative numbers, ids below 1 or not strictly ascending.
+PartitionPart read_partition_file(const std::filesystem::path& file);
+
+/// Collective. Every rank reads its own file (`data001` for rank 0, …) of a data-set folder; a folder named `…-P` is for P
+/// ranks. Errors (on every rank): as above, a missing file, a rank count that does not match.
+PartitionPart read_partition(const std::filesystem::path& folder, const Communicator& comm = {});
+
+}  // namespace parhelion

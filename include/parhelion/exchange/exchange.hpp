@@ -1,0 +1,80 @@
+// The halo exchange itself.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "parhelion/plan/plan.hpp"
+#include "parhelion/transport/transport.hpp"
+
+namespace parhelion {
+
+struct ExchangeOptions {
+    /// "auto", a transport's name, or a hybrid "NEAR+FAR": NEAR for neighbors on the own node, FAR for the others.
+    /// Empty: the environment variable PARHELION_TRANSPORT, else "auto".
+    std::string transport = {};
+    /// A wait longer than this is an error that says who did not answer. 0: the environment variable PARHELION_TIMEOUT, else never.
+    double timeout_s = 0;
+};
+
+/// Refreshes the ghosts of fields, or gives the ghosts' contributions back.
+///
+/// Construction is collective: it checks that all ranks agree, compiles the plan, and sets up transports. The fields'
+/// arrays stay the caller's; they must outlive the exchange and not move. Between begin and end the caller must not
+/// write owned cells or touch ghosts (reverse: not touch owned cells that others hold as ghosts, not write ghosts).
+/// Every rank begins and ends an exchange the same number of times; different exchanges may be under way at once.
+/// begin and end are not collective in MPI's sense: a rank waits for its neighbors only. No call allocates memory.
+/// Errors: see make_plan; an unknown or impossible transport; begin while under way, end before begin; timeout.
+///
+///     Exchange exchange{build_pattern(domain), {view(domain, u), view(domain, v)}};
+///     auto step = exchange.begin();
+///     update_interior(u);
+///     step.end();
+class Exchange {
+public:
+    Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options = {});
+    ~Exchange();
+    Exchange(Exchange&&) noexcept;
+    Exchange& operator=(Exchange&&) noexcept;
+
+    /// An exchange under way. Its destructor ends it if end was not called (and then swallows errors).
+    class Step {
+    public:
+        explicit Step(Exchange& exchange) : exchange_(&exchange) {}
+        Step(Step&& other) noexcept : exchange_(other.exchange_) { other.exchange_ = nullptr; }
+        Step& operator=(Step&&) = delete;
+        ~Step();
+        void end();
+
+    private:
+        Exchange* exchange_;
+    };
+
+    /// Forward: owner → ghost.
+    [[nodiscard]] Step begin();
+    void operator()() { begin().end(); }
+
+    /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then as in the pattern), so
+    /// that floating-point sums repeat bit for bit. Ghosts keep their values (with the staged algorithm they do not).
+    /// Errors: a reduction that the elements do not have.
+    [[nodiscard]] Step begin_reverse(Reduction reduction = Reduction::sum);
+    void reverse(Reduction reduction = Reduction::sum) { begin_reverse(reduction).end(); }
+
+    /// Ends what begin or begin_reverse started; waits for the neighbors.
+    void end();
+    bool under_way() const;
+
+    const Plan& plan() const;
+    /// Name of what moves the data: "mpi_persistent", "shared+mpi_p2p", …
+    std::string transport() const;
+    /// Why: what was chosen for which neighbor, and what was measured. For people.
+    std::string explain() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace parhelion

@@ -1,0 +1,92 @@
+// Per neighbor, what is sent and what is received: plain data.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "parhelion/core/communicator.hpp"
+#include "parhelion/domain/box.hpp"
+
+namespace parhelion {
+
+/// Cells of one block that travel together. Coordinates are global and, for ghosts, continue past a periodic end.
+struct BoxPiece {
+    std::int32_t block = 0;  ///< on this rank
+    Box cells;
+    Box owner;  ///< the receiver's owned box seen from here: a field with a narrower halo moves cells ∩ grow(owner, width)
+    friend bool operator==(const BoxPiece&, const BoxPiece&) = default;
+};
+
+/// What one side of a link touches: boxes (structured) or local indices (unstructured), in the order of the message.
+struct Selection {
+    std::vector<BoxPiece> boxes;
+    std::vector<local_index> cells;
+    bool empty() const { return boxes.empty() && cells.empty(); }
+    friend bool operator==(const Selection&, const Selection&) = default;
+};
+
+/// Everything between this rank and one neighbor (possibly itself).
+///
+/// Entry k of `send` here is entry k of `receive` there. Of index cells the first `unique` have different global ids;
+/// the others repeat one of them (`duplicate_of` gives its place): they travel only in a reverse exchange, where every
+/// ghost counts, while in a forward exchange the receiver copies them from their first.
+struct Link {
+    int rank = 0;
+    Selection send;     ///< owned cells here that are ghosts there
+    Selection receive;  ///< ghosts here that are owned there
+    local_index send_unique = 0, receive_unique = 0;
+    std::vector<local_index> send_duplicate_of, receive_duplicate_of;
+    friend bool operator==(const Link&, const Link&) = default;
+};
+
+/// Links in ascending order of rank. A standard pattern has one stage, a staged one a stage per dimension.
+using Stage = std::vector<Link>;
+
+/// A pattern holds no addresses and no types: it can be printed, saved, loaded, checked, and shared by exchanges.
+struct Pattern {
+    Communicator communicator;
+    int dimensions = 0;         ///< 0: indexed
+    std::vector<Box> blocks;    ///< owned boxes (structured)
+    HaloWidth halo;             ///< structured
+    local_index owned = 0;      ///< cells (indexed)
+    local_index ghosts = 0;     ///< cells (indexed)
+    std::vector<Stage> stages;
+
+    bool indexed() const { return dimensions == 0; }
+};
+
+class CartesianDomain;
+class IndexedDomain;
+
+/// Local: a Cartesian pattern follows from the domain alone.
+Pattern build_pattern(const CartesianDomain& domain);
+
+/// Collective: owners learn who reads their cells by sparse consensus.
+Pattern build_pattern(const IndexedDomain& domain);
+
+/// Cells that this rank sends to others (not to itself) in a forward exchange, over all stages. Local.
+global_index cells_sent(const Pattern& pattern);
+
+/// Ranks other than this one with which it exchanges. Local.
+std::vector<int> neighbor_ranks(const Pattern& pattern);
+
+/// A few lines for people. Local.
+std::string describe(const Pattern& pattern);
+
+/// Checks this rank's part alone: indices in range, boxes inside owned cells or halo, ghosts written once. Local.
+/// Throws Error naming the link and entry.
+void check_local(const Pattern& pattern);
+
+/// Collective. check_local on every rank, then compares each link with the neighbor's view of it.
+/// Throws Error on every rank when a link has no partner or the two sides differ in number or shape.
+void verify(const Pattern& pattern);
+
+/// Writes this rank's part (versioned binary with a checksum). Local. Throws Error when the stream fails.
+void save(const Pattern& pattern, std::ostream& stream);
+
+/// Reads what save wrote; call verify afterwards, the ranks may have read parts that do not belong together.
+/// Local. Errors: not a pattern, other version, truncated, damaged, a part for another rank or rank count.
+Pattern load_pattern(std::istream& stream, Communicator comm = {});
+
+}  // namespace parhelion

@@ -1,0 +1,82 @@
+// A non-owning view of the values that live on the cells.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "parhelion/core/element.hpp"
+#include "parhelion/domain/cartesian_domain.hpp"
+#include "parhelion/domain/indexed_domain.hpp"
+
+namespace parhelion {
+
+/// C: last dimension contiguous, components last. Fortran: first dimension contiguous, components slowest.
+enum class Order : std::uint8_t { c, fortran };
+
+/// Where the cells of one block are. Strides in bytes, one per dimension (indexed: only the first).
+struct BlockView {
+    std::byte* first = nullptr;  ///< first owned cell (structured); first owned cell or first ghost (indexed)
+    std::array<byte_count, max_dimensions> strides{};
+};
+
+/// One field: what its elements are and where they lie. It owns nothing: the arrays must outlive every exchange that
+/// uses the view, and stay where they are.
+struct Field {
+    Element element;
+    int components = 1;
+    byte_count component_stride = 0;  ///< between components of a cell
+    HaloWidth halo = 0;               ///< width that is exchanged (structured), up to the pattern's
+    bool indexed = false;
+    std::vector<BlockView> blocks;    ///< one per block (structured); owned, ghosts (indexed)
+};
+
+struct ArrayLayout {
+    Order order = Order::c;
+    int components = 1;
+};
+
+/// Cells of an array that holds one block with a halo around it, `extents = owned + halo.lower + halo.upper` in each
+/// dimension. Bytes: the product, times components, times the element's size.
+std::vector<global_index> array_extents(const CartesianDomain& domain, const HaloWidth& halo, int block = 0);
+
+/// View of one array per block, each with `halo` around its owned cells. Local. Throws Error when the number of arrays is
+/// not the number of blocks or the halo is wider than the domain's.
+Field view_blocks(const CartesianDomain& domain, std::vector<std::byte*> arrays, Element element,
+                  const HaloWidth& halo, ArrayLayout layout = {});
+
+/// View of a single-block array with the domain's halo (or `halo`) around its owned cells. Local.
+///
+///     Field u = view(domain, data.data());
+template <class T>
+Field view(const CartesianDomain& domain, T* array, ArrayLayout layout = {}) {
+    return view_blocks(domain, {reinterpret_cast<std::byte*>(array)}, element_of<T>(), domain.halo(), layout);
+}
+template <class T>
+Field view(const CartesianDomain& domain, T* array, const HaloWidth& halo, ArrayLayout layout = {}) {
+    return view_blocks(domain, {reinterpret_cast<std::byte*>(array)}, element_of<T>(), halo, layout);
+}
+
+/// View of owned cells and ghosts in separate arrays, `components` values per cell next to each other (Order::c), or
+/// each component in a row of its own (Order::fortran; rows as long as the array's cells). Local.
+Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts, local_index ghost_cells, Element element,
+                 ArrayLayout layout = {});
+
+/// View of one array: owned cells, then ghosts, each `components` values. Local.
+template <class T>
+Field view(const IndexedDomain& domain, T* cells, int components = 1) {
+    auto* owned = reinterpret_cast<std::byte*>(cells);
+    auto* ghosts = owned + static_cast<byte_count>(domain.owned()) * components * static_cast<byte_count>(sizeof(T));
+    return view_cells(owned, domain.owned(), ghosts, domain.ghosts(), element_of<T>(), {Order::c, components});
+}
+/// View of owned cells and ghosts in two arrays. Local.
+template <class T>
+Field view(const IndexedDomain& domain, T* owned, T* ghosts, int components) {
+    return view_cells(reinterpret_cast<std::byte*>(owned), domain.owned(), reinterpret_cast<std::byte*>(ghosts),
+                      domain.ghosts(), element_of<T>(), {Order::c, components});
+}
+
+/// "float32 × 3, halo 2" for messages.
+std::string to_string(const Field& field);
+
+}  // namespace parhelion

@@ -1,0 +1,64 @@
+// Pattern × fields: everything compiled that an exchange needs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "parhelion/pattern/pattern.hpp"
+#include "parhelion/plan/field.hpp"
+#include "parhelion/plan/program.hpp"
+
+namespace parhelion {
+
+/// One direction of a link. Packing and unpacking use base 0 for the message and the plan's bases for the fields.
+struct Way {
+    byte_count send_bytes = 0, receive_bytes = 0;
+    Program pack;    ///< fields → message
+    Program unpack;  ///< message → fields (forward: copy; reverse: reduce)
+};
+
+/// A neighbor: one message each way, with all fields in it.
+struct LinkPlan {
+    int rank = 0;
+    const Link* link = nullptr;
+    Way forward, reverse;
+    Program repeat;  ///< forward, after unpack: ghosts that repeat another one
+    std::vector<std::vector<int>> orders;  ///< per field, the order in which the neighbor packs its dimensions
+    const Way& way(Direction direction) const { return direction == Direction::forward ? forward : reverse; }
+};
+
+/// This rank as its own neighbor: copied straight, no message.
+struct SelfPlan {
+    Program forward, repeat, reverse;
+};
+
+struct StagePlan {
+    std::vector<LinkPlan> links;  ///< other ranks, ascending
+    std::optional<SelfPlan> self;
+};
+
+/// Compiled once. Owns the pattern; the fields' arrays stay the caller's.
+struct Plan {
+    std::shared_ptr<const Pattern> pattern;
+    std::vector<Field> fields;
+    std::vector<std::byte*> bases;     ///< field by field, block by block
+    std::vector<int> first_base;       ///< of each field
+    std::vector<StagePlan> stages;
+
+    const Communicator& communicator() const { return pattern->communicator; }
+    /// Bytes sent to other ranks in one exchange, and messages. Local.
+    byte_count bytes_sent(Direction direction = Direction::forward) const;
+    int messages_sent(Direction direction = Direction::forward) const;
+};
+
+/// Collective. Checks the fields against the pattern and the ranks against each other, then compiles.
+/// `options` is a fingerprint of whatever else must be equal on all ranks.
+/// Errors (on every rank): fields that do not fit the pattern, or that differ between ranks in number, element,
+/// components or halo; patterns whose links have no partner or another size there.
+Plan make_plan(Pattern pattern, std::vector<Field> fields, std::uint64_t options = 0);
+
+/// Straight copies from a rank's cells into its own ghosts, or (reverse) back. Used for periodic images.
+SelfPlan compile_self(const Plan& plan, const Link& link);
+
+}  // namespace parhelion

@@ -1,0 +1,85 @@
+// Compiled copies: what the hot loop runs.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "parhelion/core/element.hpp"
+#include "parhelion/core/types.hpp"
+
+namespace parhelion {
+
+/// Copies `width` contiguous bytes at every point of a strided box. Outermost dimension first.
+struct StridedOp {
+    static constexpr int most_dims = max_dimensions + 1;  // components may be a dimension of their own
+    int src_base = 0, dst_base = 0;
+    byte_count src = 0, dst = 0;  ///< offsets from the bases
+    byte_count width = 0;
+    int dims = 0;
+    std::array<byte_count, most_dims> count{}, src_stride{}, dst_stride{};
+    Scalar scalar = Scalar::bytes;
+
+    byte_count bytes() const;
+};
+
+/// Copies `width` contiguous bytes per cell between places given by lists; a null list means 0, 1, 2, …
+/// The lists belong to the pattern.
+struct IndexedOp {
+    int src_base = 0, dst_base = 0;
+    byte_count src = 0, dst = 0;
+    byte_count width = 0;
+    byte_count count = 0;
+    byte_count src_stride = 0, dst_stride = 0;  ///< per index
+    const local_index* src_list = nullptr;
+    const local_index* dst_list = nullptr;
+    Scalar scalar = Scalar::bytes;
+};
+
+/// Cells that follow each other on both sides. Bytes from the bases.
+struct Run {
+    byte_count src, dst, bytes;
+};
+
+/// Copies runs; used where lists turn out to be mostly contiguous.
+struct RunsOp {
+    int src_base = 0, dst_base = 0;
+    std::vector<Run> runs;
+};
+
+/// Copies from one set of bases (arrays, or a message) to another. Ops of an equal kind keep their order.
+struct Program {
+    std::vector<StridedOp> strided;
+    std::vector<IndexedOp> indexed;
+    std::vector<RunsOp> runs;
+
+    bool empty() const { return strided.empty() && indexed.empty() && runs.empty(); }
+    byte_count bytes() const;
+
+    void add(const StridedOp& op);
+    /// Takes the op as runs or as one strided copy where that is faster. `lists` must outlive the program.
+    void add(const IndexedOp& op);
+    /// As it is: for reductions, whose order is part of the result.
+    void add_plain(const IndexedOp& op) { indexed.push_back(op); }
+};
+
+using Bases = std::byte* const*;
+
+/// Runs the copies. Local, allocates nothing. Source and destination must not overlap.
+void run(const Program& program, Bases src, Bases dst);
+
+/// Combines instead of copying: destination = destination ⊕ source, op after op, in order.
+/// The program must hold only strided and plain indexed ops of scalars for which `supports` holds.
+void reduce(const Program& program, Bases src, Bases dst, Reduction reduction);
+
+/// Whether values of this scalar can be combined so (opaque bytes only replace, complex numbers have no order).
+bool supports(Reduction reduction, Scalar scalar);
+
+/// The program is one contiguous piece on its source (destination) side: offset from its base, or −1.
+struct Contiguous { int base = -1; byte_count offset = 0, bytes = 0; };
+Contiguous contiguous_source(const Program& program);
+Contiguous contiguous_destination(const Program& program);
+
+/// Name of the vector instruction set that was chosen at run time: "avx512", "avx2", "baseline".
+const char* copy_kernels_name();
+
+}  // namespace parhelion

@@ -1,0 +1,61 @@
+// What moves bytes between this rank and some of its neighbors.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "parhelion/plan/plan.hpp"
+
+namespace parhelion {
+
+/// Moves the data of the links it was given, numbered 0 … n−1 in the order given ("slots").
+///
+/// One exchange is: begin, then ready/deliver until every slot that receives has been delivered, then finished until it
+/// is true. ready and finished never wait; they make progress. Nothing is allocated after construction.
+class Transport {
+public:
+    virtual ~Transport() = default;
+
+    /// Starts everything that can start without waiting for a neighbor. Local.
+    virtual void begin(Direction direction) = 0;
+    /// A slot whose data has arrived and was not reported yet, or −1.
+    virtual int ready(Direction direction) = 0;
+    /// Puts a ready slot's data where it belongs; in a reverse exchange combines it with what is there.
+    virtual void deliver(int slot, Direction direction, Reduction reduction) = 0;
+    /// Whether the neighbors no longer need this rank's arrays for this exchange.
+    virtual bool finished(Direction direction) = 0;
+    /// Number of slots that deliver something.
+    virtual int expected(Direction direction) const = 0;
+    /// State of a slot for a message about a neighbor that does not answer.
+    virtual std::string state(int slot, Direction direction) const = 0;
+};
+
+/// What a transport is made from. Making one is collective over the communicator: every rank makes it, with the links
+/// that it has there, if any.
+struct TransportContext {
+    const Plan& plan;
+    std::vector<const LinkPlan*> links;
+    int tag = 0;
+};
+
+/// Which neighbors a transport can reach.
+enum class Scope { anywhere, same_node };
+
+struct TransportInfo {
+    std::string name;
+    std::string description;
+    Scope scope;
+    /// Empty where it works, else why it cannot be used with this build or machine. Local.
+    std::function<std::string()> unavailable;
+    std::function<std::unique_ptr<Transport>(const TransportContext&)> make;
+};
+
+/// All transports that this build knows, the usable ones and the others.
+const std::vector<TransportInfo>& transports();
+
+/// Throws Error naming the choices when there is none of this name, or the reason when it does not work here.
+const TransportInfo& find_transport(const std::string& name);
+
+}  // namespace parhelion

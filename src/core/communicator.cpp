@@ -1,0 +1,120 @@
+#include "parhelion/core/communicator.hpp"
+
+#include <optional>
+#include <unordered_map>
+
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+
+struct Communicator::State {
+    MPI_Comm handle = MPI_COMM_NULL;
+    int rank = 0;
+    int size = 1;
+    int next_tag = 1;
+    int tag_limit = 32767;  // what every MPI offers at least (MPI-4.1 §9.1.2)
+    std::optional<Communicator> node;
+    std::unordered_map<int, int> node_rank_of;  // only the ranks of this node: never O(P)
+
+    explicit State(MPI_Comm own) : handle(own) {
+        check_mpi(MPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        check_mpi(MPI_Comm_rank(handle, &rank), "MPI_Comm_rank");
+        check_mpi(MPI_Comm_size(handle, &size), "MPI_Comm_size");
+        void* value = nullptr;
+        int found = 0;
+        MPI_Comm_get_attr(handle, MPI_TAG_UB, &value, &found);
+        if (found) tag_limit = *static_cast<int*>(value);
+    }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State() {
+        int finalized = 0;
+        MPI_Finalized(&finalized);
+        if (!finalized) MPI_Comm_free(&handle);
+    }
+};
+
+namespace {
+
+void require_running_mpi() {
+    int initialized = 0, finalized = 0;
+    MPI_Initialized(&initialized);
+    MPI_Finalized(&finalized);
+    if (!initialized || finalized)
+        throw Error("MPI is not running: call MPI_Init before, and MPI_Finalize after, using parhelion",
+                    ErrorKind::communication);
+}
+
+}  // namespace
+
+int Communicator::release(MPI_Comm, int, void* attribute, void*) {
+    delete static_cast<std::shared_ptr<State>*>(attribute);
+    return MPI_SUCCESS;
+}
+
+int Communicator::attribute_key() {
+    static const int key = [] {
+        int created = MPI_KEYVAL_INVALID;
+        check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Communicator::release, &created, nullptr),
+                  "MPI_Comm_create_keyval");
+        return created;
+    }();
+    return key;
+}
+
+Communicator::Communicator() : Communicator(MPI_COMM_WORLD) {}
+
+Communicator::Communicator(MPI_Comm own, Owned) : state_(std::make_shared<State>(own)) {}
+
+Communicator::Communicator(MPI_Comm user) {
+    require_running_mpi();
+    if (user == MPI_COMM_NULL)
+        throw Error("the communicator is MPI_COMM_NULL: pass one that this rank belongs to");
+    void* cached = nullptr;
+    int found = 0;
+    check_mpi(MPI_Comm_get_attr(user, attribute_key(), &cached, &found), "MPI_Comm_get_attr");
+    if (found) {
+        state_ = *static_cast<std::shared_ptr<State>*>(cached);
+        return;
+    }
+    MPI_Comm own = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_dup(user, &own), "MPI_Comm_dup");
+    state_ = std::make_shared<State>(own);
+    check_mpi(MPI_Comm_set_attr(user, attribute_key(), new std::shared_ptr<State>(state_)), "MPI_Comm_set_attr");
+}
+
+MPI_Comm Communicator::handle() const noexcept { return state_->handle; }
+int Communicator::rank() const noexcept { return state_->rank; }
+int Communicator::size() const noexcept { return state_->size; }
+
+int Communicator::next_tag() const {
+    const int tag = state_->next_tag;
+    state_->next_tag = tag >= state_->tag_limit ? 1 : tag + 1;
+    return tag;
+}
+
+const Communicator& Communicator::node() const {
+    if (state_->node) return *state_->node;
+    MPI_Comm shared = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split_type(handle(), MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &shared),
+              "MPI_Comm_split_type");
+    state_->node = Communicator(shared, Owned{});
+    MPI_Group all, near;
+    MPI_Comm_group(handle(), &all);
+    MPI_Comm_group(shared, &near);
+    for (int i = 0; i < state_->node->size(); ++i) {
+        int here = 0;
+        MPI_Group_translate_ranks(near, 1, &i, all, &here);
+        state_->node_rank_of.emplace(here, i);
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&near);
+    return *state_->node;
+}
+
+int Communicator::node_rank(int rank) const {
+    const auto found = state_->node_rank_of.find(rank);
+    return found == state_->node_rank_of.end() ? -1 : found->second;
+}
+
+}  // namespace parhelion

@@ -1,0 +1,38 @@
+#include "parhelion/domain/box.hpp"
+
+namespace parhelion {
+
+Box intersect(const Box& a, const Box& b) {
+    Box both;
+    for (int d = 0; d < max_dimensions; ++d) {
+        both.lo[d] = std::max(a.lo[d], b.lo[d]);
+        both.hi[d] = std::max(both.lo[d], std::min(a.hi[d], b.hi[d]));
+    }
+    return both;
+}
+
+Box grow(const Box& box, const HaloWidth& width, int dimensions) {
+    Box grown = box;
+    for (int d = 0; d < dimensions; ++d) {
+        grown.lo[d] -= width.lower[d];
+        grown.hi[d] += width.upper[d];
+    }
+    return grown;
+}
+
+Box translate(Box box, const Coordinates& shift) {
+    for (int d = 0; d < max_dimensions; ++d) {
+        box.lo[d] += shift[d];
+        box.hi[d] += shift[d];
+    }
+    return box;
+}
+
+std::string to_string(const Box& box, int dimensions) {
+    std::string text;
+    for (int d = 0; d < dimensions; ++d)
+        text += (d ? " × [" : "[") + std::to_string(box.lo[d]) + ", " + std::to_string(box.hi[d]) + ")";
+    return text;
+}
+
+}  // namespace parhelion

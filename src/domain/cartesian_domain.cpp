@@ -1,0 +1,161 @@
+#include "parhelion/domain/cartesian_domain.hpp"
+
+#include <numeric>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/hash.hpp"
+
+namespace parhelion {
+namespace {
+
+std::string number(global_index value) { return std::to_string(value); }
+
+void require(bool good, const std::string& message) {
+    if (!good) throw Error(message);
+}
+
+void validate(const std::vector<global_index>& extents, const CartesianOptions& options, int ranks) {
+    const int dims = static_cast<int>(extents.size());
+    require(dims >= 1 && dims <= max_dimensions,
+            "a Cartesian domain has 1 to 4 dimensions, not " + number(dims) + ": pass one extent per dimension");
+    for (int d = 0; d < dims; ++d) {
+        const std::string where = " in dimension " + number(d);
+        require(extents[d] >= 0, "extent " + number(extents[d]) + where + " is negative: pass the number of cells");
+        require(options.halo.lower[d] >= 0 && options.halo.upper[d] >= 0,
+                "negative halo width" + where + ": use 0 for a side without halo");
+    }
+    const auto& grid = options.process_grid;
+    if (!grid.empty()) {
+        require(static_cast<int>(grid.size()) == dims, "the process grid has " + number(static_cast<int>(grid.size())) +
+                " dimensions and the domain " + number(dims) + ": give one number of ranks per dimension");
+        global_index product = 1;
+        for (int ranks_along : grid) {
+            require(ranks_along >= 1, "a process grid needs at least 1 rank in every dimension");
+            product *= ranks_along;
+            require(product <= ranks, "the process grid needs more than the " + number(ranks) +
+                    " ranks of the communicator: its product must equal them");
+        }
+        require(product == ranks, "the process grid holds " + number(product) + " ranks and the communicator " +
+                number(ranks) + ": make the product equal, or leave the grid out to have one chosen");
+    }
+    require(options.blocks_per_rank.empty() || static_cast<int>(options.blocks_per_rank.size()) == dims,
+            "blocks_per_rank needs one number per dimension");
+    for (int blocks : options.blocks_per_rank)
+        require(blocks >= 1 && blocks <= 1 << 20, "blocks_per_rank must be at least 1 in every dimension");
+    require(options.splits.empty() || static_cast<int>(options.splits.size()) == dims,
+            "splits needs one list per dimension (an empty list for an even split)");
+    require(options.algorithm == Algorithm::standard || options.neighbors == Neighbors::full,
+            "the staged algorithm fills corners by its nature: use Neighbors::full with it, or the standard algorithm");
+}
+
+void validate_split(const std::vector<global_index>& split, global_index extent, int ranks, int d) {
+    const std::string where = " in dimension " + number(d);
+    require(static_cast<int>(split.size()) == ranks, "the split has " + number(static_cast<int>(split.size())) +
+            " parts" + where + " and the process grid " + number(ranks) + " ranks: give one part per rank");
+    global_index sum = 0;
+    for (global_index part : split) {
+        require(part >= 0 && part <= extent, "a part of " + number(part) + " cells" + where + " does not fit the extent");
+        sum += part;
+    }
+    require(sum == extent, "the split adds up to " + number(sum) + " cells" + where + ", the extent is " +
+            number(extent) + ": make them equal");
+}
+
+// `parts` nearly equal parts; the first ones get the cells that are left over.
+void append_even_parts(std::vector<global_index>& starts, global_index cells, int parts) {
+    const global_index begin = starts.back(), size = cells / parts, rest = cells % parts;
+    for (global_index i = 1; i <= parts; ++i) starts.push_back(begin + i * size + std::min(i, rest));
+}
+
+Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& options) {
+    Axis axis;
+    axis.extent = extent;
+    axis.ranks = ranks;
+    axis.blocks_per_rank = options.blocks_per_rank.empty() ? 1 : options.blocks_per_rank[d];
+    axis.periodic = options.periodic.along[d];
+    axis.lower = options.halo.lower[d];
+    axis.upper = options.halo.upper[d];
+    std::vector<global_index> per_rank{0};
+    if (options.splits.empty() || options.splits[d].empty()) {
+        append_even_parts(per_rank, extent, ranks);
+    } else {
+        validate_split(options.splits[d], extent, ranks, d);
+        for (global_index part : options.splits[d]) per_rank.push_back(per_rank.back() + part);
+    }
+    axis.starts = {0};
+    for (int r = 0; r < ranks; ++r) append_even_parts(axis.starts, per_rank[r + 1] - per_rank[r], axis.blocks_per_rank);
+    return axis;
+}
+
+std::uint64_t fingerprint(const std::array<Axis, max_dimensions>& axes, Neighbors neighbors, Algorithm algorithm) {
+    Hash hash;
+    for (const Axis& axis : axes) {
+        hash.add(axis.extent).add(axis.ranks).add(axis.blocks_per_rank).add(axis.periodic);
+        hash.add(axis.lower).add(axis.upper).add_range(axis.starts);
+    }
+    return hash.add(neighbors).add(algorithm).value();
+}
+
+}  // namespace
+
+CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOptions options, Communicator comm)
+    : dimensions_(static_cast<int>(extents.size())), neighbors_(options.neighbors), algorithm_(options.algorithm),
+      comm_(comm) {
+    std::uint64_t print = 0;
+    validate_together(comm_, [&] {
+        validate(extents, options, comm_.size());
+        const auto grid = options.process_grid.empty()
+            ? choose_process_grid(comm_.size(), extents, options.halo) : options.process_grid;
+        for (int d = 0; d < dimensions_; ++d) {
+            axes_[d] = make_axis(d, extents[d], grid[d], options);
+            halo_.lower[d] = axes_[d].lower;
+            halo_.upper[d] = axes_[d].upper;
+        }
+        print = fingerprint(axes_, neighbors_, algorithm_);
+    });
+    require_equal(comm_, print, "the arguments of CartesianDomain differ between ranks: pass the same extents, process "
+                  "grid, splits, halo and periodicity everywhere");
+    const auto mine = coordinates();
+    std::array<int, max_dimensions> per_rank{}, i{};
+    int count = 1;
+    for (int d = 0; d < max_dimensions; ++d) count *= per_rank[d] = axes_[d].blocks_per_rank;
+    for (int b = 0; b < count; ++b) {
+        Block block;
+        for (int d = max_dimensions - 1, rest = b; d >= 0; rest /= per_rank[d], --d) {
+            i[d] = rest % per_rank[d];
+            block.position[d] = d < dimensions_ ? mine[d] * per_rank[d] + i[d] : 0;
+            block.owned.lo[d] = axes_[d].starts[block.position[d]];
+            block.owned.hi[d] = axes_[d].starts[block.position[d] + 1];
+        }
+        blocks_.push_back(block);
+    }
+}
+
+std::vector<global_index> CartesianDomain::extents() const {
+    std::vector<global_index> result;
+    for (int d = 0; d < dimensions_; ++d) result.push_back(axes_[d].extent);
+    return result;
+}
+
+std::vector<int> CartesianDomain::process_grid() const {
+    std::vector<int> result;
+    for (int d = 0; d < dimensions_; ++d) result.push_back(axes_[d].ranks);
+    return result;
+}
+
+std::vector<int> CartesianDomain::coordinates_of(int rank) const {
+    std::vector<int> result(static_cast<std::size_t>(dimensions_));
+    for (int d = dimensions_ - 1; d >= 0; rank /= axes_[d].ranks, --d) result[d] = rank % axes_[d].ranks;
+    return result;
+}
+
+CartesianDomain::Place CartesianDomain::place_of(const std::array<int, max_dimensions>& position) const {
+    Place place{0, 0};
+    for (int d = 0; d < dimensions_; ++d) {
+        place.rank = place.rank * axes_[d].ranks + position[d] / axes_[d].blocks_per_rank;
+        place.block = place.block * axes_[d].blocks_per_rank + position[d] % axes_[d].blocks_per_rank;
+    }
+    return place;
+}
+
+}  // namespace parhelion

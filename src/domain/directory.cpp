@@ -1,0 +1,108 @@
+#include "domain/directory.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/sparse_exchange.hpp"
+
+namespace parhelion {
+namespace {
+
+struct Entry {
+    global_index id;
+    int owner;
+    bool operator<(const Entry& other) const { return id != other.id ? id < other.id : owner < other.owner; }
+};
+
+// One parcel per directory rank: number of registrations, registrations, questions.
+struct Desk {
+    std::vector<global_index> registered, questions;
+};
+
+std::map<int, Desk> address(const Ownership& mine, std::span<const global_index> ids, global_index range) {
+    std::map<int, Desk> desks;
+    const auto desk_of = [&](global_index id) -> Desk& { return desks[static_cast<int>(id / range)]; };
+    if (mine.arbitrary) {
+        for (global_index id : mine.owned_ids) desk_of(id).registered.push_back(id);
+    } else if (mine.owned > 0) {
+        desk_of(mine.first).registered.push_back(mine.first);
+    }
+    for (auto next = ids.begin(); next != ids.end();) {
+        const int rank = static_cast<int>(*next / range);
+        const auto end = std::lower_bound(next, ids.end(), (rank + 1) * range);
+        desks[rank].questions.assign(next, end);
+        next = end;
+    }
+    return desks;
+}
+
+std::vector<Parcel> wrap(const std::map<int, Desk>& desks) {
+    std::vector<Parcel> parcels;
+    for (const auto& [rank, desk] : desks) {
+        Parcel parcel{rank, {}};
+        const auto count = static_cast<global_index>(desk.registered.size());
+        parcel.append(&count, 1);
+        parcel.append(desk.registered.data(), desk.registered.size());
+        parcel.append(desk.questions.data(), desk.questions.size());
+        parcels.push_back(std::move(parcel));
+    }
+    return parcels;
+}
+
+// Who owns the block that covers the beginning of this rank's range: the last that registered further left.
+int owner_from_the_left(const Communicator& comm, const std::vector<Entry>& entries) {
+    int last = entries.empty() ? -1 : entries.back().owner;
+    int before = -1;
+    check_mpi(MPI_Exscan(&last, &before, 1, MPI_INT, MPI_MAX, comm.handle()), "MPI_Exscan");
+    return comm.rank() == 0 ? -1 : before;
+}
+
+int owner_of(const std::vector<Entry>& entries, global_index id, bool arbitrary, int from_left) {
+    const auto after = std::upper_bound(entries.begin(), entries.end(), id,
+                                        [](global_index value, const Entry& entry) { return value < entry.id; });
+    if (after == entries.begin()) return arbitrary ? -1 : from_left;
+    const Entry& entry = *(after - 1);
+    if (!arbitrary) return entry.owner;
+    if (entry.id != id) return -1;
+    return after - entries.begin() >= 2 && (after - 2)->id == id ? -2 : entry.owner;
+}
+
+}  // namespace
+
+std::vector<int> find_owners(const Communicator& comm, const Ownership& mine, std::span<const global_index> ids) {
+    const global_index range = std::max<global_index>(1, (mine.id_limit + comm.size() - 1) / comm.size());
+    const auto desks = address(mine, ids, range);
+    const auto received = sparse_exchange(comm, wrap(desks));
+
+    std::vector<Entry> entries;
+    std::vector<std::vector<global_index>> questions;
+    for (const auto& parcel : received) {
+        const auto words = parcel.values<global_index>();
+        const auto split = words.begin() + 1 + words[0];
+        for (auto id = words.begin() + 1; id != split; ++id) entries.push_back({*id, parcel.rank});
+        questions.emplace_back(split, words.end());
+    }
+    std::sort(entries.begin(), entries.end());
+    const int from_left = mine.arbitrary ? -1 : owner_from_the_left(comm, entries);
+
+    std::vector<Parcel> answers;
+    for (std::size_t i = 0; i < received.size(); ++i) {
+        if (questions[i].empty()) continue;
+        std::vector<int> owners;
+        for (global_index id : questions[i]) owners.push_back(owner_of(entries, id, mine.arbitrary, from_left));
+        answers.push_back({received[i].rank, {}});
+        answers.back().append(owners.data(), owners.size());
+    }
+    std::vector<int> asked;
+    for (const auto& [rank, desk] : desks)
+        if (!desk.questions.empty()) asked.push_back(rank);
+    std::vector<int> owners;
+    for (const auto& answer : neighbor_exchange(comm, answers, asked)) {
+        const auto part = answer.values<int>();
+        owners.insert(owners.end(), part.begin(), part.end());
+    }
+    return owners;
+}
+
+}  // namespace parhelion

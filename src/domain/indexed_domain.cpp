@@ -1,0 +1,153 @@
+#include "parhelion/domain/indexed_domain.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "domain/directory.hpp"
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+namespace {
+
+constexpr global_index most_local = std::numeric_limits<local_index>::max();
+
+std::vector<local_index> ascending_order(std::span<const global_index> ids) {
+    std::vector<local_index> order(ids.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (!std::is_sorted(ids.begin(), ids.end()))
+        std::stable_sort(order.begin(), order.end(), [&](local_index a, local_index b) { return ids[a] < ids[b]; });
+    return order;
+}
+
+void check_counts(global_index owned, std::size_t ghosts) {
+    if (owned < 0) throw Error("a rank cannot own " + std::to_string(owned) + " cells: pass 0 or more");
+    if (owned + static_cast<global_index>(ghosts) > most_local)
+        throw Error(std::to_string(owned) + " owned cells and " + std::to_string(ghosts) +
+                    " ghosts exceed 2147483647 cells on one rank: use more ranks");
+}
+
+std::string ghost_text(global_index id, std::size_t position) {
+    return "ghost " + std::to_string(position) + " has global id " + std::to_string(id);
+}
+
+}  // namespace
+
+IndexedDomain::IndexedDomain(global_index owned, std::vector<global_index> ghosts, Communicator comm, SelfGhosts self)
+    : comm_(comm) {
+    validate_together(comm_, [&] { check_counts(owned, ghosts.size()); });
+    owned_ = static_cast<local_index>(owned);
+    ghost_ids_ = std::move(ghosts);
+    check_mpi(MPI_Exscan(&owned, &first_, 1, MPI_INT64_T, MPI_SUM, comm_.handle()), "MPI_Exscan");
+    if (comm_.rank() == 0) first_ = 0;
+    check_mpi(MPI_Allreduce(&owned, &global_size_, 1, MPI_INT64_T, MPI_SUM, comm_.handle()), "MPI_Allreduce");
+    id_limit_ = global_size_;
+    finish(self);
+}
+
+IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids, std::vector<global_index> ghosts,
+                                            Communicator comm, SelfGhosts self) {
+    IndexedDomain domain{comm};
+    validate_together(comm, [&] {
+        check_counts(static_cast<global_index>(owned_ids.size()), ghosts.size());
+        for (global_index id : owned_ids)
+            if (id < 0) throw Error("owned global id " + std::to_string(id) + " is negative: ids start at 0");
+    });
+    domain.arbitrary_ = true;
+    domain.owned_ = static_cast<local_index>(owned_ids.size());
+    domain.owned_ids_ = std::move(owned_ids);
+    domain.owned_by_id_ = ascending_order(domain.owned_ids_);
+    domain.ghost_ids_ = std::move(ghosts);
+    global_index limit = 0;
+    for (global_index id : domain.owned_ids_) limit = std::max(limit, id + 1);
+    const global_index owned = domain.owned_;
+    check_mpi(MPI_Allreduce(&limit, &domain.id_limit_, 1, MPI_INT64_T, MPI_MAX, comm.handle()), "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(&owned, &domain.global_size_, 1, MPI_INT64_T, MPI_SUM, comm.handle()), "MPI_Allreduce");
+    // Every id is asked for by its owner too, so that one owned twice is noticed though nobody reads it.
+    std::vector<global_index> sorted;
+    for (local_index cell : domain.owned_by_id_) sorted.push_back(domain.owned_ids_[cell]);
+    const auto owners = find_owners(comm, {domain.id_limit_, 0, 0, domain.owned_ids_, true}, sorted);
+    validate_together(comm, [&] {
+        for (std::size_t i = 0; i < owners.size(); ++i)
+            if (owners[i] != comm.rank() || (i > 0 && sorted[i] == sorted[i - 1]))
+                throw Error("global id " + std::to_string(sorted[i]) + " is owned more than once: give it one owner");
+    });
+    domain.finish(self);
+    return domain;
+}
+
+void IndexedDomain::finish(SelfGhosts self) {
+    by_id_ = ascending_order(ghost_ids_);
+    validate_together(comm_, [&] { check_ghosts(self); });
+    std::vector<global_index> unique;
+    unique.reserve(by_id_.size());
+    for (local_index position : by_id_)
+        if (unique.empty() || unique.back() != ghost_ids_[position]) unique.push_back(ghost_ids_[position]);
+    const auto owners = find_owners(comm_, {id_limit_, first_, owned_, owned_ids_, arbitrary_}, unique);
+    if (arbitrary_)  // a block domain has no gaps: in range is owned
+        validate_together(comm_, [&] {
+            for (std::size_t i = 0; i < owners.size(); ++i)
+                if (owners[i] < 0)
+                    throw Error("nobody owns the ghost with global id " + std::to_string(unique[i]) +
+                                ": every ghost needs an owner");
+        });
+    ghost_owners_.resize(ghost_ids_.size());
+    std::size_t slot = 0;
+    for (local_index position : by_id_) {
+        if (unique[slot] != ghost_ids_[position]) ++slot;
+        ghost_owners_[position] = owners[slot];
+    }
+}
+
+void IndexedDomain::check_ghosts(SelfGhosts self) const {
+    for (std::size_t i = 0; i < ghost_ids_.size(); ++i) {
+        const global_index id = ghost_ids_[i];
+        if (id < 0 || id >= id_limit_)
+            throw Error(ghost_text(id, i) + ", outside of 0 … " + std::to_string(id_limit_ - 1) +
+                        ": ids start at 0 and end below the number of cells");
+        if (self == SelfGhosts::refused && owned_of(id) >= 0)
+            throw Error(ghost_text(id, i) + ", which this rank owns: ghosts are cells of other ranks "
+                        "(or allow self ghosts)");
+    }
+}
+
+global_index IndexedDomain::global_of(local_index cell) const {
+    if (cell < 0 || cell >= size())
+        throw Error("local cell " + std::to_string(cell) + " does not exist: this rank has " + std::to_string(size()));
+    if (cell >= owned_) return ghost_ids_[static_cast<std::size_t>(cell - owned_)];
+    return arbitrary_ ? owned_ids_[static_cast<std::size_t>(cell)] : first_ + cell;
+}
+
+local_index IndexedDomain::owned_of(global_index id) const {
+    if (!arbitrary_) return id >= first_ && id < first_ + owned_ ? static_cast<local_index>(id - first_) : -1;
+    const auto found = std::lower_bound(owned_by_id_.begin(), owned_by_id_.end(), id,
+        [&](local_index cell, global_index value) { return owned_ids_[cell] < value; });
+    return found != owned_by_id_.end() && owned_ids_[*found] == id ? *found : -1;
+}
+
+local_index IndexedDomain::local_of(global_index id) const {
+    if (const local_index cell = owned_of(id); cell >= 0) return cell;
+    const auto found = std::lower_bound(by_id_.begin(), by_id_.end(), id,
+        [&](local_index position, global_index value) { return ghost_ids_[position] < value; });
+    return found != by_id_.end() && ghost_ids_[*found] == id ? owned_ + *found : -1;
+}
+
+std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) const {
+    validate_together(comm_, [&] {
+        for (global_index id : ids)
+            if (id < 0 || id >= id_limit_) throw Error("global id " + std::to_string(id) + " does not exist");
+    });
+    const std::vector<local_index> order = ascending_order(ids);
+    std::vector<global_index> sorted;
+    for (local_index i : order) sorted.push_back(ids[i]);
+    const auto found = find_owners(comm_, {id_limit_, first_, owned_, owned_ids_, arbitrary_}, sorted);
+    std::vector<int> owners(ids.size());
+    for (std::size_t i = 0; i < order.size(); ++i) owners[order[i]] = found[i];
+    validate_together(comm_, [&] {
+        for (std::size_t i = 0; i < owners.size(); ++i)
+            if (owners[i] < 0) throw Error("nobody owns global id " + std::to_string(ids[i]));
+    });
+    return owners;
+}
+
+}  // namespace parhelion

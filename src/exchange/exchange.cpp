@@ -1,0 +1,123 @@
+#include "parhelion/exchange/exchange.hpp"
+
+#include <cstdlib>
+#include <sstream>
+
+#include "exchange/choice.hpp"
+#include "exchange/stage_exchange.hpp"
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/hash.hpp"
+
+namespace parhelion {
+namespace {
+
+double time_limit(double from_options) {
+    if (from_options > 0) return from_options;
+    const char* text = std::getenv("PARHELION_TIMEOUT");
+    return text == nullptr ? 0 : std::atof(text);
+}
+
+std::uint64_t fingerprint(const std::string& text) { return Hash{}.add_range(text).value(); }
+
+}  // namespace
+
+struct Exchange::Impl {
+    Plan plan;
+    Choice choice;
+    std::string reason;
+    double timeout_s;
+    std::vector<StageExchange> stages;
+    bool under_way = false;
+    Direction direction = Direction::forward;
+    Reduction reduction = Reduction::sum;
+
+    Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
+        : plan(make_plan(std::move(pattern), std::move(fields), fingerprint(requested))),
+          timeout_s(time_limit(options.timeout_s)) {
+        validate_together(plan.communicator(), [&] { choose(requested); });
+        for (const StagePlan& stage : plan.stages) stages.emplace_back(plan, stage, choice);
+    }
+
+    void choose(const std::string& requested) {
+        choice = parse_choice(requested == "auto" ? "mpi_persistent" : requested);
+        reason = requested == "auto" ? "chosen automatically" : "asked for by name";
+    }
+
+    StageExchange& stage(std::size_t number) {
+        return stages[direction == Direction::forward ? number : stages.size() - 1 - number];
+    }
+
+    void begin(Direction way, Reduction how) {
+        if (under_way)
+            throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
+        direction = way;
+        reduction = how;
+        if (!stages.empty()) stage(0).begin(direction);
+        under_way = true;
+    }
+
+    void end() {
+        if (!under_way) throw Error("no exchange is under way: call begin first");
+        under_way = false;
+        for (std::size_t s = 0; s < stages.size(); ++s) {
+            if (s > 0) stage(s).begin(direction);
+            stage(s).end(direction, reduction, timeout_s);
+        }
+    }
+};
+
+Exchange::Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options)
+    : impl_(std::make_unique<Impl>(std::move(pattern), std::move(fields), options,
+                                   requested_transport(options.transport))) {}
+Exchange::~Exchange() = default;
+Exchange::Exchange(Exchange&&) noexcept = default;
+Exchange& Exchange::operator=(Exchange&&) noexcept = default;
+
+Exchange::Step::~Step() {
+    if (exchange_ == nullptr || !exchange_->under_way()) return;
+    try {
+        exchange_->end();
+    } catch (...) {  // a destructor cannot report; whoever wants the error calls end
+    }
+}
+
+void Exchange::Step::end() {
+    if (exchange_ == nullptr) throw Error("this step was moved from: end the one it was moved to");
+    Exchange* exchange = exchange_;
+    exchange_ = nullptr;
+    exchange->end();
+}
+
+Exchange::Step Exchange::begin() {
+    impl_->begin(Direction::forward, Reduction::replace);
+    return Step(*this);
+}
+
+Exchange::Step Exchange::begin_reverse(Reduction reduction) {
+    for (const Field& field : impl_->plan.fields)
+        if (!supports(reduction, field.element.scalar))
+            throw Error("elements of type " + to_string(field.element) + " cannot be combined so: use replace, or a type "
+                        "that can be added and compared", ErrorKind::type);
+    impl_->begin(Direction::reverse, reduction);
+    return Step(*this);
+}
+
+void Exchange::end() { impl_->end(); }
+bool Exchange::under_way() const { return impl_->under_way; }
+const Plan& Exchange::plan() const { return impl_->plan; }
+std::string Exchange::transport() const { return impl_->choice.name(); }
+
+std::string Exchange::explain() const {
+    std::ostringstream out;
+    out << "transport " << transport() << ", " << impl_->reason << "; " << impl_->plan.messages_sent() << " messages, "
+        << impl_->plan.bytes_sent() << " bytes sent per exchange, copies by " << copy_kernels_name() << "\n";
+    for (const StagePlan& stage : impl_->plan.stages) {
+        for (const LinkPlan& link : stage.links)
+            out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "
+                << link.forward.receive_bytes << "\n";
+        if (stage.self) out << "  own periodic images: " << stage.self->forward.bytes() << " bytes copied locally\n";
+    }
+    return out.str();
+}
+
+}  // namespace parhelion

@@ -1,0 +1,106 @@
+#include "exchange/stage_exchange.hpp"
+
+#include <algorithm>
+
+#include "exchange/waiter.hpp"
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+
+StageExchange::StageExchange(const Plan& plan, const StagePlan& stage, const Choice& choice) : plan_(plan), stage_(stage) {
+    std::vector<const LinkPlan*> near, far;
+    const Communicator& comm = plan.communicator();
+    const bool split = choice.near != choice.far || choice.near->scope == Scope::same_node;
+    if (split) comm.node();
+    for (const LinkPlan& link : stage.links) (split && comm.node_rank(link.rank) < 0 ? far : near).push_back(&link);
+    validate_together(comm, [&] {
+        if (choice.far->scope == Scope::same_node && !far.empty())
+            throw Error("transport " + choice.far->name + " cannot reach rank " + std::to_string(far.front()->rank) +
+                        ", which is on another node: use auto, or " + choice.far->name + "+mpi_persistent");
+    });
+    use(plan, *choice.near, near);
+    if (choice.near != choice.far) use(plan, *choice.far, far);
+    if (stage.self) in_order_.push_back({comm.rank(), -1, 0});
+    for (int u = 0; u < static_cast<int>(used_.size()); ++u) {
+        arrived_.emplace_back(used_[u].links.size());
+        for (int slot = 0; slot < static_cast<int>(used_[u].links.size()); ++slot)
+            if (used_[u].links[slot]->reverse.receive_bytes > 0) in_order_.push_back({used_[u].links[slot]->rank, u, slot});
+    }
+    std::sort(in_order_.begin(), in_order_.end(), [](const Place& a, const Place& b) { return a.rank < b.rank; });
+}
+
+void StageExchange::use(const Plan& plan, const TransportInfo& info, std::vector<const LinkPlan*> links) {
+    auto transport = info.make({plan, links, plan.communicator().next_tag()});
+    used_.push_back({&info, std::move(transport), std::move(links)});
+}
+
+void StageExchange::begin(Direction direction) {
+    missing_ = 0;
+    next_in_order_ = 0;
+    for (Used& used : used_) {
+        missing_ += used.transport->expected(direction);
+        used.transport->begin(direction);
+    }
+    if (direction == Direction::forward && stage_.self) {
+        run(stage_.self->forward, plan_.bases.data(), plan_.bases.data());
+        run(stage_.self->repeat, plan_.bases.data(), plan_.bases.data());
+    }
+    for (auto& flags : arrived_) std::fill(flags.begin(), flags.end(), 0);
+}
+
+bool StageExchange::deliver_arrived(Direction direction, Reduction reduction) {
+    bool any = false;
+    for (std::size_t u = 0; u < used_.size(); ++u)
+        for (int slot; (slot = used_[u].transport->ready(direction)) >= 0; any = true) {
+            --missing_;
+            if (direction == Direction::forward) used_[u].transport->deliver(slot, direction, reduction);
+            arrived_[u][static_cast<std::size_t>(slot)] = 1;
+        }
+    return any;
+}
+
+bool StageExchange::deliver_in_order(Reduction reduction) {
+    bool any = false;
+    for (; next_in_order_ < in_order_.size(); ++next_in_order_, any = true) {
+        const Place& place = in_order_[next_in_order_];
+        if (place.used < 0) {
+            reduce(stage_.self->reverse, plan_.bases.data(), plan_.bases.data(), reduction);
+            continue;
+        }
+        const auto u = static_cast<std::size_t>(place.used);
+        if (!arrived_[u][static_cast<std::size_t>(place.slot)]) break;
+        used_[u].transport->deliver(place.slot, Direction::reverse, reduction);
+    }
+    return any;
+}
+
+bool StageExchange::finished(Direction direction) {
+    bool all = true;
+    for (Used& used : used_) all = used.transport->finished(direction) && all;
+    return all;
+}
+
+void StageExchange::end(Direction direction, Reduction reduction, double timeout_s) {
+    Waiter waiter(timeout_s);
+    const auto wait = [&](bool progressed) {
+        if (progressed) waiter.reset();
+        else if (!waiter.pause()) report_timeout(direction, timeout_s);
+    };
+    while (missing_ > 0) wait(deliver_arrived(direction, reduction));
+    if (direction == Direction::reverse) deliver_in_order(reduction);
+    while (!finished(direction)) wait(false);
+}
+
+void StageExchange::report_timeout(Direction direction, double timeout_s) const {
+    std::string text = "no answer within " + std::to_string(timeout_s) + " s in a " +
+                       (direction == Direction::forward ? "forward" : "reverse") + " exchange on rank " +
+                       std::to_string(plan_.communicator().rank()) + ":";
+    for (std::size_t u = 0; u < used_.size(); ++u)
+        for (std::size_t slot = 0; slot < arrived_[u].size(); ++slot)
+            if (!arrived_[u][slot] && used_[u].links[slot]->way(direction).receive_bytes > 0)
+                text += " " + used_[u].info->name + " " + used_[u].transport->state(static_cast<int>(slot), direction) + ";";
+    text += " see whether that rank still runs and begins its exchanges in the same order; PARHELION_TIMEOUT sets the limit";
+    throw Error(text, ErrorKind::timeout);
+}
+
+}  // namespace parhelion

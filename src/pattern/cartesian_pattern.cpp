@@ -1,0 +1,220 @@
+// The Cartesian pattern is a product of one-dimensional ones: along each axis the extended range of a block is cut into
+// segments by owner, and every combination of segments with at least one ghost segment is one piece.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "parhelion/domain/cartesian_domain.hpp"
+#include "parhelion/pattern/pattern.hpp"
+
+namespace parhelion {
+namespace {
+
+// Part of a block's extended range along one axis that one block owns.
+struct Segment {
+    global_index lo, hi;  // in the receiver's coordinates
+    global_index shift;   // + shift: in the owner's coordinates
+    int owner;            // block position along the axis
+    bool ghost;
+};
+
+void append_ghosts(const Axis& axis, global_index lo, global_index hi, std::vector<Segment>& segments) {
+    if (!axis.periodic) {
+        lo = std::max<global_index>(lo, 0);
+        hi = std::min(hi, axis.extent);
+    }
+    while (lo < hi) {
+        const global_index wrapped = ((lo % axis.extent) + axis.extent) % axis.extent;
+        const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), wrapped);
+        const global_index end = std::min(hi, lo + (*next - wrapped));
+        segments.push_back({lo, end, wrapped - lo, static_cast<int>(next - axis.starts.begin()) - 1, true});
+        lo = end;
+    }
+}
+
+// A block without cells along an axis has no halo there.
+std::vector<Segment> segments_of(const Axis& axis, int block) {
+    const global_index lo = axis.starts[block], hi = axis.starts[block + 1];
+    std::vector<Segment> segments;
+    if (lo == hi) return segments;
+    append_ghosts(axis, lo - axis.lower, lo, segments);
+    segments.push_back({lo, hi, 0, block, false});
+    append_ghosts(axis, hi, hi + axis.upper, segments);
+    return segments;
+}
+
+// A segment of some block (the reader) together with its number there, by which both sides order their pieces.
+struct Reading {
+    int reader;
+    int number;
+    Segment segment;
+};
+
+// What this rank's blocks read along an axis, and what others read from them; indexed by position − first.
+struct AxisView {
+    using Readings = std::vector<std::vector<Reading>>;
+    Readings reads, read_from;
+    Readings owned, extended;  // the block itself, without and with its halo
+    int first = 0;
+
+    AxisView(const Axis& axis, int first_block, int blocks)
+        : reads(blocks), read_from(blocks), owned(blocks), extended(blocks), first(first_block) {
+        for (int b = 0; b < axis.blocks(); ++b) {
+            const bool mine = b >= first && b < first + blocks;
+            if (!mine && !near(axis, b, blocks)) continue;
+            const auto segments = segments_of(axis, b);
+            for (int n = 0; n < static_cast<int>(segments.size()); ++n) {
+                if (mine) reads[b - first].push_back({b, n, segments[n]});
+                const int owner = segments[n].owner;
+                if (owner >= first && owner < first + blocks) read_from[owner - first].push_back({b, n, segments[n]});
+            }
+            if (!mine || segments.empty()) continue;
+            owned[b - first] = {{b, 0, {axis.starts[b], axis.starts[b + 1], 0, b, false}}};
+            extended[b - first] = {{b, 0, {segments.front().lo, segments.back().hi, 0, b, false}}};
+        }
+    }
+
+private:
+    // Could block b's halo reach the blocks from `first` on? Keeps set-up cheap on long axes.
+    bool near(const Axis& axis, int b, int blocks) const {
+        const global_index lo = axis.starts[first], hi = axis.starts[first + blocks];
+        const global_index from = axis.starts[b] - axis.lower, to = axis.starts[b + 1] + axis.upper;
+        if (from < hi && to > lo) return true;
+        return axis.periodic && (from < 0 || to > axis.extent);
+    }
+};
+
+// Which combinations of ghost and owned segments belong to a stage.
+struct Rule {
+    Neighbors neighbors;
+    int stage = -1;  // −1: the standard algorithm
+
+    bool takes(const std::array<const Reading*, max_dimensions>& along, int dimensions) const {
+        int ghosts = 0;
+        for (int d = 0; d < dimensions; ++d) ghosts += along[d]->segment.ghost;
+        if (stage < 0) return neighbors == Neighbors::full ? ghosts > 0 : ghosts == 1;
+        return along[stage]->segment.ghost;
+    }
+};
+
+// Order of the pieces of a link: by the reader's block, then by the segments' numbers.
+using Key = std::tuple<int, std::array<int, max_dimensions>>;
+struct Keyed {
+    Key key;
+    BoxPiece piece;
+};
+using PiecesByRank = std::map<int, std::vector<Keyed>>;
+
+class Builder {
+public:
+    explicit Builder(const CartesianDomain& domain) : domain_(domain) {
+        const Block& first = domain.blocks().front();
+        for (int d = 0; d < domain.dimensions(); ++d)
+            views_.emplace_back(domain.axis(d), first.position[d], domain.axis(d).blocks_per_rank);
+    }
+
+    Stage stage(Rule rule) const {
+        PiecesByRank receives, sends;
+        for (int b = 0; b < static_cast<int>(domain_.blocks().size()); ++b) {
+            visit(b, rule, &AxisView::reads, [&](const Along& along) { add_receive(b, along, receives); });
+            visit(b, rule, &AxisView::read_from, [&](const Along& along) { add_send(b, along, sends); });
+        }
+        return join(receives, sends);
+    }
+
+private:
+    using Along = std::array<const Reading*, max_dimensions>;
+    using Side = AxisView::Readings AxisView::*;
+
+    template <class Visitor>
+    void visit(int block, Rule rule, Side side, Visitor&& visitor) const {
+        Along along{};
+        descend(0, domain_.blocks()[block], rule, side, along, visitor);
+    }
+
+    template <class Visitor>
+    void descend(int d, const Block& block, Rule rule, Side side, Along& along, Visitor& visitor) const {
+        if (d == domain_.dimensions()) {
+            if (rule.takes(along, d)) visitor(along);
+            return;
+        }
+        // In a staged exchange only the stage's own dimension has two sides; those before it travel with their halo.
+        const Side part = rule.stage < 0 || d == rule.stage ? side : d < rule.stage ? &AxisView::extended : &AxisView::owned;
+        const AxisView& view = views_[d];
+        for (const Reading& reading : (view.*part)[block.position[d] - view.first]) {
+            along[d] = &reading;
+            descend(d + 1, block, rule, side, along, visitor);
+        }
+    }
+
+    Key key_of(const Along& along, int reader_block) const {
+        std::array<int, max_dimensions> numbers{};
+        for (int d = 0; d < domain_.dimensions(); ++d) numbers[d] = along[d]->number;
+        return {reader_block, numbers};
+    }
+
+    void add_receive(int block, const Along& along, PiecesByRank& receives) const {
+        BoxPiece piece{block, {}, domain_.blocks()[block].owned};
+        std::array<int, max_dimensions> owner{};
+        for (int d = 0; d < domain_.dimensions(); ++d) {
+            piece.cells.lo[d] = along[d]->segment.lo;
+            piece.cells.hi[d] = along[d]->segment.hi;
+            owner[d] = along[d]->segment.owner;
+        }
+        receives[domain_.place_of(owner).rank].push_back({key_of(along, block), piece});
+    }
+
+    void add_send(int block, const Along& along, PiecesByRank& sends) const {
+        BoxPiece piece{block, {}, {}};
+        std::array<int, max_dimensions> reader{};
+        for (int d = 0; d < domain_.dimensions(); ++d) {
+            const Segment& segment = along[d]->segment;
+            const Axis& axis = domain_.axis(d);
+            reader[d] = along[d]->reader;
+            piece.cells.lo[d] = segment.lo + segment.shift;
+            piece.cells.hi[d] = segment.hi + segment.shift;
+            piece.owner.lo[d] = axis.starts[reader[d]] + segment.shift;
+            piece.owner.hi[d] = axis.starts[reader[d] + 1] + segment.shift;
+        }
+        const auto place = domain_.place_of(reader);
+        sends[place.rank].push_back({key_of(along, place.block), piece});
+    }
+
+    static std::vector<BoxPiece> in_order(std::vector<Keyed>& keyed) {
+        std::sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
+        std::vector<BoxPiece> pieces;
+        for (const auto& entry : keyed) pieces.push_back(entry.piece);
+        return pieces;
+    }
+
+    static Stage join(PiecesByRank& receives, PiecesByRank& sends) {
+        std::map<int, Link> links;
+        for (auto& [rank, pieces] : receives) links[rank].receive.boxes = in_order(pieces);
+        for (auto& [rank, pieces] : sends) links[rank].send.boxes = in_order(pieces);
+        Stage stage;
+        for (auto& [rank, link] : links) {
+            link.rank = rank;
+            stage.push_back(std::move(link));
+        }
+        return stage;
+    }
+
+    const CartesianDomain& domain_;
+    std::vector<AxisView> views_;
+};
+
+}  // namespace
+
+Pattern build_pattern(const CartesianDomain& domain) {
+    Pattern pattern{domain.communicator(), domain.dimensions(), {}, domain.halo(), 0, 0, {}};
+    for (const Block& block : domain.blocks()) pattern.blocks.push_back(block.owned);
+    const Builder builder(domain);
+    if (domain.algorithm() == Algorithm::standard) {
+        pattern.stages.push_back(builder.stage({domain.neighbors()}));
+    } else {
+        for (int d = 0; d < domain.dimensions(); ++d) pattern.stages.push_back(builder.stage({domain.neighbors(), d}));
+    }
+    return pattern;
+}
+
+}  // namespace parhelion

@@ -1,0 +1,80 @@
+// Readers ask owners for cells by global id; both sides then hold the same list.
+#include <algorithm>
+#include <map>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/sparse_exchange.hpp"
+#include "parhelion/domain/indexed_domain.hpp"
+#include "parhelion/pattern/pattern.hpp"
+
+namespace parhelion {
+namespace {
+
+// Ghosts per owner: those with different ids in ascending order of id, then the repeated ones.
+void collect_receives(const IndexedDomain& domain, std::map<int, Link>& links) {
+    const auto ids = domain.ghost_ids();
+    const auto owners = domain.ghost_owners();
+    std::map<int, std::vector<local_index>> repeated;
+    local_index previous = -1;
+    Link* link = nullptr;
+    for (local_index position : domain.ghosts_by_id()) {
+        if (link == nullptr || owners[position] != link->rank) {
+            link = &links[owners[position]];
+            link->rank = owners[position];
+        }
+        const local_index cell = domain.owned() + position;
+        if (previous >= 0 && ids[previous] == ids[position]) {
+            repeated[link->rank].push_back(cell);
+            link->receive_duplicate_of.push_back(static_cast<local_index>(link->receive.cells.size()) - 1);
+        } else {
+            link->receive.cells.push_back(cell);
+        }
+        previous = position;
+    }
+    for (auto& [rank, each] : links) each.receive_unique = static_cast<local_index>(each.receive.cells.size());
+    for (auto& [rank, cells] : repeated)
+        links[rank].receive.cells.insert(links[rank].receive.cells.end(), cells.begin(), cells.end());
+}
+
+// Request: number of different cells, their global ids, then for each repeated ghost the place of its first.
+Parcel request(const IndexedDomain& domain, const Link& link) {
+    std::vector<global_index> words{link.receive_unique};
+    words.reserve(link.receive.cells.size() + 1);
+    for (local_index k = 0; k < link.receive_unique; ++k)
+        words.push_back(domain.ghost_ids()[static_cast<std::size_t>(link.receive.cells[k] - domain.owned())]);
+    words.insert(words.end(), link.receive_duplicate_of.begin(), link.receive_duplicate_of.end());
+    Parcel parcel{link.rank, {}};
+    parcel.append(words.data(), words.size());
+    return parcel;
+}
+
+void answer(const IndexedDomain& domain, const Parcel& parcel, Link& link) {
+    const auto words = parcel.values<global_index>();
+    link.rank = parcel.rank;
+    link.send_unique = static_cast<local_index>(words.at(0));
+    link.send.cells.reserve(words.size() - 1);
+    for (local_index k = 0; k < link.send_unique; ++k) link.send.cells.push_back(domain.owned_of(words[k + 1]));
+    for (std::size_t k = 1 + static_cast<std::size_t>(link.send_unique); k < words.size(); ++k) {
+        link.send_duplicate_of.push_back(static_cast<local_index>(words[k]));
+        link.send.cells.push_back(link.send.cells[static_cast<std::size_t>(words[k])]);
+    }
+}
+
+}  // namespace
+
+Pattern build_pattern(const IndexedDomain& domain) {
+    std::map<int, Link> links;
+    collect_receives(domain, links);
+    std::vector<Parcel> requests;
+    for (const auto& [rank, link] : links) requests.push_back(request(domain, link));
+    for (const auto& parcel : sparse_exchange(domain.communicator(), std::move(requests)))
+        answer(domain, parcel, links[parcel.rank]);
+
+    Pattern pattern{domain.communicator(), 0, {}, {}, domain.owned(), domain.ghosts(), {}};
+    pattern.halo = HaloWidth(0);
+    pattern.stages.emplace_back();
+    for (auto& [rank, link] : links) pattern.stages[0].push_back(std::move(link));
+    return pattern;
+}
+
+}  // namespace parhelion

@@ -1,0 +1,152 @@
+#include "plan/compile.hpp"
+
+#include "plan/layout.hpp"
+
+namespace parhelion {
+namespace {
+
+// Index cells of a field lie in two places: owned cells at base 0, ghosts at base 1 of the field. A selection lies
+// wholly in one of them; subtracting the first ghost's number lets ghost indices be used as they are.
+struct CellsLayout {
+    int base;
+    byte_count offset;
+    byte_count stride;
+    const local_index* list;
+};
+
+CellsLayout cells_in_field(const Plan& plan, int f, const Selection& side, bool ghosts) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const byte_count stride = field.blocks[ghosts].strides[0];
+    const int base = plan.first_base[static_cast<std::size_t>(f)] + (ghosts ? 1 : 0);
+    return {base, ghosts ? -byte_count{plan.pattern->owned} * stride : 0, stride, side.cells.data()};
+}
+
+// Components next to each other are one piece; otherwise one op per component.
+template <class Emit>
+void for_components(const Field& a, const Field& b, Emit&& emit) {
+    const byte_count size = a.element.size;
+    const bool joined = a.components == 1 || (a.component_stride == size && b.component_stride == size);
+    if (joined) return emit(size * a.components, 0, 0);
+    for (byte_count c = 0; c < a.components; ++c) emit(size, c * a.component_stride, c * b.component_stride);
+}
+
+void add_cells(Program& program, const CellsLayout& from, const Field& from_field, const CellsLayout& to,
+               const Field& to_field, byte_count cells, bool keep_order) {
+    for_components(from_field, to_field, [&](byte_count width, byte_count src, byte_count dst) {
+        const IndexedOp op{from.base, to.base, from.offset + src, to.offset + dst, width, cells, from.stride, to.stride,
+                           from.list, to.list, from_field.element.scalar};
+        if (keep_order) program.add_plain(op);
+        else program.add(op);
+    });
+}
+
+// A message as a "field": packed cells, components together.
+Field packed(const Field& field) {
+    Field message = field;
+    message.component_stride = field.element.size;
+    return message;
+}
+
+enum class Into { message, field };
+
+// Program between the cells of one side and the message, for all fields.
+Program compile_side(const Plan& plan, const Selection& side, byte_count cells, bool ghosts, Into into, bool keep_order,
+                     const std::vector<std::vector<int>>* orders) {
+    Program program;
+    byte_count offset = 0;
+    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
+        const Field& field = plan.fields[static_cast<std::size_t>(f)];
+        const byte_count begin = offset;
+        if (plan.pattern->indexed()) {
+            const CellsLayout mine = cells_in_field(plan, f, side, ghosts);
+            const CellsLayout message{0, begin, bytes_per_cell(field), nullptr};
+            if (into == Into::message) add_cells(program, mine, field, message, packed(field), cells, keep_order);
+            else add_cells(program, message, packed(field), mine, field, cells, keep_order);
+        }
+        const auto order = orders ? (*orders)[static_cast<std::size_t>(f)] : packing_order(field, plan.pattern->dimensions);
+        byte_count at = begin;
+        for (const BoxPiece& piece : side.boxes) {
+            const Box box = clipped(piece, field, plan.pattern->dimensions);
+            const BoxLayout mine = box_in_field(plan, f, piece, box);
+            const BoxLayout message = box_in_message(mine, order, field.element.size, at);
+            program.add(into == Into::message ? copy_between(mine, message, field.element)
+                                              : copy_between(message, mine, field.element));
+            at += box.cells() * bytes_per_cell(field);
+        }
+        offset = aligned(begin + message_bytes(plan, f, side, cells));
+    }
+    return program;
+}
+
+byte_count total_bytes(const Plan& plan, const Selection& side, byte_count cells) {
+    byte_count total = 0;
+    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
+        total = aligned(total) + message_bytes(plan, f, side, cells);
+    return total;
+}
+
+// Ghost → the ghosts that repeat it, within the same field.
+Program compile_repeat(const Plan& plan, const Link& link) {
+    Program program;
+    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
+        const Field& field = plan.fields[static_cast<std::size_t>(f)];
+        const CellsLayout ghosts = cells_in_field(plan, f, link.receive, true);
+        for (std::size_t k = 0; k < link.receive_duplicate_of.size(); ++k) {
+            const auto place = [&](std::size_t entry) { return ghosts.offset + ghosts.list[entry] * ghosts.stride; };
+            for_components(field, field, [&](byte_count width, byte_count src, byte_count dst) {
+                program.add(StridedOp{ghosts.base, ghosts.base, place(static_cast<std::size_t>(link.receive_duplicate_of[k])) + src,
+                             place(static_cast<std::size_t>(link.receive_unique) + k) + dst, width, 0, {}, {}, {},
+                             field.element.scalar});
+            });
+        }
+    }
+    return program;
+}
+
+}  // namespace
+
+MessageSizes message_sizes(const Plan& plan, const Selection& side, local_index unique) {
+    return {total_bytes(plan, side, unique), total_bytes(plan, side, static_cast<byte_count>(side.cells.size()))};
+}
+
+void compile_link(const Plan& plan, LinkPlan& link_plan) {
+    const Link& link = *link_plan.link;
+    const auto sends = message_sizes(plan, link.send, link.send_unique);
+    const auto receives = message_sizes(plan, link.receive, link.receive_unique);
+    const auto all_sends = static_cast<byte_count>(link.send.cells.size());
+    const auto all_receives = static_cast<byte_count>(link.receive.cells.size());
+    link_plan.forward = {sends.forward, receives.forward,
+        compile_side(plan, link.send, link.send_unique, false, Into::message, false, nullptr),
+        compile_side(plan, link.receive, link.receive_unique, true, Into::field, false, &link_plan.orders)};
+    link_plan.reverse = {receives.reverse, sends.reverse,
+        compile_side(plan, link.receive, all_receives, true, Into::message, false, nullptr),
+        compile_side(plan, link.send, all_sends, false, Into::field, true, &link_plan.orders)};
+    link_plan.repeat = compile_repeat(plan, link);
+}
+
+Program compile_straight(const Plan& from_plan, const Selection& from, const Plan& to_plan, const Selection& to,
+                         byte_count cells, bool keep_order) {
+    Program program;
+    const int dimensions = from_plan.pattern->dimensions;
+    for (int f = 0; f < static_cast<int>(from_plan.fields.size()); ++f) {
+        const Field& from_field = from_plan.fields[static_cast<std::size_t>(f)];
+        const Field& to_field = to_plan.fields[static_cast<std::size_t>(f)];
+        if (dimensions == 0)
+            add_cells(program, cells_in_field(from_plan, f, from, keep_order), from_field,
+                      cells_in_field(to_plan, f, to, !keep_order), to_field, cells, keep_order);
+        for (std::size_t k = 0; k < from.boxes.size(); ++k) {
+            const Box source = clipped(from.boxes[k], from_field, dimensions);
+            const Box target = clipped(to.boxes[k], to_field, dimensions);
+            program.add(copy_between(box_in_field(from_plan, f, from.boxes[k], source),
+                                     box_in_field(to_plan, f, to.boxes[k], target), from_field.element));
+        }
+    }
+    return program;
+}
+
+SelfPlan compile_self(const Plan& plan, const Link& link) {
+    return {compile_straight(plan, link.send, plan, link.receive, link.send_unique, false), compile_repeat(plan, link),
+            compile_straight(plan, link.receive, plan, link.send, static_cast<byte_count>(link.send.cells.size()), true)};
+}
+
+}  // namespace parhelion

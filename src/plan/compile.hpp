@@ -1,0 +1,20 @@
+// Selections × fields → programs.
+#pragma once
+
+#include "parhelion/plan/plan.hpp"
+
+namespace parhelion {
+
+/// Fills the programs and sizes of a link whose neighbor packs in `link_plan.orders`.
+void compile_link(const Plan& plan, LinkPlan& link_plan);
+
+/// Bytes of the forward and the reverse message of one side of a link.
+struct MessageSizes { byte_count forward, reverse; };
+MessageSizes message_sizes(const Plan& plan, const Selection& side, local_index unique);
+
+/// Straight copies between two selections of equal shape, the first in the fields of `from`, the second in those of `to`.
+/// Direction forward: every unique cell once; reverse: every cell, kept in order for reductions.
+Program compile_straight(const Plan& from_plan, const Selection& from, const Plan& to_plan, const Selection& to,
+                         byte_count cells, bool keep_order);
+
+}  // namespace parhelion

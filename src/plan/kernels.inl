@@ -1,0 +1,96 @@
+// Included once per instruction set. Only static functions and builtins: an inline function from a header that was
+// compiled here for newer processors could be linked into code that runs on older ones.
+
+namespace parhelion {
+namespace {
+
+using Bytes = std::byte;
+
+template <byte_count Width>
+struct Fixed {
+    static void copy(Bytes* dst, const Bytes* src, byte_count) { __builtin_memcpy(dst, src, Width); }
+};
+struct Any {
+    static void copy(Bytes* dst, const Bytes* src, byte_count width) {
+        __builtin_memcpy(dst, src, static_cast<unsigned long>(width));
+    }
+};
+// Rows of a few hundred bytes: a loop of vectors without the call and dispatch of memcpy.
+struct Row {
+    static void copy(Bytes* dst, const Bytes* src, byte_count width) {
+        byte_count i = 0;
+        for (; i + vector_bytes <= width; i += vector_bytes) __builtin_memcpy(dst + i, src + i, vector_bytes);
+        if (i == width) return;
+        if (width >= vector_bytes) {  // the last vector overlaps the one before it
+            __builtin_memcpy(dst + width - vector_bytes, src + width - vector_bytes, vector_bytes);
+            return;
+        }
+        for (; i + 8 <= width; i += 8) __builtin_memcpy(dst + i, src + i, 8);
+        for (; i < width; ++i) dst[i] = src[i];
+    }
+};
+
+template <class Piece>
+void strided_loop(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds,
+                  const byte_count* ss, byte_count width) {
+    const byte_count dst_row = ds[1], src_row = ss[1];
+    for (byte_count p = 0; p < planes; ++p, dst += ds[0], src += ss[0]) {
+        Bytes* to = dst;
+        const Bytes* from = src;
+        for (byte_count r = 0; r < rows; ++r, to += dst_row, from += src_row) Piece::copy(to, from, width);
+    }
+}
+
+void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds, const byte_count* ss,
+             byte_count width) {
+    switch (width) {
+        case 1: return strided_loop<Fixed<1>>(dst, src, planes, rows, ds, ss, width);
+        case 2: return strided_loop<Fixed<2>>(dst, src, planes, rows, ds, ss, width);
+        case 4: return strided_loop<Fixed<4>>(dst, src, planes, rows, ds, ss, width);
+        case 8: return strided_loop<Fixed<8>>(dst, src, planes, rows, ds, ss, width);
+        case 12: return strided_loop<Fixed<12>>(dst, src, planes, rows, ds, ss, width);
+        case 16: return strided_loop<Fixed<16>>(dst, src, planes, rows, ds, ss, width);
+        case 20: return strided_loop<Fixed<20>>(dst, src, planes, rows, ds, ss, width);
+        case 24: return strided_loop<Fixed<24>>(dst, src, planes, rows, ds, ss, width);
+        case 32: return strided_loop<Fixed<32>>(dst, src, planes, rows, ds, ss, width);
+        case 40: return strided_loop<Fixed<40>>(dst, src, planes, rows, ds, ss, width);
+        case 64: return strided_loop<Fixed<64>>(dst, src, planes, rows, ds, ss, width);
+        default:
+            if (width <= 1024) return strided_loop<Row>(dst, src, planes, rows, ds, ss, width);
+            return strided_loop<Any>(dst, src, planes, rows, ds, ss, width);
+    }
+}
+
+template <class Piece, bool SrcList, bool DstList>
+void indexed_loop(Bytes* dst, const Bytes* src, const IndexedOp& op) {
+    const byte_count ss = op.src_stride, ds = op.dst_stride, width = op.width;
+    const local_index* from = op.src_list;
+    const local_index* to = op.dst_list;
+    for (byte_count k = 0; k < op.count; ++k)
+        Piece::copy(dst + (DstList ? to[k] : k) * ds, src + (SrcList ? from[k] : k) * ss, width);
+}
+
+template <class Piece>
+void indexed_sides(Bytes* dst, const Bytes* src, const IndexedOp& op) {
+    if (op.src_list && op.dst_list) return indexed_loop<Piece, true, true>(dst, src, op);
+    if (op.src_list) return indexed_loop<Piece, true, false>(dst, src, op);
+    if (op.dst_list) return indexed_loop<Piece, false, true>(dst, src, op);
+    return indexed_loop<Piece, false, false>(dst, src, op);
+}
+
+void indexed(Bytes* dst, const Bytes* src, const IndexedOp& op) {
+    switch (op.width) {
+        case 4: return indexed_sides<Fixed<4>>(dst, src, op);
+        case 8: return indexed_sides<Fixed<8>>(dst, src, op);
+        case 16: return indexed_sides<Fixed<16>>(dst, src, op);
+        case 24: return indexed_sides<Fixed<24>>(dst, src, op);
+        case 32: return indexed_sides<Fixed<32>>(dst, src, op);
+        case 64: return indexed_sides<Fixed<64>>(dst, src, op);
+        default:
+            if (op.width <= 1024) return indexed_sides<Row>(dst, src, op);
+            return indexed_sides<Any>(dst, src, op);
+    }
+}
+
+}  // namespace
+}  // namespace parhelion

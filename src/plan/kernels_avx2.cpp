@@ -1,0 +1,11 @@
+#include "plan/kernels.hpp"
+
+#if defined(__x86_64__)
+#pragma GCC target("avx2,bmi2")
+namespace { constexpr long vector_bytes = 32; }
+#include "plan/kernels.inl"
+
+namespace parhelion {
+const Kernels kernels_avx2{"avx2", strided, indexed};
+}
+#endif

@@ -1,0 +1,66 @@
+#include "plan/layout.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+namespace parhelion {
+
+std::vector<int> packing_order(const Field& field, int dimensions) {
+    std::vector<int> order(static_cast<std::size_t>(dimensions) + 1);
+    std::iota(order.begin(), order.end(), 0);
+    const auto stride = [&](int d) {
+        return std::abs(d == dimensions ? field.component_stride : field.blocks.front().strides[d]);
+    };
+    if (!field.blocks.empty())
+        std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride(a) > stride(b); });
+    return order;
+}
+
+Box clipped(const BoxPiece& piece, const Field& field, int dimensions) {
+    return intersect(piece.cells, grow(piece.owner, field.halo, dimensions));
+}
+
+BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const BlockView& view = field.blocks[static_cast<std::size_t>(piece.block)];
+    const Box& owned = plan.pattern->blocks[static_cast<std::size_t>(piece.block)];
+    BoxLayout layout;
+    layout.base = plan.first_base[static_cast<std::size_t>(f)] + piece.block;
+    layout.dims = plan.pattern->dimensions + 1;
+    for (int d = 0; d < plan.pattern->dimensions; ++d) {
+        layout.offset += (box.lo[d] - owned.lo[d]) * view.strides[d];
+        layout.count[d] = box.extent(d);
+        layout.stride[d] = view.strides[d];
+    }
+    layout.count[layout.dims - 1] = field.components;
+    layout.stride[layout.dims - 1] = field.component_stride;
+    return layout;
+}
+
+BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, byte_count element, byte_count offset) {
+    BoxLayout layout = shape;
+    layout.base = 0;
+    layout.offset = offset;
+    byte_count stride = element;
+    for (auto d = order.rbegin(); d != order.rend(); ++d) {
+        layout.stride[static_cast<std::size_t>(*d)] = stride;
+        stride *= shape.count[static_cast<std::size_t>(*d)];
+    }
+    return layout;
+}
+
+StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element element) {
+    return {from.base, to.base, from.offset, to.offset, element.size, from.dims, from.count, from.stride, to.stride,
+            element.scalar};
+}
+
+byte_count bytes_per_cell(const Field& field) { return byte_count{field.components} * field.element.size; }
+
+byte_count message_bytes(const Plan& plan, int f, const Selection& side, byte_count cells) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    for (const BoxPiece& piece : side.boxes) cells += clipped(piece, field, plan.pattern->dimensions).cells();
+    return cells * bytes_per_cell(field);
+}
+
+}  // namespace parhelion

@@ -1,0 +1,166 @@
+#include "parhelion/plan/plan.hpp"
+
+#include <algorithm>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/hash.hpp"
+#include "parhelion/core/sparse_exchange.hpp"
+#include "plan/compile.hpp"
+#include "plan/layout.hpp"
+
+namespace parhelion {
+namespace {
+
+void check_halo(const Pattern& pattern, const Field& field, const std::string& name) {
+    for (int d = 0; d < pattern.dimensions; ++d) {
+        const int lower = field.halo.lower[d], upper = field.halo.upper[d];
+        if (lower < 0 || upper < 0) throw Error(name + " has a negative halo width in dimension " + std::to_string(d));
+        if (lower > pattern.halo.lower[d] || upper > pattern.halo.upper[d])
+            throw Error(name + " has a halo of " + std::to_string(std::max(lower, upper)) + " in dimension " +
+                        std::to_string(d) + " and the pattern one of " + std::to_string(lower > pattern.halo.lower[d]
+                        ? pattern.halo.lower[d] : pattern.halo.upper[d]) +
+                        ": build the pattern from a domain with the widest halo that any field needs");
+    }
+}
+
+bool has_cells(const Pattern& pattern, std::size_t block) {
+    if (pattern.indexed()) return (block == 0 ? pattern.owned : pattern.ghosts) > 0;
+    return !pattern.blocks[block].empty();
+}
+
+void check_field(const Pattern& pattern, const Field& field, std::size_t number) {
+    const std::string name = "field " + std::to_string(number) + " (" + to_string(field) + ")";
+    if (field.element.size < 1) throw Error(name + " has elements of no size: use element_of<T>() or parse_element", ErrorKind::type);
+    if (field.components < 1) throw Error(name + " needs at least 1 component");
+    if (field.indexed != pattern.indexed())
+        throw Error(name + (field.indexed ? " is indexed and the pattern Cartesian" : " is Cartesian and the pattern indexed") +
+                    std::string(": view the array with the domain that the pattern was built from"), ErrorKind::type);
+    const std::size_t blocks = pattern.indexed() ? 2 : pattern.blocks.size();
+    if (field.blocks.size() != blocks)
+        throw Error(name + " has " + std::to_string(field.blocks.size()) + " blocks and the pattern " + std::to_string(blocks));
+    check_halo(pattern, field, name);
+    for (std::size_t b = 0; b < blocks; ++b)
+        if (field.blocks[b].first == nullptr && has_cells(pattern, b))
+            throw Error(name + " is a null pointer: allocate it before the exchange is made");
+}
+
+std::uint64_t fingerprint(const Pattern& pattern, const std::vector<Field>& fields, std::uint64_t options) {
+    Hash hash;
+    hash.add(options).add(pattern.dimensions).add(pattern.stages.size()).add(fields.size());
+    for (const Field& field : fields) {
+        hash.add(field.element.scalar).add(field.element.size).add(field.components).add(field.indexed);
+        hash.add_range(field.halo.lower).add_range(field.halo.upper);
+    }
+    return hash.value();
+}
+
+void collect_bases(Plan& plan) {
+    for (const Field& field : plan.fields) {
+        plan.first_base.push_back(static_cast<int>(plan.bases.size()));
+        for (const BlockView& block : field.blocks) plan.bases.push_back(block.first);
+    }
+}
+
+// What a neighbor must know before it can unpack: per stage the bytes it will get and give, and my packing orders.
+Parcel announcement(const Plan& plan, int stage, const Link& link) {
+    const auto sends = message_sizes(plan, link.send, link.send_unique);
+    const auto receives = message_sizes(plan, link.receive, link.receive_unique);
+    std::vector<std::int64_t> words{stage, sends.forward, sends.reverse, receives.forward, receives.reverse};
+    for (const Field& field : plan.fields)
+        for (int d : packing_order(field, plan.pattern->dimensions)) words.push_back(d);
+    Parcel parcel{link.rank, {}};
+    parcel.append(words.data(), words.size());
+    return parcel;
+}
+
+std::vector<std::vector<int>> orders_of(const Plan& plan, const std::vector<std::int64_t>& words) {
+    std::vector<std::vector<int>> orders;
+    auto next = words.begin() + 5;
+    for (std::size_t f = 0; f < plan.fields.size(); ++f) {
+        orders.emplace_back(next, next + plan.pattern->dimensions + 1);
+        next += plan.pattern->dimensions + 1;
+    }
+    return orders;
+}
+
+LinkPlan* find_link(Plan& plan, std::int64_t stage, int rank) {
+    if (stage < 0 || stage >= static_cast<std::int64_t>(plan.stages.size())) return nullptr;
+    auto& links = plan.stages[static_cast<std::size_t>(stage)].links;
+    const auto found = std::find_if(links.begin(), links.end(), [&](const LinkPlan& link) { return link.rank == rank; });
+    return found == links.end() ? nullptr : &*found;
+}
+
+void accept(Plan& plan, const Parcel& parcel) {
+    const auto words = parcel.values<std::int64_t>();
+    const std::string with = "rank " + std::to_string(parcel.rank);
+    LinkPlan* link = find_link(plan, words[0], parcel.rank);
+    if (link == nullptr)
+        throw Error(with + " wants to exchange with this rank, whose pattern does not know it: build the patterns "
+                    "together, from one domain");
+    const auto sends = message_sizes(plan, link->link->send, link->link->send_unique);
+    const auto receives = message_sizes(plan, link->link->receive, link->link->receive_unique);
+    const std::int64_t expected[4] = {receives.forward, receives.reverse, sends.forward, sends.reverse};
+    for (int i = 0; i < 4; ++i)
+        if (words[i + 1] != expected[i])
+            throw Error(with + (i < 2 ? " will send " : " expects ") + std::to_string(words[i + 1]) + " bytes and this rank " +
+                        (i < 2 ? "expects " : "will send ") + std::to_string(expected[i]) +
+                        ": the patterns or fields of the two ranks differ");
+    link->orders = orders_of(plan, words);
+}
+
+void shake_hands(Plan& plan) {
+    std::vector<Parcel> announcements;
+    std::size_t expected = 0;
+    for (std::size_t s = 0; s < plan.stages.size(); ++s)
+        for (const LinkPlan& link : plan.stages[s].links) {
+            announcements.push_back(announcement(plan, static_cast<int>(s), *link.link));
+            ++expected;
+        }
+    const auto received = sparse_exchange(plan.communicator(), std::move(announcements));
+    validate_together(plan.communicator(), [&] {
+        for (const Parcel& parcel : received) accept(plan, parcel);
+        if (received.size() != expected)
+            throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " +
+                        std::to_string(received.size()) + " ranks know it as theirs: build the patterns together, from one domain");
+    });
+}
+
+}  // namespace
+
+Plan make_plan(Pattern pattern, std::vector<Field> fields, std::uint64_t options) {
+    const Communicator comm = pattern.communicator;
+    validate_together(comm, [&] {
+        for (std::size_t f = 0; f < fields.size(); ++f) check_field(pattern, fields[f], f);
+    });
+    require_equal(comm, fingerprint(pattern, fields, options), "the fields (their number, element types, components or halo "
+                  "widths), the pattern's kind or the options differ between ranks: make the exchange with the same ones on every rank");
+    Plan plan{std::make_shared<const Pattern>(std::move(pattern)), std::move(fields), {}, {}, {}};
+    collect_bases(plan);
+    for (const Stage& stage : plan.pattern->stages) {
+        StagePlan& stage_plan = plan.stages.emplace_back();
+        for (const Link& link : stage) {
+            if (link.rank == comm.rank()) stage_plan.self = compile_self(plan, link);
+            else stage_plan.links.push_back({link.rank, &link, {}, {}, {}, {}});
+        }
+    }
+    shake_hands(plan);
+    for (StagePlan& stage : plan.stages)
+        for (LinkPlan& link : stage.links) compile_link(plan, link);
+    return plan;
+}
+
+byte_count Plan::bytes_sent(Direction direction) const {
+    byte_count total = 0;
+    for (const StagePlan& stage : stages)
+        for (const LinkPlan& link : stage.links) total += link.way(direction).send_bytes;
+    return total;
+}
+
+int Plan::messages_sent(Direction direction) const {
+    int total = 0;
+    for (const StagePlan& stage : stages)
+        for (const LinkPlan& link : stage.links) total += link.way(direction).send_bytes > 0;
+    return total;
+}
+
+}  // namespace parhelion

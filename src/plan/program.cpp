@@ -1,0 +1,179 @@
+#include "parhelion/plan/program.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "plan/kernels.hpp"
+
+namespace parhelion {
+
+const Kernels& kernels() {
+    static const Kernels& chosen = []() -> const Kernels& {
+#if defined(__x86_64__)
+        const char* most = std::getenv("PARHELION_KERNELS");  // to compare them, or to test the others
+        const auto wanted = [&](const char* name) { return most == nullptr || std::strcmp(most, name) == 0; };
+        __builtin_cpu_init();
+        if (wanted("avx512") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+            return kernels_avx512;
+        if (wanted("avx2") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return kernels_avx2;
+#endif
+        return kernels_baseline;
+    }();
+    return chosen;
+}
+
+const char* copy_kernels_name() { return kernels().name; }
+
+byte_count StridedOp::bytes() const {
+    byte_count total = width;
+    for (int d = 0; d < dims; ++d) total *= count[d];
+    return total;
+}
+
+byte_count Program::bytes() const {
+    byte_count total = 0;
+    for (const auto& op : strided) total += op.bytes();
+    for (const auto& op : indexed) total += op.count * op.width;
+    for (const auto& op : runs)
+        for (const Run& run : op.runs) total += run.bytes;
+    return total;
+}
+
+namespace {
+
+// Inner dimensions that are contiguous on both sides become part of the width; neighbors that continue each other fuse.
+StridedOp normalized(const StridedOp& op) {
+    struct Dim { byte_count count, src, dst; };
+    std::vector<Dim> dims;
+    for (int d = 0; d < op.dims; ++d)
+        if (op.count[d] != 1) dims.push_back({op.count[d], op.src_stride[d], op.dst_stride[d]});
+    std::stable_sort(dims.begin(), dims.end(), [](const Dim& a, const Dim& b) {
+        return std::abs(a.src) + std::abs(a.dst) > std::abs(b.src) + std::abs(b.dst);
+    });
+    StridedOp result = op;
+    while (!dims.empty() && dims.back().src == result.width && dims.back().dst == result.width) {
+        result.width *= dims.back().count;
+        dims.pop_back();
+    }
+    for (std::size_t d = dims.size(); d-- > 1;) {
+        if (dims[d - 1].src != dims[d].src * dims[d].count || dims[d - 1].dst != dims[d].dst * dims[d].count) continue;
+        dims[d - 1] = {dims[d - 1].count * dims[d].count, dims[d].src, dims[d].dst};
+        dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(d));
+    }
+    result.dims = static_cast<int>(dims.size());
+    for (int d = 0; d < result.dims; ++d) {
+        result.count[d] = dims[d].count;
+        result.src_stride[d] = dims[d].src;
+        result.dst_stride[d] = dims[d].dst;
+    }
+    return result;
+}
+
+local_index at(const local_index* list, byte_count k) { return list ? list[k] : static_cast<local_index>(k); }
+
+byte_count count_runs(const IndexedOp& op) {
+    byte_count runs = 1;
+    for (byte_count k = 1; k < op.count; ++k)
+        runs += at(op.src_list, k) != at(op.src_list, k - 1) + 1 || at(op.dst_list, k) != at(op.dst_list, k - 1) + 1;
+    return runs;
+}
+
+RunsOp as_runs(const IndexedOp& op, byte_count expected) {
+    RunsOp result{op.src_base, op.dst_base, {}};
+    result.runs.reserve(static_cast<std::size_t>(expected));
+    for (byte_count k = 0; k < op.count; ++k) {
+        const Run next{op.src + at(op.src_list, k) * op.src_stride, op.dst + at(op.dst_list, k) * op.dst_stride, op.width};
+        if (!result.runs.empty()) {
+            Run& last = result.runs.back();
+            if (last.src + last.bytes == next.src && last.dst + last.bytes == next.dst) {
+                last.bytes += next.bytes;
+                continue;
+            }
+        }
+        result.runs.push_back(next);
+    }
+    return result;
+}
+
+// Below this many cells per run the loop over lists is faster than a loop over runs.
+constexpr byte_count worthwhile_run_cells = 4;
+
+}  // namespace
+
+void Program::add(const StridedOp& op) {
+    if (op.bytes() > 0) strided.push_back(normalized(op));
+}
+
+void Program::add(const IndexedOp& op) {
+    if (op.count == 0) return;
+    const bool packed = op.src_stride == op.width && op.dst_stride == op.width;
+    const byte_count expected = packed ? count_runs(op) : op.count;
+    if (expected == 1) {
+        StridedOp one{op.src_base, op.dst_base, op.src + at(op.src_list, 0) * op.src_stride,
+                      op.dst + at(op.dst_list, 0) * op.dst_stride, op.width, 1, {op.count}, {op.src_stride},
+                      {op.dst_stride}, op.scalar};
+        add(one);
+    } else if (packed && op.count >= worthwhile_run_cells * expected) {
+        runs.push_back(as_runs(op, expected));
+    } else {
+        indexed.push_back(op);
+    }
+}
+
+namespace {
+
+// Calls body(dst, src) for every combination of the outer dimensions.
+template <class Body>
+void for_outer(const StridedOp& op, int outer, std::byte* dst, const std::byte* src, Body&& body, int d = 0) {
+    if (d >= outer) return body(dst, src);
+    for (byte_count i = 0; i < op.count[d]; ++i, dst += op.dst_stride[d], src += op.src_stride[d])
+        for_outer(op, outer, dst, src, body, d + 1);
+}
+
+void run_strided(const StridedOp& op, std::byte* dst, const std::byte* src, const Kernels& use) {
+    static constexpr byte_count none[2] = {0, 0};
+    if (op.dims == 0) return use.strided(dst, src, 1, 1, none, none, op.width);
+    if (op.dims == 1) {
+        const byte_count ds[2] = {0, op.dst_stride[0]}, ss[2] = {0, op.src_stride[0]};
+        return use.strided(dst, src, 1, op.count[0], ds, ss, op.width);
+    }
+    const int outer = op.dims - 2;
+    for_outer(op, outer, dst, src, [&](std::byte* to, const std::byte* from) {
+        use.strided(to, from, op.count[outer], op.count[outer + 1], &op.dst_stride[outer], &op.src_stride[outer], op.width);
+    });
+}
+
+}  // namespace
+
+void run(const Program& program, Bases src, Bases dst) {
+    const Kernels& use = kernels();
+    for (const StridedOp& op : program.strided)
+        run_strided(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src, use);
+    for (const IndexedOp& op : program.indexed) use.indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
+    for (const RunsOp& op : program.runs)
+        for (const Run& run : op.runs)
+            std::memcpy(dst[op.dst_base] + run.dst, src[op.src_base] + run.src, static_cast<std::size_t>(run.bytes));
+}
+
+namespace {
+
+bool one_piece(const Program& program) {
+    return program.strided.size() == 1 && program.indexed.empty() && program.runs.empty();
+}
+
+}  // namespace
+
+Contiguous contiguous_source(const Program& program) {
+    if (!one_piece(program) || program.strided[0].dims != 0) return {};
+    const StridedOp& op = program.strided[0];
+    return {op.src_base, op.src, op.bytes()};
+}
+
+Contiguous contiguous_destination(const Program& program) {
+    if (!one_piece(program) || program.strided[0].dims != 0) return {};
+    const StridedOp& op = program.strided[0];
+    return {op.dst_base, op.dst, op.bytes()};
+}
+
+}  // namespace parhelion

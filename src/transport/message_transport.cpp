@@ -1,0 +1,124 @@
+#include <memory>
+
+#include "parhelion/core/aligned.hpp"
+#include "transport/messenger.hpp"
+
+namespace parhelion {
+namespace {
+
+// A message that is one piece of an array needs no copy: it is sent from, or received into, the array itself.
+std::byte* in_place(const Plan& plan, const Contiguous& piece, byte_count bytes) {
+    if (piece.base < 0 || piece.bytes != bytes) return nullptr;
+    return plan.bases[static_cast<std::size_t>(piece.base)] + piece.offset;
+}
+
+struct Slot {
+    const LinkPlan* link;
+    const Way* way;
+    std::byte* send = nullptr;
+    std::byte* receive = nullptr;
+    bool pack = false, unpack = false;
+};
+
+// Slots, buffers and messenger of one direction.
+class Lane {
+public:
+    Lane(const TransportContext& context, Direction direction, const MakeMessenger& make) : plan_(context.plan) {
+        for (const LinkPlan* link : context.links) slots_.push_back(make_slot(*link, direction));
+        place_buffers();
+        std::vector<Channel> channels;
+        for (const Slot& slot : slots_) {
+            channels.push_back({slot.link->rank, slot.send, slot.way->send_bytes, slot.receive, slot.way->receive_bytes});
+            expected_ += slot.way->receive_bytes > 0;
+        }
+        messenger_ = make(context, std::move(channels), direction);
+    }
+
+    void begin() {
+        messenger_->start_receives();
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            Slot& slot = slots_[i];
+            if (slot.way->send_bytes == 0) continue;
+            if (slot.pack) run(slot.way->pack, plan_.bases.data(), &slot.send);
+            messenger_->start_send(static_cast<int>(i));
+        }
+        messenger_->flush();
+    }
+
+    void deliver(int i, Direction direction, Reduction reduction) {
+        Slot& slot = slots_[static_cast<std::size_t>(i)];
+        std::byte* const message[1] = {slot.receive};
+        if (direction == Direction::reverse) return reduce(slot.way->unpack, message, plan_.bases.data(), reduction);
+        if (slot.unpack) run(slot.way->unpack, message, plan_.bases.data());
+        run(slot.link->repeat, plan_.bases.data(), plan_.bases.data());
+    }
+
+    Messenger& messenger() { return *messenger_; }
+    int expected() const { return expected_; }
+    const Slot& slot(int i) const { return slots_[static_cast<std::size_t>(i)]; }
+
+private:
+    Slot make_slot(const LinkPlan& link, Direction direction) const {
+        Slot slot{&link, &link.way(direction)};
+        slot.send = in_place(plan_, contiguous_source(slot.way->pack), slot.way->send_bytes);
+        // What is received in a reverse exchange is combined with the owner's value: never in place.
+        if (direction == Direction::forward)
+            slot.receive = in_place(plan_, contiguous_destination(slot.way->unpack), slot.way->receive_bytes);
+        slot.pack = slot.send == nullptr;
+        slot.unpack = slot.receive == nullptr;
+        return slot;
+    }
+
+    void place_buffers() {
+        constexpr byte_count line = 64;
+        const auto padded = [](byte_count bytes) { return (bytes + line - 1) / line * line; };
+        byte_count total = 0;
+        for (const Slot& slot : slots_)
+            total += (slot.pack ? padded(slot.way->send_bytes) : 0) + (slot.unpack ? padded(slot.way->receive_bytes) : 0);
+        buffer_ = allocate_aligned(total);
+        std::byte* next = buffer_.get();
+        for (Slot& slot : slots_) {
+            if (slot.pack) { slot.send = next; next += padded(slot.way->send_bytes); }
+            if (slot.unpack) { slot.receive = next; next += padded(slot.way->receive_bytes); }
+        }
+    }
+
+    const Plan& plan_;
+    std::vector<Slot> slots_;
+    AlignedBytes buffer_;
+    std::unique_ptr<Messenger> messenger_;
+    int expected_ = 0;
+};
+
+class MessageTransport final : public Transport {
+public:
+    MessageTransport(const TransportContext& context, const MakeMessenger& make)
+        : forward_(context, Direction::forward, make), reverse_(context, Direction::reverse, make) {}
+
+    void begin(Direction direction) override { lane(direction).begin(); }
+    int ready(Direction direction) override { return lane(direction).messenger().test_receive(); }
+    void deliver(int slot, Direction direction, Reduction reduction) override {
+        lane(direction).deliver(slot, direction, reduction);
+    }
+    bool finished(Direction direction) override { return lane(direction).messenger().test_sends(); }
+    int expected(Direction direction) const override {
+        return (direction == Direction::forward ? forward_ : reverse_).expected();
+    }
+    std::string state(int slot, Direction direction) const override {
+        const Slot& waiting = (direction == Direction::forward ? forward_ : reverse_).slot(slot);
+        return "waiting for a message of " + std::to_string(waiting.way->receive_bytes) + " bytes from rank " +
+               std::to_string(waiting.link->rank);
+    }
+
+private:
+    Lane& lane(Direction direction) { return direction == Direction::forward ? forward_ : reverse_; }
+    Lane forward_, reverse_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_message_transport(const TransportContext& context, const MakeMessenger& make) {
+    return std::make_unique<MessageTransport>(context, make);
+}
+
+}  // namespace parhelion

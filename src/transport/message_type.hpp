@@ -1,0 +1,49 @@
+// Counts beyond 2^31 − 1 bytes with the int counts that every MPI has.
+#pragma once
+
+#include <mpi.h>
+
+#include <climits>
+#include <utility>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/types.hpp"
+
+namespace parhelion {
+
+/// `count()` elements of `type()` are exactly `bytes` bytes. Large messages get a type of their own.
+class MessageType {
+public:
+    explicit MessageType(byte_count bytes) {
+        if (bytes <= INT_MAX) {
+            count_ = static_cast<int>(bytes);
+            return;
+        }
+        constexpr byte_count chunk = 1 << 20;
+        const int chunks = static_cast<int>(bytes / chunk);
+        MPI_Datatype parts[2] = {MPI_DATATYPE_NULL, MPI_BYTE};
+        check_mpi(MPI_Type_contiguous(static_cast<int>(chunk), MPI_BYTE, &parts[0]), "MPI_Type_contiguous");
+        const int lengths[2] = {chunks, static_cast<int>(bytes % chunk)};
+        const MPI_Aint offsets[2] = {0, static_cast<MPI_Aint>(chunks) * chunk};
+        check_mpi(MPI_Type_create_struct(2, lengths, offsets, parts, &type_), "MPI_Type_create_struct");
+        check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+        MPI_Type_free(&parts[0]);
+        count_ = 1;
+    }
+    MessageType(MessageType&& other) noexcept
+        : count_(other.count_), type_(std::exchange(other.type_, MPI_BYTE)) {}
+    MessageType& operator=(MessageType&&) = delete;
+    ~MessageType() {
+        int finalized = 0;
+        MPI_Finalized(&finalized);
+        if (type_ != MPI_BYTE && !finalized) MPI_Type_free(&type_);
+    }
+    int count() const { return count_; }
+    MPI_Datatype type() const { return type_; }
+
+private:
+    int count_ = 0;
+    MPI_Datatype type_ = MPI_BYTE;
+};
+
+}  // namespace parhelion

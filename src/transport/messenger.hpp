@@ -1,0 +1,37 @@
+// Transports that move messages: pack, send, receive, unpack. What differs is the Messenger.
+#pragma once
+
+#include "parhelion/transport/transport.hpp"
+
+namespace parhelion {
+
+/// One neighbor's message buffers in one direction; sizes never change. Zero bytes mean that nothing goes that way.
+struct Channel {
+    int rank = 0;
+    std::byte* send = nullptr;
+    byte_count send_bytes = 0;
+    std::byte* receive = nullptr;
+    byte_count receive_bytes = 0;
+};
+
+/// Moves full buffers. One object per direction, used by one exchange at a time.
+class Messenger {
+public:
+    virtual ~Messenger() = default;
+    virtual void start_receives() = 0;
+    /// The send buffer of the channel is full.
+    virtual void start_send(int channel) = 0;
+    /// All send buffers are full. Messengers that send everything at once do it here.
+    virtual void flush() {}
+    /// A channel whose receive buffer has become full, or −1.
+    virtual int test_receive() = 0;
+    /// Whether all send buffers may be used again.
+    virtual bool test_sends() = 0;
+};
+
+using MakeMessenger = std::function<std::unique_ptr<Messenger>(const TransportContext&, std::vector<Channel>, Direction)>;
+
+/// The transport around a messenger: owns the buffers, packs and unpacks.
+std::unique_ptr<Transport> make_message_transport(const TransportContext& context, const MakeMessenger& make);
+
+}  // namespace parhelion

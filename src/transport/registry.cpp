@@ -1,0 +1,33 @@
+#include "parhelion/core/error.hpp"
+#include "transport/factories.hpp"
+
+namespace parhelion {
+namespace {
+
+std::string works() { return {}; }
+
+}  // namespace
+
+const std::vector<TransportInfo>& transports() {
+    static const std::vector<TransportInfo> all{
+        {"mpi_p2p", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi_p2p},
+        {"mpi_persistent", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent},
+        {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor},
+    };
+    return all;
+}
+
+const TransportInfo& find_transport(const std::string& name) {
+    std::string names;
+    for (const TransportInfo& info : transports()) {
+        if (info.name == name) {
+            const std::string why_not = info.unavailable();
+            if (!why_not.empty()) throw Error("transport " + name + " cannot be used here: " + why_not);
+            return info;
+        }
+        names += (names.empty() ? "" : ", ") + info.name;
+    }
+    throw Error("there is no transport '" + name + "': use auto, or one of " + names);
+}
+
+}  // namespace parhelion
