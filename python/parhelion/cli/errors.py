@@ -24,8 +24,14 @@ class RanksFailed(click.ClickException):
     exit_code = RANKS_FAILED
 
 
+KNOWN = {
+    "parhelion.records.errors": ("RecordError",),
+    "parhelion.launch.flavor": ("FlavorError",),
+    "parhelion.partition.errors": ("MeshError", "IndexMapError"),
+}
+
+
 def known_errors() -> tuple[type[Exception], ...]:
     """Errors of other parts that mean bad input; only parts that are loaded can have raised one."""
-    names = {"parhelion.records.errors": "RecordError", "parhelion.launch.flavor": "FlavorError"}
-    loaded = {module: sys.modules[module] for module in names if module in sys.modules}
-    return tuple(getattr(module, names[name]) for name, module in loaded.items())
+    loaded = [(sys.modules[module], names) for module, names in KNOWN.items() if module in sys.modules]
+    return tuple(getattr(module, name) for module, names in loaded for name in names)

@@ -12,6 +12,7 @@ COMMANDS = {
     "report": (".report", "report", "Write HTML and Markdown from runs."),
     "doctor": (".doctor", "doctor", "Say what this machine offers and which transports work here."),
     "partition": (".partition", "partition", "Partition a mesh and write index maps."),
+    "inspect": (".inspect", "inspect", "Check index maps and say what they hold."),
 }
 
 

@@ -8,6 +8,7 @@ from .read import Record
 from .results import CaseResult, Entry, results
 
 SCHEMA = "parhelion.bench/1"
+FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
 
 
 def bench_document(record: Record) -> dict[str, Any]:
@@ -28,8 +29,9 @@ def bench_document(record: Record) -> dict[str, Any]:
 
 
 def failed(record: Record) -> list[Any]:
-    """The launches that did not end well."""
-    return [end for end in record.ends if end.status not in ("ok", 0)]
+    """How those launches ended that did not get to the end of their cases; one end per launch."""
+    last = {end.launch: end for end in record.ends}
+    return [end for end in last.values() if end.status not in FINISHED]
 
 
 def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:

@@ -39,27 +39,28 @@ class Entry:
     @property
     def verified(self) -> bool:
         """True when every launch that measured also verified every value."""
-        measured = [line.verified for line in self.lines if line.samples or line.verified is not None]
+        measured = [line.verified for line in self.lines if not line.skipped]
         return bool(measured) and all(verdict is True for verdict in measured)
 
     @property
-    def wrong(self) -> bool:
-        """A value was wrong in at least one launch."""
-        return any(line.verified is False for line in self.lines)
+    def failed(self) -> bool:
+        """A value was wrong, or the contender broke down, in at least one launch."""
+        return any(line.verified is False and not line.skipped for line in self.lines)
 
     @property
     def ran(self) -> bool:
-        """It gave samples, or it gave wrong values."""
-        return self.wrong or any(line.samples for line in self.lines)
+        """It gave samples, or it failed; one that was skipped did not run."""
+        return self.failed or any(line.samples for line in self.lines)
 
     @property
     def median(self) -> float | None:
         """Median of a verified contender; a timing of wrong values does not count."""
-        return self.summary.median if self.summary and not self.wrong else None
+        return self.summary.median if self.summary and not self.failed else None
 
     @property
     def error(self) -> str | None:
-        return next((line.error for line in self.lines if line.error), None)
+        told = next((line.error for line in self.lines if line.error), None)
+        return told or ("a value was wrong" if self.failed else None)
 
     @property
     def skipped(self) -> str | None:
@@ -88,6 +89,12 @@ class CaseResult:
     def best_baseline(self) -> Entry | None:
         """The fastest hand-written baseline whose values were right."""
         return self.best(BASELINE)
+
+    @cached_property
+    def fastest(self) -> Entry | None:
+        """The fastest verified contender; a floor only tells what copying alone would take."""
+        timed = [entry for entry in self.entries.values() if entry.role != "floor" and entry.median]
+        return min(timed, key=lambda entry: entry.median or 0.0, default=None)
 
     def relative(self, contender: str) -> float | None:
         """Median of the contender over that of the best baseline: below 1 is faster than hand-written MPI."""

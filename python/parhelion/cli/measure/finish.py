@@ -15,12 +15,16 @@ from .table import print_results
 
 def finish(record: Record, output: Output) -> int:
     """Print the results, write the document, and return the exit status."""
-    cases = results(record.cases)
-    print_results(output.console, record, cases)
+    show(record, output)
     output.document(bench_document(record))
+    return exit_status(record)
+
+
+def show(record: Record, output: Output) -> None:
+    """Print the results, and what went wrong."""
+    print_results(output.console, record, results(record.cases))
     for end in failed(record):
         _explain(output, end)
-    return exit_status(record)
 
 
 def exit_status(record: Record) -> int:
@@ -30,7 +34,7 @@ def exit_status(record: Record) -> int:
         return BAD_INPUT
     if statuses:
         return RANKS_FAILED
-    return WRONG_VALUE if any(line.verified is False for line in record.cases) else OK
+    return WRONG_VALUE if any(entry.failed for case in results(record.cases) for entry in case.entries.values()) else OK
 
 
 def _explain(output: Output, end: object) -> None:

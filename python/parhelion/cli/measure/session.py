@@ -10,7 +10,8 @@ import msgspec
 
 from ...environment import collect
 from ...records import Record, RunFolder, read_record
-from ...records.model import End
+from ...records.document import FINISHED
+from ...records.model import End, Line
 from ..output import Output
 from .follow import Follower
 from .launcher import Starter, prepare
@@ -48,24 +49,24 @@ def _start(how: Starter, folder: RunFolder, what: Measurement, launch: int, grou
     job.write_bytes(msgspec.json.encode(what.job(launch, group)))
     follower = Follower(folder.record)
     with how.start(group.ranks, job, folder.record, log) as ranks:
-        ended, idle = False, False
+        finished = idle = False
         heard = time.monotonic()
         while not idle and ranks.running(LOOK_EVERY_S):
             lines = follower.new_lines()
             heard = time.monotonic() if lines else heard
             idle = time.monotonic() - heard > what.timeout
-            ended = _note(lines, progress) or ended
-    ended = _note(follower.new_lines(), progress) or ended
-    if not ended:
+            finished = _note(lines, progress) or finished
+    finished = _note(follower.new_lines(), progress) or finished
+    if not finished:
         why = f"no case finished for {what.timeout:g} s" if idle else exit_text(ranks.process.returncode)
         _close(folder, launch, why, log)
-    return ended
+    return finished
 
 
-def _note(lines: list, progress: RunProgress) -> bool:
+def _note(lines: list[Line], progress: RunProgress) -> bool:
     for line in lines:
         progress.line(line)
-    return any(isinstance(line, End) for line in lines)
+    return any(isinstance(line, End) and line.status in FINISHED for line in lines)
 
 
 def _close(folder: RunFolder, launch: int, why: str, log: Path) -> None:

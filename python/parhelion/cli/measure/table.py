@@ -68,18 +68,17 @@ def _cell(case: CaseResult, name: str) -> str:
     entry = case.entries.get(name)
     if entry is None:
         return "–"
-    if entry.wrong:
-        return "[bold red]WRONG[/]"
+    if entry.failed:
+        return "[bold red]FAILED[/]"
     if entry.summary is None:
-        return "[red]failed[/]" if entry.error else "[dim]skipped[/]"
+        return "[dim]skipped[/]"
     return f"{_median(case, entry)}\n[dim]{_interval(entry)}[/]"
 
 
 def _median(case: CaseResult, entry: Entry) -> str:
     speed = case.speed(entry.contender)
-    fastest = min(filter(None, (other.median for other in case.entries.values() if other.role != "floor")), default=None)
     median = microseconds(entry.median)
-    shown = f"[bold green]{median}[/]" if entry.median == fastest else median
+    shown = f"[bold green]{median}[/]" if case.fastest is entry else median
     return f"{shown} ×{speed:.2f}" if speed else shown
 
 
@@ -93,9 +92,9 @@ def _print_troubles(console: Console, cases: Sequence[CaseResult]) -> None:
     met: dict[tuple[str, str], set[str]] = {}
     for case in cases:
         for entry in case.entries.values():
-            for kind, why in (("failed", entry.error), ("skipped", entry.skipped)):
+            for kind, why in (("FAILED", entry.error), ("skipped", entry.skipped)):
                 if why:
                     met.setdefault((kind, why), set()).add(entry.contender)
     for (kind, why), names in met.items():
-        color = "red" if kind == "failed" else "dim"
+        color = "bold red" if kind == "FAILED" else "dim"
         console.print(f"[{color}]{kind}:[/] {escape(', '.join(sorted(names)))}: {escape(why)}", soft_wrap=True)

@@ -1,0 +1,69 @@
+"""What the demo does: two short measurements, one table each, one report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..launch import usable_cores
+from ..records import Record
+from ..records.document import bench_document
+from ..records.folder import DEFAULT_STORE
+from .demo import FIELDS, GATHERS, HALO_WIDTHS
+from .halo_cases import halo_group
+from .measure.finish import exit_status, exit_with, show
+from .measure.measurement import QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, Group, Measurement
+from .measure.session import measure
+from .output import Output
+
+
+def run_demo(ranks: int | None, flavor: str | None, cells: int, out: Path, output: Output) -> None:
+    """Measure, print, write the report and say where it is."""
+    count = ranks or max(2, usable_cores())
+    say = output.console.print
+    say(f"Parhelion on {count} ranks: each of them owns a block and keeps copies (ghosts) of what its neighbors own.")
+    say("Every contender fills the same ghosts; every value is verified before a time counts.\n")
+    halo = _measure("halo", _halo_cases(count), flavor, output)
+    gather = _measure("gather", _gather_cases(count, cells, output), flavor, output)
+    records = [halo, gather]
+    files = _report(records, out, output)
+    documents = [bench_document(record) for record in records]
+    output.document({"schema": "parhelion.demo/1", "files": files, "runs": documents})
+    exit_with(max(exit_status(record) for record in records))
+
+
+def _halo_cases(ranks: int) -> Group:
+    return halo_group(ranks, None, (64,), HALO_WIDTHS, FIELDS, ("float32",), (1,), "full", "F", False)
+
+
+def _gather_cases(ranks: int, cells: int, output: Output) -> Group:
+    from ..partition import demo_partition
+
+    with output.errors.status("meshing a casting and partitioning it with METIS"):
+        dataset = demo_partition(DEFAULT_STORE / "meshes", ranks, cells).resolve()
+    return Group(ranks, [{"dataset": str(dataset), "element": kind, "components": each} for kind, each in GATHERS])
+
+
+def _measure(benchmark: str, group: Group, flavor: str | None, output: Output) -> Record:
+    record = measure(
+        Measurement(
+            benchmark,
+            [group],
+            repetitions=QUICK_REPETITIONS,
+            launches=QUICK_LAUNCHES,
+            min_sample_s=QUICK_MIN_SAMPLE_S,
+            flavor=flavor,
+        ),
+        output,
+    )
+    show(record, output)
+    return record
+
+
+def _report(records: list[Record], out: Path, output: Output) -> dict[str, str]:
+    from ..report import write_report
+
+    html, markdown = (out / name for name in ("report.html", "report.md"))
+    with output.errors.status("drawing the report"):
+        write_report(records, html, markdown)
+    output.console.print(f"\nreport: {html.resolve()}", markup=False, soft_wrap=True)
+    return {"html": str(html.resolve()), "markdown": str(markdown.resolve())}

@@ -1,0 +1,36 @@
+"""`parhelion partition`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .options import POSITIVE, Names
+from .output import Output, json_option
+
+
+@click.command()
+@click.argument("mesh", type=click.Path(path_type=Path))
+@click.option("--parts", type=POSITIVE, required=True, help="Number of parts, one per rank.")
+@click.option("--entities", type=Names(), default="cells", show_default=True, help="Of cells, faces, edges, nodes.")
+@click.option("--format", "formats", type=Names(), default="published,parhelion", show_default=True)
+@click.option("--adjacency", default="faces", show_default=True, help="Cells are neighbors across faces, edges or nodes.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", show_default=True, help="Folder.")
+@click.option("--name", help="Name of the data sets [the mesh file's].")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Of METIS.")
+@json_option
+def partition(
+    mesh: Path, parts: int, entities: tuple[str, ...], formats: tuple[str, ...], adjacency: str, out: Path,
+    name: str | None, seed: int, json_file: str | None,
+) -> None:
+    """Partition MESH, any file that meshio reads, with METIS, and write index maps of its entities.
+
+    The folders NAME-PARTS that it writes are what `parhelion bench gather` takes.
+    """  # fmt: skip
+    from ..partition import partition_mesh, partition_text
+
+    output = Output(json_file)
+    summary = partition_mesh(mesh, parts, entities, formats, out, adjacency=adjacency, name=name, seed=seed)
+    output.console.print(partition_text(summary), markup=False, soft_wrap=True)
+    output.document(summary)

@@ -1,0 +1,30 @@
+"""`parhelion report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .output import Output, json_option
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True)
+@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), default="report.md", show_default=True)
+@json_option
+def report(runs: tuple[Path, ...], html: Path, markdown: Path, json_file: str | None) -> None:
+    """Write one self-contained HTML page and the same tables in Markdown from run folders."""
+    from ..records import read_record
+    from ..records.document import bench_document
+    from ..report import write_report
+
+    output = Output(json_file)
+    records = [read_record(run) for run in runs]
+    write_report(records, html, markdown)
+    for path in (html, markdown):
+        output.console.print(str(path.resolve()), markup=False, soft_wrap=True)
+    files = {"html": str(html.resolve()), "markdown": str(markdown.resolve())}
+    documents = [bench_document(record) for record in records]
+    output.document({"schema": "parhelion.report/1", "files": files, "runs": documents})

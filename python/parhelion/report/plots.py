@@ -1,0 +1,33 @@
+"""The plots of each case: how the samples are distributed, and how they ran over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ..records import CaseResult
+from .distribution import distribution
+from .setup import case_label
+from .timeline import timeline
+
+
+@dataclass(frozen=True)
+class CasePlots:
+    """Both plots of one case as SVG."""
+
+    title: str
+    distribution: Markup
+    timeline: Markup | None
+
+
+def case_plots(cases: Sequence[CaseResult], prefix: str) -> list[CasePlots]:
+    """One pair of plots per case that gave samples."""
+    timed = [case for case in cases if any(entry.launches for entry in case.entries.values())]
+    return [_plots(case, case_label(case, cases), f"{prefix}c{number}") for number, case in enumerate(timed)]
+
+
+def _plots(case: CaseResult, title: str, prefix: str) -> CasePlots:
+    over_time = timeline(case, f"{prefix}t")
+    return CasePlots(title, Markup(distribution(case, f"{prefix}d")), Markup(over_time) if over_time else None)

@@ -1,0 +1,73 @@
+"""Everything that the report says about one run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..records import CaseResult, Record
+from ..records.document import failed
+from ..records.params import constant, in_order, varying
+from ..records.results import contenders, results
+from .environment import Facts, environment_facts, launch_facts
+from .headline import Headline, headline, means
+from .layout import HeatMap, heat_maps
+from .method import Method, method
+from .plots import CasePlots, case_plots
+from .setup import Setup, choices, setup
+from .verification import Verification, verification
+
+
+@dataclass(frozen=True)
+class Section:
+    """One run, ready for a template."""
+
+    anchor: str
+    record: Record
+    cases: list[CaseResult]
+    parameters: list[str]
+    shared: dict[str, str]
+    contenders: list[str]
+    means: dict[str, float | None]
+    roles: dict[str, str]
+    headline: Headline
+    heat_maps: list[HeatMap]
+    plots: list[CasePlots]
+    setup: Setup | None
+    choices: Facts
+    environment: Facts
+    launches: Facts
+    method: Method
+    verification: Verification
+    failures: list[Any]
+
+    @property
+    def title(self) -> str:
+        names = {"halo": "Halo exchange", "gather": "Index-map gather"}
+        return names.get(self.record.run.benchmark, self.record.run.benchmark)
+
+
+def section(record: Record, number: int) -> Section:
+    """The section of a run; `number` tells it from others on the same page."""
+    cases = in_order(results(record.cases))
+    roles = {entry.contender: entry.role for case in cases for entry in case.entries.values()}
+    return Section(
+        anchor=f"run-{number}",
+        record=record,
+        cases=cases,
+        parameters=varying(cases),
+        shared=constant(cases),
+        contenders=contenders(cases),
+        means=means(cases),
+        roles=roles,
+        headline=headline(cases),
+        heat_maps=heat_maps(cases),
+        plots=case_plots(cases, f"r{number}"),
+        setup=setup(cases),
+        choices=choices(cases),
+        environment=environment_facts(record.run.environment),
+        launches=launch_facts(record.launches),
+        method=method(record),
+        verification=verification(cases),
+        failures=failed(record),
+    )

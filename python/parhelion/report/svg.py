@@ -1,0 +1,72 @@
+"""Matplotlib figures as SVG that lives inside a page: its colors are the page's, so light and dark both work.
+
+A color is drawn as a key (a hex value that nothing else uses) and becomes a CSS variable in the text of the SVG.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK, MUTED, GRID = "#010101", "#010102", "#010103"
+OWN, BASELINE, PEER, FLOOR = "#010104", "#010105", "#010106", "#010107"
+VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", OWN: "own", BASELINE: "baseline", PEER: "peer", FLOOR: "floor"}
+ROLE_COLOR = {"own": OWN, "baseline": BASELINE, "peer": PEER, "floor": FLOOR}
+DEFINITION = re.compile(r'\bid="([^"]+)"')
+REFERENCE = re.compile(r'(href="#|url\(#)([^")]+)')
+
+STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "parhelion",
+    "font.size": 9,
+    "text.color": INK,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.facecolor": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "figure.facecolor": "none",
+}
+
+
+@contextmanager
+def figure(width: float, height: float) -> Iterator[Figure]:
+    """A figure of `width` × `height` inches in the page's style, without any window system."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(STYLE):
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def inline(drawing: Figure, prefix: str, description: str) -> str:
+    """The figure as an `<svg>` element; `prefix` keeps its ids apart from those of other figures on the page."""
+    from markupsafe import escape
+
+    buffer = io.StringIO()
+    drawing.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r'\s(xmlns(:\w+)?|version)="[^"]*"', "", text)
+    text = DEFINITION.sub(rf'id="{prefix}-\1"', text)
+    text = REFERENCE.sub(rf"\1{prefix}-\2", text)
+    text = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font-size: \1", text)
+    for key, name in VARIABLES.items():
+        text = text.replace(key, f"var(--{name})")
+    label = f'<svg role="img" aria-label="{escape(description)}" '
+    return text.replace("<svg ", label, 1)

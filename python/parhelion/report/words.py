@@ -1,0 +1,58 @@
+"""How a report writes numbers and names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from markupsafe import Markup
+
+from ..records.params import text
+from ..statistics import Interval
+from ..statistics.numbers import microseconds
+from .setup import setup_exchanges
+
+UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def duration(seconds: float | None) -> str:
+    """A time in the unit that suits it."""
+    if seconds is None:
+        return "–"
+    unit = "s" if seconds >= 1 else "ms" if seconds >= 1e-3 else "µs"
+    return f"{seconds / UNITS[unit]:.3g} {unit}"
+
+
+def interval(ends: Interval | None) -> str:
+    """A confidence interval in microseconds."""
+    if ends is None or ends.low is None or ends.high is None:
+        return "no interval: too few samples"
+    return f"{microseconds(ends.low)}–{microseconds(ends.high)}"
+
+
+def times(ratio: float | None) -> str:
+    """How many times as fast."""
+    return f"{ratio:.2f}×" if ratio else "–"
+
+
+def pipes(value: Any) -> str:
+    """A value inside a Markdown table: one line, nothing that Markdown or HTML would take for its own."""
+    escaped = str(value).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
+    return " ".join(escaped.replace("`", "'").split())
+
+
+def breaks(name: str) -> Markup:
+    """A name that may be broken after its underscores."""
+    return Markup("_<wbr>").join(str(name).split("_"))
+
+
+filters: dict[str, Callable[..., str]] = {
+    "microseconds": microseconds,
+    "duration": duration,
+    "interval": interval,
+    "times": times,
+    "param": text,
+    "pipes": pipes,
+    "breaks": breaks,
+    "setup_exchanges": setup_exchanges,
+}
