@@ -1,0 +1,91 @@
+#include "binding.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <bitset>
+
+namespace parhelion::bench {
+
+namespace {
+
+constexpr std::size_t most_cpus = CPU_SETSIZE;
+using CpuSet = std::bitset<most_cpus>;
+
+CpuSet my_cpus() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    CpuSet cpus;
+    for (std::size_t cpu = 0; cpu < most_cpus; ++cpu) cpus[cpu] = CPU_ISSET(cpu, &set);
+    return cpus;
+}
+
+void run_only_on(std::size_t cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof set, &set);   // where it is refused, the list read back afterwards shows it
+}
+
+std::vector<int> listed(const CpuSet& cpus) {
+    std::vector<int> list;
+    for (std::size_t cpu = 0; cpu < most_cpus; ++cpu)
+        if (cpus[cpu]) list.push_back(static_cast<int>(cpu));
+    return list;
+}
+
+template <class T>
+std::vector<T> from_all_ranks(MPI_Comm comm, const T& mine) {
+    int size = 0;
+    MPI_Comm_size(comm, &size);
+    std::vector<T> all(static_cast<std::size_t>(size));
+    MPI_Allgather(&mine, sizeof(T), MPI_BYTE, all.data(), sizeof(T), MPI_BYTE, comm);
+    return all;
+}
+
+std::string my_host() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+std::vector<std::string> all_hosts(const Communicator& comm) {
+    std::array<char, 256> mine{};
+    my_host().copy(mine.data(), mine.size() - 1);
+    std::vector<std::string> hosts;
+    for (const auto& name : from_all_ranks(comm.handle(), mine)) hosts.emplace_back(name.data());
+    return hosts;
+}
+
+// A launcher that binds gives the ranks of a node different cpus, or a single rank fewer than the node has.
+bool left_free(const Communicator& node) {
+    const CpuSet mine = my_cpus();
+    if (mine.count() < 2) return false;
+    for (const CpuSet& other : from_all_ranks(node.handle(), mine))
+        if (other != mine) return false;
+    return true;
+}
+
+}  // namespace
+
+bool Binding::on_own_cores(int rank, int other) const {
+    const auto a = static_cast<std::size_t>(rank), b = static_cast<std::size_t>(other);
+    return hosts[a] == hosts[b] && cpus[a].size() == 1 && cpus[b].size() == 1 && cpus[a] != cpus[b];
+}
+
+Binding bind_ranks(const Communicator& comm, bool bind) {
+    const Communicator& node = comm.node();
+    int free = left_free(node);
+    if (bind && free) {
+        const std::vector<int> allowed = listed(my_cpus());
+        run_only_on(static_cast<std::size_t>(allowed[static_cast<std::size_t>(node.rank()) % allowed.size()]));
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &free, 1, MPI_INT, MPI_MAX, comm.handle());
+    Binding binding{all_hosts(comm), {}, !free ? "launcher" : bind ? "self" : "none"};
+    for (const CpuSet& cpus : from_all_ranks(comm.handle(), my_cpus())) binding.cpus.push_back(listed(cpus));
+    return binding;
+}
+
+}  // namespace parhelion::bench

@@ -1,0 +1,31 @@
+#include "contenders.hpp"
+
+#include <algorithm>
+
+#include "errors.hpp"
+
+namespace parhelion::bench {
+
+namespace {
+
+std::string listed(const std::vector<Entry>& entries) {
+    std::string names;
+    for (const Entry& entry : entries) names += (names.empty() ? "" : ", ") + entry.name;
+    return names;
+}
+
+}  // namespace
+
+std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names) {
+    std::vector<Entry> entries;
+    if (names.empty())
+        std::copy_if(all.begin(), all.end(), std::back_inserter(entries), [](const Entry& e) { return !e.only_by_name; });
+    for (const std::string& name : names) {
+        const auto found = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
+        if (found == all.end()) throw Error("job: unknown contender '" + name + "': this build has " + listed(all));
+        entries.push_back(*found);
+    }
+    return entries;
+}
+
+}  // namespace parhelion::bench

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "contender.hpp"
+
+namespace parhelion::bench {
+
+/// The entries that a job names, in its order; all but those that run only by name when it names none.
+/// Throws Error listing the names there are when one is unknown.
+std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names);
+
+}  // namespace parhelion::bench

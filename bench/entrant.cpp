@@ -1,0 +1,161 @@
+#include "entrant.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "clock.hpp"
+#include "errors.hpp"
+
+namespace parhelion::bench {
+
+namespace {
+
+// Of at least this many seconds one exchange fills the caches it uses by itself; shorter ones are preceded by another.
+constexpr double long_exchange_s = 0.01;
+// A sample is planned this much longer than asked for: the machine may be slow while the length is chosen.
+constexpr double margin = 1.25;
+
+std::optional<std::string> agreed(const Communicator& comm, const std::string& complaint) {
+    try {
+        agree(comm, complaint);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Entrant::Entrant(const Entry& entry, const Communicator& comm) : comm_(comm) {
+    outcome_.contender = entry.name;
+    outcome_.role = entry.role;
+    std::unique_ptr<Contender> made;
+    std::string cannot, failed;
+    try {
+        made = entry.make(setup_);
+    } catch (const CannotRun& e) {
+        cannot = e.what();
+    } catch (const std::exception& e) {
+        failed = e.what();
+    }
+    outcome_.skipped = agreed(comm_, cannot);
+    outcome_.error = agreed(comm_, failed);
+    if (!outcome_.skipped && !outcome_.error) contender_ = std::move(made);
+}
+
+// A contender that throws on one rank throws on all (or the others time out and throw too), so the ranks can agree.
+template <class Work>
+void Entrant::attempt(Work&& work) {
+    std::string failed;
+    try {
+        work();
+    } catch (const std::exception& e) {
+        failed = e.what();
+    }
+    outcome_.error = agreed(comm_, failed);
+    if (!outcome_.error) return;
+    outcome_.verified = false;
+    outcome_.traffic = contender_->traffic();
+    contender_.reset();
+}
+
+// New values each time, so that what an earlier exchange left cannot pass for right. The ranks are not held together
+// unless the contender asks for it: one that reads a neighbor's cells too early or too late is to be caught.
+void Entrant::checked_round(std::int64_t exchanges) {
+    contender_->values().refresh(++round_);
+    const bool held = contender_->needs_barrier_between_steps() || round_ == 1;
+    if (held) MPI_Barrier(comm_.handle());
+    const double start = now();
+    for (std::int64_t i = 0; i < exchanges; ++i) contender_->exchange();
+    if (round_ == 1) outcome_.first_s = now() - start;
+    wrong_ += contender_->values().count_wrong(round_);
+    if (held) MPI_Barrier(comm_.handle());
+}
+
+void Entrant::judge() {
+    std::int64_t wrong = wrong_;
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT64_T, MPI_SUM, comm_.handle());
+    outcome_.verified = wrong == 0;
+    if (wrong == 0) return;
+    outcome_.error = std::to_string(wrong) + " elements were wrong after an exchange";
+    outcome_.traffic = contender_->traffic();
+    contender_.reset();
+}
+
+void Entrant::verify_first_exchanges() {
+    constexpr int rounds = 4;   // double buffers are used twice each
+    attempt([&] {
+        for (int i = 0; i < rounds; ++i) checked_round(1);
+    });
+    if (in_race()) judge();
+}
+
+void Entrant::choose_iterations(double least_s) {
+    constexpr std::int64_t most = 10'000'000;
+    attempt([&] {
+        std::int64_t exchanges = 1;
+        for (batch(1);;) {
+            const double seconds = std::max(slowest(batch(exchanges)), 1e-9);
+            outcome_.iterations = exchanges;
+            exchange_s_ = seconds / static_cast<double>(exchanges);
+            if (seconds >= least_s || exchanges >= most) return;
+            const double wanted = std::ceil(margin * least_s / exchange_s_);
+            exchanges = std::clamp(static_cast<std::int64_t>(wanted), exchanges + 1, most);
+        }
+    });
+}
+
+void Entrant::take_sample(FlagProbe& probe) {
+    MPI_Barrier(comm_.handle());
+    outcome_.probe_ns.push_back(probe.measure());
+    attempt([&] {
+        if (exchange_s_ < long_exchange_s) contender_->exchange();
+        samples_.push_back(batch(outcome_.iterations) / static_cast<double>(outcome_.iterations));
+    });
+}
+
+void Entrant::verify_a_whole_sample() {
+    attempt([&] { checked_round(outcome_.iterations); });
+    if (in_race()) judge();
+}
+
+Outcome Entrant::finish() {
+    if (in_race()) {
+        outcome_.traffic = contender_->traffic();
+        outcome_.explain = contender_->explain();
+    }
+    outcome_.pattern_s = slowest(setup_.pattern);
+    outcome_.plan_s = slowest(setup_.plan);
+    outcome_.first_s = slowest(outcome_.first_s);
+    std::int64_t traffic[2] = {outcome_.traffic.bytes, outcome_.traffic.messages};
+    MPI_Allreduce(MPI_IN_PLACE, traffic, 2, MPI_INT64_T, MPI_MAX, comm_.handle());
+    outcome_.traffic = {traffic[0], traffic[1]};
+    outcome_.samples_by_rank = samples_of_all_ranks();
+    contender_.reset();
+    return outcome_;
+}
+
+double Entrant::batch(std::int64_t exchanges) {
+    MPI_Barrier(comm_.handle());
+    const double start = now();
+    for (std::int64_t i = 0; i < exchanges; ++i) contender_->exchange();
+    return now() - start;
+}
+
+double Entrant::slowest(double mine) const {
+    double seconds = mine;
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm_.handle());
+    return seconds;
+}
+
+std::vector<std::vector<double>> Entrant::samples_of_all_ranks() const {
+    const std::size_t each = samples_.size();
+    std::vector<double> all(each * static_cast<std::size_t>(comm_.rank() == 0 ? comm_.size() : 0));
+    MPI_Gather(samples_.data(), static_cast<int>(each), MPI_DOUBLE, all.data(), static_cast<int>(each), MPI_DOUBLE, 0, comm_.handle());
+    std::vector<std::vector<double>> by_rank;
+    for (auto first = all.begin(); first != all.end() && each > 0; first += static_cast<std::ptrdiff_t>(each))
+        by_rank.emplace_back(first, first + static_cast<std::ptrdiff_t>(each));
+    return by_rank;
+}
+
+}  // namespace parhelion::bench

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+
+#include "contender.hpp"
+#include "parhelion/core/communicator.hpp"
+#include "probe.hpp"
+#include "record.hpp"
+
+namespace parhelion::bench {
+
+/// A contender on its way through a case, with what is known of it so far. All calls are collective, and the ranks agree
+/// after each on whether it is still in the race.
+class Entrant {
+public:
+    /// Makes the contender; afterwards it may be out, with the reason.
+    Entrant(const Entry& entry, const Communicator& comm);
+
+    /// Several exchanges with new values each, every element compared. The first one's time is kept.
+    void verify_first_exchanges();
+
+    /// Finds how many exchanges make a sample of at least `least_s`.
+    void choose_iterations(double least_s);
+
+    void take_sample(FlagProbe& probe);
+
+    /// As many exchanges as a sample has, starting from poisoned ghosts, every element compared.
+    void verify_a_whole_sample();
+
+    bool in_race() const { return contender_ != nullptr; }
+
+    /// Ends the contender and gathers what it left: final.
+    Outcome finish();
+
+private:
+    template <class Work>
+    void attempt(Work&& work);
+    void checked_round(std::int64_t exchanges);
+    void judge();
+    double batch(std::int64_t exchanges);
+    double slowest(double mine) const;
+    std::vector<std::vector<double>> samples_of_all_ranks() const;
+
+    const Communicator& comm_;
+    std::unique_ptr<Contender> contender_;
+    Outcome outcome_;
+    SetupTimes setup_;
+    std::vector<double> samples_;
+    unsigned round_ = 0;
+    std::int64_t wrong_ = 0;   // elements on this rank, over all rounds
+    double exchange_s_ = 0;    // estimate, maximum over ranks
+};
+
+}  // namespace parhelion::bench

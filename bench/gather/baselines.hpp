@@ -1,0 +1,37 @@
+#pragma once
+
+#include <mpi.h>
+
+#include "gather/arrays.hpp"
+#include "gather/index_lists.hpp"
+
+// Hand-written gathers of off-process cells. Every rank may have any number of neighbors, none included.
+
+namespace parhelion::bench {
+
+/// What the contenders of a gather case start from.
+struct GatherSetup {
+    MPI_Comm comm = MPI_COMM_WORLD;   // the library has a duplicate of it to itself
+    GatherParams params;
+    std::shared_ptr<const IndexedDomain> domain;
+    std::shared_ptr<GatherArray> array;   // ordinary memory of this process
+};
+
+using ContenderPointer = std::unique_ptr<Contender>;
+
+/// The published Fortran way: pack by index list, MPI_Neighbor_alltoallv straight into the ghosts.
+ContenderPointer make_gather_neighbor_alltoallv(const GatherSetup& setup, SetupTimes& times);
+
+/// Pack and start persistent sends one by one, receive straight into the ghosts.
+ContenderPointer make_gather_persistent_packed(const GatherSetup& setup, SetupTimes& times);
+
+/// The same with Irecv and Isend.
+ContenderPointer make_gather_isend(const GatherSetup& setup, SetupTimes& times);
+
+/// MPI_Neighbor_alltoallw over indexed types, nothing packed by hand.
+ContenderPointer make_gather_alltoallw(const GatherSetup& setup, SetupTimes& times);
+
+/// Pack, MPI_Put straight into the reader's ghosts, synchronised by post, start, complete and wait.
+ContenderPointer make_gather_put(const GatherSetup& setup, SetupTimes& times);
+
+}  // namespace parhelion::bench

@@ -1,0 +1,51 @@
+#include "clock.hpp"
+#include "gather/baselines.hpp"
+#include "neighborhood.hpp"
+
+namespace parhelion::bench {
+
+namespace {
+
+/// Counts and offsets in bytes; one spare entry, so that data() is valid without neighbors.
+struct Layout {
+    std::vector<int> counts, offsets;
+    Layout(const std::vector<std::size_t>& cell_offsets, std::size_t cell_bytes) {
+        for (std::size_t i = 0; i + 1 < cell_offsets.size(); ++i)
+            counts.push_back(static_cast<int>((cell_offsets[i + 1] - cell_offsets[i]) * cell_bytes));
+        counts.push_back(0);
+        for (std::size_t cell : cell_offsets) offsets.push_back(static_cast<int>(cell * cell_bytes));
+    }
+};
+
+class GatherNeighborAlltoallv : public Contender {
+public:
+    GatherNeighborAlltoallv(const GatherSetup& setup, IndexLists lists)
+        : array_(setup.array), lists_(std::move(lists)), buffer_(1, lists_.cells.size() * array_->cell_bytes()),
+          sent_(lists_.send_offset, array_->cell_bytes()), received_(lists_.ghost_offset, array_->cell_bytes()),
+          neighborhood_(setup.comm, lists_.sources, lists_.targets) {}
+
+    void exchange() override {
+        pack_cells(array_->cells(), lists_.cells.data(), lists_.cells.size(), array_->cell_bytes(), buffer_.block(0));
+        MPI_Neighbor_alltoallv(buffer_.block(0), sent_.counts.data(), sent_.offsets.data(), MPI_BYTE, array_->ghosts(),
+                               received_.counts.data(), received_.offsets.data(), MPI_BYTE, neighborhood_.get());
+    }
+
+    Values& values() override { return *array_; }
+    Traffic traffic() const override { return traffic_of(lists_, array_->cell_bytes()); }
+
+private:
+    std::shared_ptr<GatherArray> array_;
+    IndexLists lists_;
+    PrivateMemory buffer_;
+    Layout sent_, received_;
+    Neighborhood neighborhood_;
+};
+
+}  // namespace
+
+ContenderPointer make_gather_neighbor_alltoallv(const GatherSetup& setup, SetupTimes& times) {
+    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
+    return timed(times.plan, [&] { return std::make_unique<GatherNeighborAlltoallv>(setup, std::move(lists)); });
+}
+
+}  // namespace parhelion::bench

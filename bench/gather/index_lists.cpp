@@ -1,0 +1,89 @@
+#include "gather/index_lists.hpp"
+
+#include <climits>
+#include <cstring>
+
+#include "errors.hpp"
+
+namespace parhelion::bench {
+
+namespace {
+
+// How many ghosts this rank reads from each rank, found in the ascending ghost list.
+std::vector<int> ghosts_by_rank(const IndexedDomain& domain) {
+    std::vector<int> counts(static_cast<std::size_t>(domain.communicator().size()), 0);
+    for (int owner : domain.ghost_owners()) ++counts[static_cast<std::size_t>(owner)];
+    return counts;
+}
+
+void keep_neighbors(const std::vector<int>& counts, std::vector<int>& ranks, std::vector<std::size_t>& offsets) {
+    offsets.assign(1, 0);
+    for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+        if (counts[rank] == 0) continue;
+        ranks.push_back(static_cast<int>(rank));
+        offsets.push_back(offsets.back() + static_cast<std::size_t>(counts[rank]));
+    }
+}
+
+void check_message_sizes(MPI_Comm comm, const IndexedDomain& domain, std::size_t cells_sent, std::size_t cell_bytes) {
+    int too_long = std::max(cells_sent, static_cast<std::size_t>(domain.ghosts())) * cell_bytes > INT_MAX;
+    MPI_Allreduce(MPI_IN_PLACE, &too_long, 1, MPI_INT, MPI_MAX, comm);
+    if (too_long) throw CannotRun("a rank's messages take more than 2 GiB, which MPI's int counts cannot express");
+}
+
+// Every reader tells the owners which cells it wants, as positions in the owner's block.
+void ask_owners(MPI_Comm comm, const IndexedDomain& domain, IndexLists& lists) {
+    std::vector<global_index> asked(lists.send_offset.back());
+    std::vector<MPI_Request> requests;
+    for (std::size_t t = 0; t < lists.targets.size(); ++t)
+        MPI_Irecv(asked.data() + lists.send_offset[t], static_cast<int>(lists.sent_to(t)), MPI_INT64_T, lists.targets[t], 0,
+                  comm, &requests.emplace_back());
+    for (std::size_t s = 0; s < lists.sources.size(); ++s)
+        MPI_Isend(domain.ghost_ids().data() + lists.ghost_offset[s], static_cast<int>(lists.read_from(s)), MPI_INT64_T,
+                  lists.sources[s], 0, comm, &requests.emplace_back());
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    for (global_index id : asked) lists.cells.push_back(static_cast<int>(id - domain.first()));
+}
+
+template <std::size_t Bytes>
+void pack_cells_of(const std::byte* array, const int* index, std::size_t count, std::byte* to) {
+    for (std::size_t i = 0; i < count; ++i)
+        std::memcpy(to + i * Bytes, array + static_cast<std::size_t>(index[i]) * Bytes, Bytes);
+}
+
+}  // namespace
+
+IndexLists build_index_lists(MPI_Comm comm, const IndexedDomain& domain, std::size_t cell_bytes) {
+    const std::vector<int> read = ghosts_by_rank(domain);
+    std::vector<int> sent(read.size());
+    MPI_Alltoall(read.data(), 1, MPI_INT, sent.data(), 1, MPI_INT, comm);
+    IndexLists lists;
+    keep_neighbors(read, lists.sources, lists.ghost_offset);
+    keep_neighbors(sent, lists.targets, lists.send_offset);
+    check_message_sizes(comm, domain, lists.send_offset.back(), cell_bytes);
+    ask_owners(comm, domain, lists);
+    return lists;
+}
+
+Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes) {
+    return {static_cast<std::int64_t>(lists.cells.size() * cell_bytes), static_cast<std::int64_t>(lists.targets.size())};
+}
+
+void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes, std::byte* to) {
+    switch (cell_bytes) {
+        case 1: return pack_cells_of<1>(array, index, count, to);
+        case 2: return pack_cells_of<2>(array, index, count, to);
+        case 4: return pack_cells_of<4>(array, index, count, to);
+        case 8: return pack_cells_of<8>(array, index, count, to);
+        case 16: return pack_cells_of<16>(array, index, count, to);
+        case 24: return pack_cells_of<24>(array, index, count, to);
+        case 32: return pack_cells_of<32>(array, index, count, to);
+        case 64: return pack_cells_of<64>(array, index, count, to);
+        case 128: return pack_cells_of<128>(array, index, count, to);
+        default: break;
+    }
+    for (std::size_t i = 0; i < count; ++i)
+        std::memcpy(to + i * cell_bytes, array + static_cast<std::size_t>(index[i]) * cell_bytes, cell_bytes);
+}
+
+}  // namespace parhelion::bench

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "contender.hpp"
+#include "parhelion/domain/indexed_domain.hpp"
+
+namespace parhelion::bench {
+
+/// Who gets which of a rank's cells: what a program that gathers by hand sets up once. Ghosts of published data sets are
+/// ascending and blocks lie in rank order, so the ghosts from one rank are neighbors in memory and need no unpacking.
+struct IndexLists {
+    std::vector<int> targets;               // ranks that read cells of this one, ascending
+    std::vector<std::size_t> send_offset;   // entry t: where the list for target t begins; one more than targets
+    std::vector<int> cells;                 // owned cells to send, target by target
+    std::vector<int> sources;               // ranks that own ghosts of this one, ascending
+    std::vector<std::size_t> ghost_offset;  // entry s: the first ghost from source s; one more than sources
+
+    std::size_t sent_to(std::size_t t) const { return send_offset[t + 1] - send_offset[t]; }
+    std::size_t read_from(std::size_t s) const { return ghost_offset[s + 1] - ghost_offset[s]; }
+};
+
+/// Collective. Throws CannotRun on every rank when a message of `cell_bytes` per cell would pass MPI's int counts.
+IndexLists build_index_lists(MPI_Comm comm, const IndexedDomain& domain, std::size_t cell_bytes);
+
+Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes);
+
+/// Copies the cells of `array` that `index` lists (`count` of them) to `to`, one behind the other.
+void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes, std::byte* to);
+
+}  // namespace parhelion::bench

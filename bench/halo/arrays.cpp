@@ -1,0 +1,137 @@
+#include "halo/arrays.hpp"
+
+#include "values.hpp"
+
+namespace parhelion::bench {
+
+namespace {
+
+enum class Expect { owned, ghost, untouched };
+
+/// What must be in the cells of one row that share a place (low ghosts, owned, high ghosts) along the fastest dimension.
+struct Segment {
+    std::int64_t first_cell;   // index in the extended array
+    std::int64_t cells;
+    std::uint64_t first_id;    // global index of the first cell; the others follow
+    Expect expect;
+};
+
+/// Where one coordinate of the extended array lies.
+struct Place {
+    bool is_ghost;
+    bool exists;           // false beyond an end that is not periodic
+    std::int64_t global;   // wrapped
+};
+
+Place place_of(const HaloGeometry& geometry, std::size_t d, std::int64_t cell) {
+    const std::int64_t local = cell - geometry.halo[d];
+    const std::int64_t whole = geometry.extent[d] * geometry.grid[d];
+    const std::int64_t global = geometry.position[d] * geometry.extent[d] + local;
+    const bool inside = global >= 0 && global < whole;
+    return {local < 0 || local >= geometry.extent[d], inside || geometry.periodic[d], (global + whole) % whole};
+}
+
+struct Row {
+    std::int64_t first_cell;
+    std::uint64_t first_id;
+    int ghost_dims = 0;
+    bool exists = true;
+};
+
+Row row_at(const HaloGeometry& geometry, std::int64_t number) {
+    const Coordinates cells = extended(geometry);
+    Row row{number * cells[0], 0};
+    std::uint64_t id_stride = static_cast<std::uint64_t>(geometry.extent[0] * geometry.grid[0]);
+    for (std::size_t d = 1; d < max_dimensions; ++d) {
+        const Place place = place_of(geometry, d, number % cells[d]);
+        number /= cells[d];
+        row.ghost_dims += place.is_ghost;
+        row.exists = row.exists && place.exists;
+        row.first_id += static_cast<std::uint64_t>(place.global) * id_stride;
+        id_stride *= static_cast<std::uint64_t>(geometry.extent[d] * geometry.grid[d]);
+    }
+    return row;
+}
+
+Expect expectation(const HaloGeometry& geometry, int ghost_dims, bool exists) {
+    if (ghost_dims == 0) return Expect::owned;
+    return exists && (geometry.full || ghost_dims == 1) ? Expect::ghost : Expect::untouched;
+}
+
+template <class Visit>
+void for_each_segment(const HaloGeometry& geometry, Visit&& visit) {
+    const std::int64_t rows = cells_per_array(geometry) / extended(geometry)[0];
+    const std::int64_t starts[3] = {0, geometry.halo[0], geometry.halo[0] + geometry.extent[0]};
+    const std::int64_t lengths[3] = {geometry.halo[0], geometry.extent[0], geometry.halo[0]};
+    for (std::int64_t number = 0; number < rows; ++number) {
+        const Row row = row_at(geometry, number);
+        for (int part = 0; part < 3; ++part) {
+            const Place place = place_of(geometry, 0, starts[part]);
+            visit(Segment{row.first_cell + starts[part], lengths[part], row.first_id + static_cast<std::uint64_t>(place.global),
+                          expectation(geometry, row.ghost_dims + place.is_ghost, row.exists && place.exists)});
+        }
+    }
+}
+
+}  // namespace
+
+HaloArrays::HaloArrays(const HaloGeometry& geometry, const HaloParams& params, std::shared_ptr<const Memory> memory)
+    : geometry_(geometry), element_(params.element), lanes_(params.components * lanes_per_element(params.element)),
+      fields_(params.fields), memory_(std::move(memory)) {}
+
+void HaloArrays::refresh(unsigned round) {
+    with_lane_type(element_, [&]<class T>(T) {
+        for (int f = 0; f < fields(); ++f) {
+            const auto keys = lane_keys(f, lanes_, round);
+            T* elements = reinterpret_cast<T*>(field(f));
+            for_each_segment(geometry_, [&](const Segment& s) {
+                T* first = elements + s.first_cell * lanes_;
+                if (s.expect == Expect::owned) write_values(first, s.cells, s.first_id, keys);
+                else write_poison(first, s.cells * lanes_);
+            });
+        }
+    });
+}
+
+std::int64_t HaloArrays::count_wrong(unsigned round) const {
+    std::int64_t wrong = memory_->count_damaged_guards();
+    with_lane_type(element_, [&]<class T>(T) {
+        for (int f = 0; f < fields(); ++f) {
+            const auto keys = lane_keys(f, lanes_, round);
+            const T* elements = reinterpret_cast<const T*>(field(f));
+            for_each_segment(geometry_, [&](const Segment& s) {
+                const T* first = elements + s.first_cell * lanes_;
+                wrong += s.expect == Expect::untouched ? count_not_poison(first, s.cells * lanes_)
+                                                       : count_wrong_values(first, s.cells, s.first_id, keys);
+            });
+        }
+    });
+    return wrong;
+}
+
+Region region_of(const HaloGeometry& geometry, const Box& box, std::byte* field) {
+    const Coordinates cells = extended(geometry);
+    Region region{field, geometry.cell_bytes * static_cast<std::size_t>(box.extent(0))};
+    auto stride = static_cast<std::ptrdiff_t>(geometry.cell_bytes);
+    std::size_t level = 0;       // the next level of strides to fill
+    bool contiguous = true;      // so far the box spans whole rows
+    for (std::size_t d = 0; d < max_dimensions; ++d) {
+        region.start += box.lo[d] * stride;
+        const std::int64_t size = box.extent(static_cast<int>(d));
+        if (d > 0 && contiguous) region.run_bytes *= static_cast<std::size_t>(size);
+        else if (d > 0 && size > 1) {
+            const bool joins = level > 0 && stride == region.count[level - 1] * region.stride[level - 1];
+            if (joins) {
+                region.count[level - 1] *= size;
+            } else {
+                region.count[level] = size;
+                region.stride[level++] = stride;
+            }
+        }
+        contiguous = contiguous && size == cells[d];
+        stride *= cells[d];
+    }
+    return region;
+}
+
+}  // namespace parhelion::bench

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <mpi.h>
+
+#include "halo/messages.hpp"
+
+// Hand-written halo exchanges, each as a careful programmer would write it. They share the geometry, the copy loops and
+// one habit: a periodic image of the rank's own cells is copied in place while messages travel, never sent.
+
+namespace parhelion::bench {
+
+/// What the contenders of a halo case start from.
+struct HaloSetup {
+    MPI_Comm comm = MPI_COMM_WORLD;   // the library has a duplicate of it to itself
+    HaloParams params;
+    HaloGeometry geometry;
+    std::shared_ptr<HaloArrays> arrays;   // ordinary memory of this process
+};
+
+using ContenderPointer = std::unique_ptr<Contender>;
+
+/// Irecv first, then pack and Isend message by message, unpack in the order of arrival.
+ContenderPointer make_hand_packed(const HaloSetup& setup, Grouping grouping, SetupTimes& times);
+
+/// The same over persistent requests.
+ContenderPointer make_hand_persistent(const HaloSetup& setup, Grouping grouping, SetupTimes& times);
+
+/// Subarray types over all fields, persistent requests, no packing by hand.
+ContenderPointer make_hand_datatype(const HaloSetup& setup, Grouping grouping, SetupTimes& times);
+
+/// Packed by rank, one MPI_Neighbor_alltoallv.
+ContenderPointer make_hand_neighbor_alltoallv(const HaloSetup& setup, SetupTimes& times);
+
+/// One MPI_Neighbor_alltoallw over datatypes.
+ContenderPointer make_hand_neighbor_alltoallw(const HaloSetup& setup, SetupTimes& times);
+
+/// One dimension after the other, corners forwarded: two messages per dimension. For the full halo only.
+ContenderPointer make_hand_staged(const HaloSetup& setup, SetupTimes& times);
+
+}  // namespace parhelion::bench

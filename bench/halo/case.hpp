@@ -1,0 +1,15 @@
+#pragma once
+
+#include "contender.hpp"
+#include "halo/contenders.hpp"
+#include "parhelion/core/communicator.hpp"
+
+namespace parhelion::bench {
+
+/// What a halo case of a job says, checked. Throws Error for what cannot be run on `ranks` ranks. Local.
+HaloParams read_halo_params(const nlohmann::json& object, int ranks);
+
+/// Collective. The case with all the contenders that this build has for it.
+Case make_halo_case(const HaloParams& params, const Communicator& comm);
+
+}  // namespace parhelion::bench

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "element.hpp"
+#include "parhelion/domain/box.hpp"
+
+namespace parhelion::bench {
+
+/// A halo case as the job states it; lists have one entry per dimension, in the job's order of dimensions.
+struct HaloParams {
+    std::vector<int> grid;       // ranks per dimension; the last dimension's coordinate changes fastest with the rank
+    std::vector<int> extent;     // owned cells of each rank
+    int halo = 1;
+    int fields = 1;
+    Element element;
+    int components = 1;
+    bool full = true;            // edges and corners too, not faces alone
+    std::vector<bool> periodic;
+    bool first_fastest = true;   // order "F"; "C" when false
+};
+
+using Offset = std::array<int, max_dimensions>;   // to a neighbor in the process grid: each -1, 0 or 1
+
+/// One rank's place in the process grid. Dimensions are in memory order from here on: dimension 0 is the fastest,
+/// whatever the job's order was; unused dimensions have extent 1 and no halo.
+///
+///       0     halo       halo+extent  extent+2·halo
+///       | ghosts |   owned cells   | ghosts |
+struct HaloGeometry {
+    int dims = 0;
+    int rank = 0;
+    bool full = true;
+    std::size_t cell_bytes = 0;
+    Coordinates halo{}, extent{}, grid{}, position{}, rank_stride{};
+    std::array<bool, max_dimensions> periodic{};
+};
+
+HaloGeometry make_geometry(const HaloParams& params, int rank);
+
+/// The offsets that have a neighbor, in an order that is the same on all ranks.
+std::vector<Offset> neighbor_offsets(const HaloGeometry& geometry);
+
+/// A number for an offset that two ranks agree on.
+int offset_number(const Offset& offset);
+Offset opposite(const Offset& offset);
+
+/// The rank one step away; empty beyond an end that is not periodic.
+std::optional<int> neighbor_rank(const HaloGeometry& geometry, const Offset& offset);
+
+/// Owned cells that the neighbor at `offset` needs, and ghosts that come from there, as boxes of the extended array.
+Box send_box(const HaloGeometry& geometry, const Offset& offset);
+Box ghost_box(const HaloGeometry& geometry, const Offset& offset);
+
+/// Cells of the extended array along each dimension.
+Coordinates extended(const HaloGeometry& geometry);
+std::int64_t cells_per_array(const HaloGeometry& geometry);
+
+}  // namespace parhelion::bench

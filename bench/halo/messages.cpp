@@ -1,0 +1,103 @@
+#include "halo/messages.hpp"
+
+#include <algorithm>
+
+namespace parhelion::bench {
+
+namespace {
+
+std::vector<Region> regions_of_all_fields(const HaloArrays& arrays, const Box& box) {
+    std::vector<Region> regions;
+    for (int f = 0; f < arrays.fields(); ++f) regions.push_back(region_of(arrays.geometry(), box, arrays.field(f)));
+    return regions;
+}
+
+Message message_of(const HaloArrays& arrays, const Box& box, int rank, int tag) {
+    Message message{rank, tag, 0, regions_of_all_fields(arrays, box)};
+    for (const Region& region : message.regions) message.bytes += region.bytes();
+    return message;
+}
+
+// The ghosts on one side of a rank that is its own neighbor hold its cells from the other side.
+Box shifted_by_extent(const HaloGeometry& geometry, const Offset& offset, Box box) {
+    for (std::size_t d = 0; d < max_dimensions; ++d) box.lo[d] -= offset[d] * geometry.extent[d], box.hi[d] -= offset[d] * geometry.extent[d];
+    return box;
+}
+
+// Sender and receiver both sort by the sender's offset, so that the regions of a joined message meet their partners.
+std::vector<Message> joined_by_rank(std::vector<Message> messages) {
+    std::stable_sort(messages.begin(), messages.end(),
+                     [](const Message& a, const Message& b) { return std::pair(a.rank, a.tag) < std::pair(b.rank, b.tag); });
+    std::vector<Message> joined;
+    for (Message& message : messages) {
+        if (joined.empty() || joined.back().rank != message.rank) joined.push_back({message.rank, 0, 0, {}});
+        joined.back().bytes += message.bytes;
+        auto& regions = joined.back().regions;
+        regions.insert(regions.end(), message.regions.begin(), message.regions.end());
+    }
+    return joined;
+}
+
+std::vector<std::size_t> offsets_of(const std::vector<Message>& messages) {
+    constexpr std::size_t line = 64;
+    std::vector<std::size_t> offsets{0};
+    for (const Message& message : messages) offsets.push_back(offsets.back() + (message.bytes + line - 1) / line * line);
+    return offsets;
+}
+
+}  // namespace
+
+void add_exchange(const HaloArrays& arrays, const Offset& offset, const Box& owned, const Box& ghosts, Messages& plan) {
+    const HaloGeometry& geometry = arrays.geometry();
+    const int rank = *neighbor_rank(geometry, offset);
+    if (rank == geometry.rank) {
+        const auto from = regions_of_all_fields(arrays, shifted_by_extent(geometry, offset, ghosts));
+        const auto to = regions_of_all_fields(arrays, ghosts);
+        for (std::size_t f = 0; f < from.size(); ++f) plan.local.push_back({from[f], to[f]});
+    } else {
+        plan.sends.push_back(message_of(arrays, owned, rank, offset_number(offset)));
+        plan.receives.push_back(message_of(arrays, ghosts, rank, offset_number(opposite(offset))));
+    }
+}
+
+Messages plan_messages(const HaloArrays& arrays, Grouping grouping) {
+    const HaloGeometry& geometry = arrays.geometry();
+    Messages plan;
+    for (const Offset& offset : neighbor_offsets(geometry))
+        add_exchange(arrays, offset, send_box(geometry, offset), ghost_box(geometry, offset), plan);
+    if (grouping == Grouping::per_rank) {
+        plan.sends = joined_by_rank(std::move(plan.sends));
+        plan.receives = joined_by_rank(std::move(plan.receives));
+    }
+    return plan;
+}
+
+std::vector<int> ranks_of(const std::vector<Message>& messages) {
+    std::vector<int> ranks;
+    for (const Message& message : messages) ranks.push_back(message.rank);
+    return ranks;
+}
+
+Traffic traffic_of(const std::vector<Message>& sends) {
+    Traffic traffic;
+    for (const Message& message : sends) traffic.bytes += static_cast<std::int64_t>(message.bytes);
+    traffic.messages = static_cast<std::int64_t>(sends.size());
+    return traffic;
+}
+
+void pack_message(const Message& message, std::byte* buffer) {
+    for (const Region& region : message.regions) buffer = pack(region, buffer);
+}
+
+void unpack_message(const std::byte* buffer, const Message& message) {
+    for (const Region& region : message.regions) buffer = unpack(buffer, region);
+}
+
+void copy_local(const std::vector<LocalCopy>& copies) {
+    for (const LocalCopy& image : copies) copy(image.from, image.to);
+}
+
+MessageBuffers::MessageBuffers(const std::vector<Message>& messages)
+    : offsets_(offsets_of(messages)), memory_(1, offsets_.back()) {}
+
+}  // namespace parhelion::bench

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "parhelion/core/communicator.hpp"
+#include "parhelion/core/error.hpp"
+
+namespace parhelion::bench {
+
+/// What to measure: schema `parhelion.job/1`, see docs/architecture.md.
+struct Job {
+    std::string benchmark;   // halo or gather
+    int ranks = 0;
+    int launch = 0;
+    std::uint64_t seed = 1;
+    int repetitions = 30;
+    double min_sample_s = 0.0005;
+    bool bind = true;
+    std::vector<std::string> contenders;   // empty: all
+    std::vector<nlohmann::json> cases;
+};
+
+/// Collective. Rank 0 reads `path`, all parse it. Throws parhelion::Error on every rank for a job that cannot be used.
+Job read_job(const std::string& path, const Communicator& comm);
+
+/// The value of `key`, or `fallback` when it is missing. Throws Error naming the key when its type is wrong.
+template <class T>
+T value_of(const nlohmann::json& object, const std::string& key, const T& fallback) {
+    if (!object.contains(key)) return fallback;
+    try {
+        return object.at(key).get<T>();
+    } catch (const nlohmann::json::exception&) {
+        throw Error("job: '" + key + "' has a value of the wrong type, " + object.at(key).dump());
+    }
+}
+
+/// An integer within [least, most]; unlike the JSON library's own conversion it refuses 1.5 and 1e30.
+std::int64_t integer_of(const nlohmann::json& object, const std::string& key, std::int64_t fallback, std::int64_t least,
+                        std::int64_t most);
+
+/// Throws Error naming the first key of `object` that is not in `known`.
+void refuse_other_keys(const nlohmann::json& object, const std::string& what, const std::vector<std::string>& known);
+
+}  // namespace parhelion::bench

@@ -1,0 +1,91 @@
+#include "launch_facts.hpp"
+
+#include <link.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+namespace parhelion::bench {
+
+namespace {
+
+using nlohmann::json;
+
+int note_object(dl_phdr_info* object, std::size_t, void* list) {
+    if (object->dlpi_name && object->dlpi_name[0] == '/') static_cast<json*>(list)->push_back(object->dlpi_name);
+    return 0;
+}
+
+json loaded_libraries() {
+    json list = json::array();
+    dl_iterate_phdr(note_object, &list);
+    return list;
+}
+
+std::string library_version() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    return {text.data(), static_cast<std::size_t>(length)};
+}
+
+std::string thread_level() {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    if (level == MPI_THREAD_MULTIPLE) return "multiple";
+    if (level == MPI_THREAD_SERIALIZED) return "serialized";
+    return level == MPI_THREAD_FUNNELED ? "funneled" : "single";
+}
+
+json mpi_facts() {
+    int version = 0, subversion = 0;
+    MPI_Get_version(&version, &subversion);
+    return {{"library_version", library_version()},
+            {"standard", std::to_string(version) + "." + std::to_string(subversion)},
+            {"thread_level", thread_level()}};
+}
+
+bool steers_communication(const std::string& variable) {
+    static const std::array<const char*, 13> prefixes{"MPIR_", "MPICH_", "MPIEXEC_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "I_MPI_",
+                                                      "UCX_", "FI_", "PARHELION_", "OMP_", "HYDRA_", "LD_PRELOAD"};
+    return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* prefix) { return variable.rfind(prefix, 0) == 0; });
+}
+
+json control_variables() {
+    json found = json::object();
+    for (char** entry = environ; *entry; ++entry) {
+        const std::string text = *entry;
+        const auto equals = text.find('=');
+        if (equals != std::string::npos && steers_communication(text)) found[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    return found;
+}
+
+// The build puts flavor.json beside this program; an installed program has none.
+json flavor_name() {
+    std::error_code unreadable;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", unreadable);
+    std::ifstream file(program.parent_path() / "flavor.json");
+    const json facts = json::parse(file, nullptr, false);
+    return facts.is_object() && facts.contains("name") ? facts.at("name") : json(nullptr);
+}
+
+}  // namespace
+
+json launch_facts(const Binding& binding, double mpi_init_s) {
+    return {{"ranks", binding.hosts.size()},
+            {"mpi", mpi_facts()},
+            {"mpi_init_s", mpi_init_s},
+            {"libraries", loaded_libraries()},
+            {"binding", binding.cpus},
+            {"bound_by", binding.by},
+            {"hosts", binding.hosts},
+            {"cvars", control_variables()},
+            {"flavor", flavor_name()}};
+}
+
+}  // namespace parhelion::bench

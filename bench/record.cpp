@@ -1,0 +1,84 @@
+#include "record.hpp"
+
+#include <algorithm>
+
+#include "parhelion/core/error.hpp"
+
+namespace parhelion::bench {
+
+namespace {
+
+using nlohmann::json;
+
+template <class T>
+json or_null(const std::optional<T>& value) {
+    return value ? json(*value) : json(nullptr);
+}
+
+// An exchange has ended when it has ended on the last rank.
+std::vector<double> maximum_over_ranks(const std::vector<std::vector<double>>& by_rank) {
+    std::vector<double> slowest = by_rank.empty() ? std::vector<double>{} : by_rank.front();
+    for (const auto& samples : by_rank)
+        for (std::size_t i = 0; i < samples.size(); ++i) slowest[i] = std::max(slowest[i], samples[i]);
+    return slowest;
+}
+
+json setup_of(const Outcome& outcome) {
+    return {{"pattern", outcome.pattern_s}, {"plan", outcome.plan_s}, {"first", outcome.first_s}};
+}
+
+json probes_of(const Outcome& outcome) {
+    json probes = json::array();
+    for (const auto& probe : outcome.probe_ns) probes.push_back(or_null(probe));
+    return probes;
+}
+
+}  // namespace
+
+Record::Record(const std::string& path, const Communicator& comm, int launch)
+    : launch_(launch), writes_(comm.rank() == 0), path_(path) {
+    validate_together(comm, [&] {
+        if (!writes_) return;
+        file_.open(path, std::ios::app);
+        if (!file_) throw Error("cannot write the record " + path + ": give a file in a folder that exists and is yours");
+    });
+}
+
+void Record::launch(json facts) {
+    facts["type"] = "launch";
+    write(std::move(facts));
+}
+
+void Record::plan(std::size_t lines) { write({{"type", "plan"}, {"cases", lines}}); }
+
+void Record::outcome(const Case& which, const Outcome& outcome) {
+    write({{"type", "case"},
+           {"name", which.name},
+           {"params", which.params},
+           {"contender", outcome.contender},
+           {"role", outcome.role},
+           {"verified", outcome.verified},
+           {"error", or_null(outcome.error)},
+           {"skipped", or_null(outcome.skipped)},
+           {"setup_s", setup_of(outcome)},
+           {"iterations", outcome.iterations},
+           {"samples", maximum_over_ranks(outcome.samples_by_rank)},
+           {"samples_by_rank", outcome.samples_by_rank},
+           {"probe_ns", probes_of(outcome)},
+           {"bytes", outcome.traffic.bytes},
+           {"messages", outcome.traffic.messages},
+           {"explain", outcome.explain}});
+}
+
+void Record::end(int status) { write({{"type", "end"}, {"status", status}}); }
+
+void Record::write(json line) {
+    if (!writes_) return;
+    line["schema"] = "parhelion.record/1";
+    line["launch"] = launch_;
+    // Paths and host names need not be UTF-8: what is not is replaced rather than lost with the whole line.
+    file_ << line.dump(-1, ' ', false, json::error_handler_t::replace) << '\n' << std::flush;
+    if (!file_) throw std::runtime_error("cannot write to the record " + path_ + ": is the disk full?");
+}
+
+}  // namespace parhelion::bench

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contender.hpp"
+#include "parhelion/core/communicator.hpp"
+
+namespace parhelion::bench {
+
+/// How one contender of a case fared; the same on every rank but for the lists by rank, which only rank 0 has.
+struct Outcome {
+    std::string contender, role;
+    std::optional<std::string> skipped, error;
+    bool verified = false;
+    double pattern_s = 0, plan_s = 0, first_s = 0;   // maximum over ranks
+    std::int64_t iterations = 0;
+    std::vector<std::vector<double>> samples_by_rank;
+    std::vector<std::optional<double>> probe_ns;
+    Traffic traffic;                                  // maximum over ranks
+    nlohmann::json explain;
+};
+
+/// The record: JSON lines of schema `parhelion.record/1`, written by rank 0 and flushed line by line, so that whoever
+/// follows the file sees every case as it ends and a crash loses nothing. On other ranks all calls do nothing.
+/// A failed write throws std::runtime_error on rank 0 alone.
+class Record {
+public:
+    /// Collective. Opens for appending; throws Error on every rank when rank 0 cannot.
+    Record(const std::string& path, const Communicator& comm, int launch);
+
+    void launch(nlohmann::json facts);
+    void plan(std::size_t lines);
+    void outcome(const Case& which, const Outcome& outcome);
+    void end(int status);
+
+private:
+    void write(nlohmann::json line);
+
+    int launch_;
+    bool writes_;
+    std::string path_;
+    std::ofstream file_;
+};
+
+}  // namespace parhelion::bench

@@ -1,0 +1,48 @@
+#include "runner.hpp"
+
+#include <deque>
+#include <numeric>
+#include <random>
+#include <utility>
+
+#include "entrant.hpp"
+
+namespace parhelion::bench {
+
+namespace {
+
+// Fisher and Yates, written out: std::shuffle may differ between the standard libraries of two nodes.
+std::vector<std::size_t> shuffled(std::size_t count, std::mt19937_64& random) {
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t left = count; left > 1; --left) std::swap(order[left - 1], order[random() % left]);
+    return order;
+}
+
+// Every contender has its turn in every repetition, each time in another order: a drift of the machine, and what one
+// contender leaves in the caches for the next, meet all of them alike.
+void take_turns(std::deque<Entrant>& entrants, const Job& job, FlagProbe& probe) {
+    std::mt19937_64 random(job.seed + (static_cast<std::uint64_t>(job.launch) << 32));   // another order in every launch
+    for (int repetition = 0; repetition < job.repetitions; ++repetition)
+        for (std::size_t which : shuffled(entrants.size(), random))
+            if (entrants[which].in_race()) entrants[which].take_sample(probe);
+}
+
+}  // namespace
+
+void run_case(const Case& which, const Job& job, const Communicator& comm, FlagProbe& probe,
+              const std::function<void(const Outcome&)>& report) {
+    std::deque<Entrant> entrants;
+    for (const Entry& entry : which.entries) {
+        Entrant& entrant = entrants.emplace_back(entry, comm);
+        if (entrant.in_race()) entrant.verify_first_exchanges();
+        if (entrant.in_race()) entrant.choose_iterations(job.min_sample_s);
+    }
+    take_turns(entrants, job, probe);
+    for (Entrant& entrant : entrants) {
+        if (entrant.in_race()) entrant.verify_a_whole_sample();
+        report(entrant.finish());
+    }
+}
+
+}  // namespace parhelion::bench
