@@ -10,4 +10,5 @@
 #include "parhelion/domain/partition_files.hpp"
 #include "parhelion/exchange/exchange.hpp"
 #include "parhelion/pattern/pattern.hpp"
+#include "parhelion/plan/array.hpp"
 #include "parhelion/plan/field.hpp"

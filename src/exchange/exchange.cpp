@@ -74,23 +74,21 @@ Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
 
 Exchange::Step::~Step() {
-    if (exchange_ == nullptr || !exchange_->under_way()) return;
+    if (impl_ == nullptr || !impl_->under_way) return;
     try {
-        exchange_->end();
+        impl_->end();
     } catch (...) {  // a destructor cannot report; whoever wants the error calls end
     }
 }
 
 void Exchange::Step::end() {
-    if (exchange_ == nullptr) throw Error("this step was moved from: end the one it was moved to");
-    Exchange* exchange = exchange_;
-    exchange_ = nullptr;
-    exchange->end();
+    if (impl_ == nullptr) throw Error("this step has ended or was moved from: end a step once");
+    std::exchange(impl_, nullptr)->end();
 }
 
 Exchange::Step Exchange::begin() {
     impl_->begin(Direction::forward, Reduction::replace);
-    return Step(*this);
+    return Step(impl_.get());
 }
 
 Exchange::Step Exchange::begin_reverse(Reduction reduction) {
@@ -99,7 +97,7 @@ Exchange::Step Exchange::begin_reverse(Reduction reduction) {
             throw Error("elements of type " + to_string(field.element) + " cannot be combined so: use replace, or a type "
                         "that can be added and compared", ErrorKind::type);
     impl_->begin(Direction::reverse, reduction);
-    return Step(*this);
+    return Step(impl_.get());
 }
 
 void Exchange::end() { impl_->end(); }

@@ -36,7 +36,6 @@ void StageExchange::use(const Plan& plan, const TransportInfo& info, std::vector
 
 void StageExchange::begin(Direction direction) {
     missing_ = 0;
-    next_in_order_ = 0;
     for (Used& used : used_) {
         missing_ += used.transport->expected(direction);
         used.transport->begin(direction);
@@ -59,19 +58,14 @@ bool StageExchange::deliver_arrived(Direction direction, Reduction reduction) {
     return any;
 }
 
-bool StageExchange::deliver_in_order(Reduction reduction) {
-    bool any = false;
-    for (; next_in_order_ < in_order_.size(); ++next_in_order_, any = true) {
-        const Place& place = in_order_[next_in_order_];
+void StageExchange::deliver_in_order(Reduction reduction) {
+    for (const Place& place : in_order_) {
         if (place.used < 0) {
             reduce(stage_.self->reverse, plan_.bases.data(), plan_.bases.data(), reduction);
             continue;
         }
-        const auto u = static_cast<std::size_t>(place.used);
-        if (!arrived_[u][static_cast<std::size_t>(place.slot)]) break;
-        used_[u].transport->deliver(place.slot, Direction::reverse, reduction);
+        used_[static_cast<std::size_t>(place.used)].transport->deliver(place.slot, Direction::reverse, reduction);
     }
-    return any;
 }
 
 bool StageExchange::finished(Direction direction) {

@@ -32,7 +32,7 @@ private:
     };
     void use(const Plan& plan, const TransportInfo& info, std::vector<const LinkPlan*> links);
     bool deliver_arrived(Direction direction, Reduction reduction);
-    bool deliver_in_order(Reduction reduction);
+    void deliver_in_order(Reduction reduction);
     bool finished(Direction direction);
     [[noreturn]] void report_timeout(Direction direction, double timeout_s) const;
 
@@ -41,7 +41,6 @@ private:
     std::vector<Used> used_;
     std::vector<Place> in_order_;                  // receivers of a reverse exchange
     std::vector<std::vector<char>> arrived_;       // per transport and slot
-    std::size_t next_in_order_ = 0;
     int missing_ = 0;
 };
 

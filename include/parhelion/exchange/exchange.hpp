@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "parhelion/plan/plan.hpp"
@@ -33,6 +34,8 @@ struct ExchangeOptions {
 ///     update_interior(u);
 ///     step.end();
 class Exchange {
+    struct Impl;
+
 public:
     Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options = {});
     ~Exchange();
@@ -42,14 +45,15 @@ public:
     /// An exchange under way. Its destructor ends it if end was not called (and then swallows errors).
     class Step {
     public:
-        explicit Step(Exchange& exchange) : exchange_(&exchange) {}
-        Step(Step&& other) noexcept : exchange_(other.exchange_) { other.exchange_ = nullptr; }
+        Step(Step&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
         Step& operator=(Step&&) = delete;
         ~Step();
         void end();
 
     private:
-        Exchange* exchange_;
+        friend class Exchange;
+        explicit Step(Impl* impl) : impl_(impl) {}
+        Impl* impl_;
     };
 
     /// Forward: owner → ghost.
@@ -73,7 +77,6 @@ public:
     std::string explain() const;
 
 private:
-    struct Impl;
     std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,160 @@
+#include "parhelion/core/node_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory_resource>
+#include <mutex>
+#include <string>
+
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+namespace {
+
+[[noreturn]] void fail(const std::string& what, byte_count bytes, const std::string& remedy) {
+    throw Error(what + " for " + std::to_string(bytes) + " bytes of node-shared memory failed (" + std::strerror(errno) +
+                "): " + remedy, ErrorKind::system);
+}
+
+// A memfd and its mapping.
+class Mapping {
+public:
+    explicit Mapping(byte_count bytes) : size_(bytes) {
+        descriptor_ = memfd_create("parhelion", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        if (descriptor_ < 0) fail("memfd_create", bytes, "raise the limit of open files (ulimit -n), or use ordinary memory");
+        try {
+            reserve();
+        } catch (...) {
+            close(descriptor_);
+            throw;
+        }
+    }
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    ~Mapping() {
+        munmap(start_, static_cast<std::size_t>(size_));
+        close(descriptor_);
+    }
+    std::byte* start() const { return start_; }
+    byte_count size() const { return size_; }
+    int descriptor() const { return descriptor_; }
+    std::uint64_t identity() const {
+        struct stat status {};
+        fstat(descriptor_, &status);
+        return static_cast<std::uint64_t>(status.st_ino);
+    }
+
+private:
+    void reserve() {
+        const char* remedy = "free memory on this node, use more nodes, or raise the container's limit";
+        fchmod(descriptor_, S_IRUSR | S_IWUSR);
+        if (ftruncate(descriptor_, size_) != 0) fail("ftruncate", size_, remedy);
+        fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+        void* memory = mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+        if (memory == MAP_FAILED) fail("mmap", size_, remedy);
+        start_ = static_cast<std::byte*>(memory);
+        madvise(memory, static_cast<std::size_t>(size_), MADV_HUGEPAGE);  // refused where the kernel has none: no harm
+        // Taking the pages now turns "not enough memory" into an error here instead of a signal somewhere later.
+        if (fallocate(descriptor_, 0, 0, size_) != 0 && errno != EOPNOTSUPP) {
+            munmap(memory, static_cast<std::size_t>(size_));
+            fail("fallocate", size_, remedy);
+        }
+    }
+
+    byte_count size_;
+    int descriptor_ = -1;
+    std::byte* start_ = nullptr;
+};
+
+struct Registry {
+    std::mutex mutex;
+    std::map<const std::byte*, std::weak_ptr<Mapping>> mappings;  // by start
+};
+
+Registry& registry() {
+    static auto* instance = new Registry;  // outlives arrays that die during exit
+    return *instance;
+}
+
+std::shared_ptr<Mapping> make_mapping(byte_count bytes) {
+    const auto page = static_cast<byte_count>(sysconf(_SC_PAGESIZE));
+    std::shared_ptr<Mapping> mapping(new Mapping((bytes + page - 1) / page * page), [](Mapping* dying) {
+        {
+            const std::lock_guard lock(registry().mutex);
+            registry().mappings.erase(dying->start());
+        }
+        delete dying;
+    });
+    const std::lock_guard lock(registry().mutex);
+    registry().mappings[mapping->start()] = mapping;
+    return mapping;
+}
+
+// Arrays that all begin at a page boundary fall into the same cache sets and look alike to the store buffer, which
+// compares the lowest 12 bits: successive arrays begin some lines apart.
+byte_count next_color() {
+    static std::atomic<unsigned> count{0};
+    return (count.fetch_add(1, std::memory_order_relaxed) % 12) * 5 * 64;
+}
+
+class NodeResource final : public std::pmr::memory_resource {
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        if (alignment > 4096) throw std::bad_alloc();
+        auto mapping = make_mapping(static_cast<byte_count>(bytes));
+        const std::lock_guard lock(mutex_);
+        void* start = mapping->start();
+        held_[start] = std::move(mapping);
+        return start;
+    }
+    void do_deallocate(void* pointer, std::size_t, std::size_t) override {
+        const std::lock_guard lock(mutex_);
+        held_.erase(pointer);
+    }
+    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
+
+    std::mutex mutex_;
+    std::map<void*, std::shared_ptr<Mapping>> held_;
+};
+
+std::pmr::synchronized_pool_resource& pool() {
+    static auto* upstream = new NodeResource;
+    static auto* instance = new std::pmr::synchronized_pool_resource({256, 1 << 16}, upstream);
+    return *instance;
+}
+
+}  // namespace
+
+std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes) {
+    if (bytes < 0) throw Error("cannot allocate " + std::to_string(bytes) + " bytes: sizes are 0 or more");
+    const byte_count color = next_color();
+    auto mapping = make_mapping(bytes + color + 64);
+    std::byte* start = mapping->start() + color;
+    return {std::move(mapping), start};
+}
+
+std::optional<SharedPlace> find_node_shared(const void* address) {
+    const auto* at = static_cast<const std::byte*>(address);
+    const std::lock_guard lock(registry().mutex);
+    auto after = registry().mappings.upper_bound(at);
+    if (after == registry().mappings.begin()) return {};
+    const auto mapping = std::prev(after)->second.lock();
+    if (!mapping || at >= mapping->start() + mapping->size()) return {};
+    return SharedPlace{mapping, mapping->descriptor(), mapping->identity(), mapping->size(), at - mapping->start()};
+}
+
+namespace detail {
+
+void* pool_allocate(std::size_t bytes, std::size_t alignment) { return pool().allocate(bytes, alignment); }
+void pool_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) noexcept {
+    pool().deallocate(pointer, bytes, alignment);
+}
+
+}  // namespace detail
+}  // namespace parhelion
