@@ -2,6 +2,9 @@
 if(NOT PARHELION_FLAVOR)
   set(PARHELION_FLAVOR ${PARHELION_MPI_KIND})
 endif()
+if(PARHELION_FLAVOR MATCHES "^(mpich|openmpi|impi)$" AND NOT PARHELION_FLAVOR STREQUAL PARHELION_MPI_KIND)
+  message(FATAL_ERROR "Flavor ${PARHELION_FLAVOR} was asked for, but ${MPI_CXX_COMPILER} belongs to ${PARHELION_MPI_VERSION}")
+endif()
 if(NOT PARHELION_FLAVOR_DIR)
   set(PARHELION_FLAVOR_DIR ${CMAKE_CURRENT_BINARY_DIR}/flavor)
 endif()
@@ -25,7 +28,8 @@ parhelion_write_flavor(${PARHELION_FLAVOR_DIR}/flavor.json
   "${MPI_HOME}" "${MPIEXEC_EXECUTABLE}" "${PARHELION_MPI_LIBRARY_DIR}")
 
 # What a flavor holds finds its neighbors beside itself or in an installation's lib, and MPI where it was
-# built with. The build tree uses the same run path: nothing is rewritten, nothing is left over.
+# built with. The build tree has the same run path as an installation: nothing is left over. A wheel's
+# run path leads nowhere before it is installed, so its build tree has another.
 function(parhelion_place_in_flavor target)
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PARHELION_FLAVOR_DIR}
@@ -35,7 +39,7 @@ endfunction()
 
 function(parhelion_set_run_path target)
   set_target_properties(${target} PROPERTIES
-    BUILD_WITH_INSTALL_RPATH ON
+    BUILD_WITH_INSTALL_RPATH $<NOT:$<BOOL:${SKBUILD}>>
     INSTALL_RPATH "${ARGN};${PARHELION_MPI_RUN_PATH}"
     INSTALL_RPATH_USE_LINK_PATH OFF)
 endfunction()

@@ -1,9 +1,20 @@
 # Exactly one MPI: compiler wrapper, libraries and mpiexec come from the same prefix. FindMPI alone
 # happily takes the wrapper of one MPI and the mpiexec of another.
 #
-# Input, all optional: MPI_HOME, MPI_CXX_COMPILER, MPIEXEC_EXECUTABLE. Without them, the mpicxx on PATH.
+# Input, all optional: MPI_HOME, MPI_CXX_COMPILER, MPIEXEC_EXECUTABLE. Without them, the mpicxx on PATH;
+# for a wheel, the mpicxx of the MPICH wheel that its build requires.
+if(SKBUILD AND NOT MPI_HOME)
+  find_package(Python REQUIRED COMPONENTS Interpreter)
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "import importlib.metadata as m; \
+print(next(f.locate().resolve() for f in m.files('mpich') if str(f).endswith('bin/mpicxx')).parent.parent)"
+    OUTPUT_VARIABLE MPI_HOME OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+endif()
 if(NOT MPI_CXX_COMPILER)
-  find_program(MPI_CXX_COMPILER NAMES mpicxx mpic++ HINTS ${MPI_HOME}/bin)
+  if(MPI_HOME)
+    find_program(MPI_CXX_COMPILER NAMES mpicxx mpic++ PATHS ${MPI_HOME}/bin NO_DEFAULT_PATH)
+  else()
+    find_program(MPI_CXX_COMPILER NAMES mpicxx mpic++)
+  endif()
   if(NOT MPI_CXX_COMPILER)
     message(FATAL_ERROR "No MPI found: put mpicxx on PATH, or give -DMPI_HOME=/prefix/of/mpi")
   endif()
@@ -17,7 +28,7 @@ if(NOT MPIEXEC_EXECUTABLE)
 endif()
 
 # Intel's wheels leave a placeholder in their wrappers and read the prefix from here.
-if(EXISTS ${MPI_HOME}/lib/libmpi_shm_heap_proxy.so AND NOT DEFINED ENV{I_MPI_ROOT})
+if(EXISTS ${MPI_HOME}/lib/libmpi_shm_heap_proxy.so)
   set(ENV{I_MPI_ROOT} ${MPI_HOME})
 endif()
 set(MPI_CXX_SKIP_MPICXX ON)

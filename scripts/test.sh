@@ -1,0 +1,36 @@
+#!/bin/bash
+# Every test of the project: C++ tests under two MPIs and under sanitizers, then the Python tests.
+# A suite that fails does not keep the next one from running; the exit status tells of any failure.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+make=(make --no-print-directory "JOBS=${JOBS:-2}")
+logs=build/test-logs
+summary=()
+failed=0
+
+# suite NAME PATTERN COMMAND...: runs, keeps the log, and remembers the last line that matches PATTERN.
+suite() {
+    local name=$1 pattern=$2 log status line start=$SECONDS
+    shift 2
+    log=$logs/${name// /-}.log
+    printf '\n=== %s\n' "$name"
+    "$@" 2>&1 | tee "$log"
+    status=$?
+    line=$(grep -E "$pattern" "$log" | tail -n 1)
+    ((status == 0)) || failed=1
+    summary+=("$(printf '%-4s %4d s  %-26s %s' "$( ((status == 0)) && echo ok || echo FAIL)" \
+        $((SECONDS - start)) "$name" "${line:-see $log}")")
+}
+
+cpp() { suite "C++ $1" '^[0-9]+% tests passed' "${make[@]}" test-cpp "${@:2}"; }
+
+mkdir -p "$logs"
+cpp "openmpi" MPI=openmpi
+cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
+cpp "mpich" MPI=mpich
+suite "Python" '(passed|failed|error|no tests ran).* in [0-9.]+' "${make[@]}" test-python MPI=mpich
+
+printf '\n=== Summary (%d s)\n' "$SECONDS"
+printf '%s\n' "${summary[@]}"
+exit $failed

@@ -1,0 +1,284 @@
+"""Starting ranks: options for each MPI, environment, limits, and what the ranks really see."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from parhelion import launch
+from parhelion.launch.cores import cpu_quota, physical_cores
+from parhelion.launch.tree import descendants
+
+BUILT = launch.flavors()
+each_flavor = pytest.mark.parametrize("flavor", BUILT.values(), ids=BUILT.keys())
+
+
+def write_flavor(directory: Path, name: str, kind: str = "mpich", **changes) -> Path:
+    directory = directory / name
+    directory.mkdir()
+    text = {
+        "name": name,
+        "kind": kind,
+        "mpi_home": "/opt/some-mpi",
+        "mpiexec": "/opt/some-mpi/bin/mpiexec",
+        "library_dir": "/opt/some-mpi/lib",
+        "library_version": "MPICH Version: 5.0.2",
+        "soname": "libmpi.so.12",
+    }
+    (directory / "flavor.json").write_text(json.dumps(text | changes))
+    return directory / "flavor.json"
+
+
+def flavor_of(tmp_path: Path, kind: str) -> launch.Flavor:
+    return launch.load_flavor(write_flavor(tmp_path, f"a-{kind}", kind))
+
+
+def test_flavors_lists_every_description_by_name(tmp_path):
+    write_flavor(tmp_path, "mpich")
+    write_flavor(tmp_path, "site", kind="openmpi")
+    assert {name: flavor.kind for name, flavor in launch.flavors(tmp_path).items()} == {
+        "mpich": "mpich",
+        "site": "openmpi",
+    }
+
+
+def test_relative_paths_of_a_flavor_start_at_its_directory(tmp_path):
+    file = write_flavor(tmp_path, "mpich", mpi_home="../..", mpiexec="../../bin/mpiexec", library_dir="../../lib")
+    flavor = launch.load_flavor(file)
+    assert flavor.mpiexec == tmp_path.parent / "bin" / "mpiexec"
+    assert flavor.mpi_library == tmp_path.parent / "lib" / "libmpi.so.12"
+
+
+def test_the_flavor_built_last_is_the_default(tmp_path, monkeypatch):
+    monkeypatch.delenv("PARHELION_FLAVOR", raising=False)
+    for name in ("mpich", "other"):
+        write_flavor(tmp_path, name)
+    (tmp_path / "default").write_text("other\n")
+    assert launch.default_flavor(tmp_path).name == "other"
+
+
+def test_the_environment_chooses_the_default_before_the_build_does(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARHELION_FLAVOR", "mpich")
+    for name in ("mpich", "other"):
+        write_flavor(tmp_path, name)
+    (tmp_path / "default").write_text("other\n")
+    assert launch.default_flavor(tmp_path).name == "mpich"
+
+
+def test_a_flavor_that_is_not_built_is_refused_with_the_command_that_builds_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARHELION_FLAVOR", "openmpi")
+    write_flavor(tmp_path, "mpich")
+    with pytest.raises(launch.FlavorError, match=r"built: mpich.*make build MPI=openmpi"):
+        launch.default_flavor(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"name": 1}'])
+def test_a_broken_description_is_refused_by_path(tmp_path, text):
+    file = tmp_path / "flavor.json"
+    file.write_text(text)
+    with pytest.raises(launch.FlavorError, match="flavor.json"):
+        launch.load_flavor(file)
+
+
+def test_an_unknown_kind_of_mpi_is_refused(tmp_path):
+    with pytest.raises(launch.FlavorError, match="'lam'"):
+        launch.load_flavor(write_flavor(tmp_path, "lam", kind="lam"))
+
+
+def test_fewer_than_one_rank_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="ranks is 0"):
+        flavor_of(tmp_path, "mpich").launch(0, "a.out")
+
+
+@pytest.mark.parametrize("kind", ["mpich", "openmpi", "impi"])
+def test_program_and_arguments_end_the_command_line(tmp_path, kind):
+    argv, _ = flavor_of(tmp_path, kind).command(3, "a.out", ["-x", "y z"])
+    assert argv[0] == "/opt/some-mpi/bin/mpiexec"
+    assert argv[-5:] == ["-n", "3", "a.out", "-x", "y z"]
+
+
+def test_mpich_binds_ranks_that_have_a_core_each(tmp_path):
+    launched = flavor_of(tmp_path, "mpich").launch(2, "a.out", cores=2, env={})
+    assert launched.argv[1:3] == ["-bind-to", "core"]
+    assert "MPIR_CVAR_DEVICE_COLLECTIVES" not in launched.env
+
+
+def test_mpich_leaves_ranks_that_share_cores_unbound_and_says_so(tmp_path):
+    launched = flavor_of(tmp_path, "mpich").launch(3, "a.out", cores=2, env={})
+    assert "-bind-to" not in launched.argv
+    assert launched.env["MPIR_CVAR_DEVICE_COLLECTIVES"] == "none"
+    assert "3 ranks share 2 cores and are not bound" in launched.notes
+
+
+def test_openmpi_yields_and_oversubscribes_where_ranks_share_cores(tmp_path):
+    launched = flavor_of(tmp_path, "openmpi").launch(3, "a.out", cores=2, env={})
+    assert " ".join(launched.argv[1:5]) == "--map-by :OVERSUBSCRIBE --bind-to none"
+    assert launched.env["OMPI_MCA_mpi_yield_when_idle"] == "1"
+
+
+def test_openmpi_passes_each_added_variable_to_the_ranks(tmp_path):
+    launched = flavor_of(tmp_path, "openmpi").launch(2, "a.out", cores=2, env={"HOME": "/"})
+    exported = {after for word, after in zip(launched.argv, launched.argv[1:]) if word == "-x"}
+    assert exported == set(launched.env) - {"HOME"}
+
+
+def test_intel_mpi_is_told_its_prefix_even_when_another_is_set(tmp_path):
+    launched = flavor_of(tmp_path, "impi").launch(2, "a.out", env={"I_MPI_ROOT": "/opt/other"})
+    assert launched.env["I_MPI_ROOT"] == "/opt/some-mpi"
+
+
+def test_the_flavors_own_library_comes_first_in_an_inherited_search_path(tmp_path):
+    launched = flavor_of(tmp_path, "mpich").launch(2, "a.out", env={"LD_LIBRARY_PATH": "/opt/other/lib"})
+    assert launched.env["LD_LIBRARY_PATH"] == "/opt/some-mpi/lib:/opt/other/lib"
+
+
+def test_ranks_get_one_thread_each_and_the_user_is_told(tmp_path):
+    launched = flavor_of(tmp_path, "mpich").launch(2, "a.out", env={})
+    assert launched.env["OMP_NUM_THREADS"] == "1"
+    assert any("OMP_NUM_THREADS" in note and "set to 1" in note for note in launched.notes)
+
+
+def test_thread_counts_from_the_user_are_kept_and_told(tmp_path):
+    launched = flavor_of(tmp_path, "mpich").launch(2, "a.out", env={"OMP_NUM_THREADS": "4"})
+    assert launched.env["OMP_NUM_THREADS"] == "4"
+    assert "OMP_NUM_THREADS=4 kept from the environment" in launched.notes
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({}, None),
+        ({"PMI_RANK": "1", "PMI_SIZE": "4"}, (1, 4, "hydra")),
+        ({"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "0"}, (0, 2, "openmpi")),
+        ({"PMIX_RANK": "3"}, (3, None, "pmix")),
+        ({"SLURM_PROCID": "2", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "8"}, (2, 8, "slurm")),
+        ({"PALS_RANKID": "5", "PALS_SIZE": "6"}, (5, 6, "pals")),
+        ({"PMI_RANK": "nonsense"}, None),
+    ],
+)
+def test_a_process_knows_whether_a_launcher_started_it(env, expected):
+    assert launch.inside_launcher(env) == expected
+
+
+def test_a_slurm_batch_script_is_no_rank():
+    assert launch.inside_launcher({"SLURM_PROCID": "0", "SLURM_JOB_ID": "7", "SLURM_NTASKS": "8"}) is None
+
+
+def test_an_interactive_slurm_shell_is_no_rank():
+    step = {"SLURM_PROCID": "0", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_PTY_PORT": "4242"}
+    assert launch.inside_launcher(step) is None
+
+
+def test_cores_are_counted_at_least_one_and_at_most_the_hardware_threads():
+    assert 1 <= launch.usable_cores() <= len(os.sched_getaffinity(0))
+    assert physical_cores(set()) == 0
+
+
+@pytest.mark.parametrize(("text", "cores"), [("max 100000", None), ("150000 100000", 2), ("", None)])
+def test_a_containers_cpu_quota_limits_the_cores(tmp_path, text, cores):
+    file = tmp_path / "cpu.max"
+    file.write_text(text)
+    assert cpu_quota(file) == cores
+
+
+def test_output_arrives_line_by_line_while_the_command_runs():
+    lines = []
+    program = "print('one', flush=True); print('two')"
+    done = launch.run_command([sys.executable, "-c", program], timeout=20, on_line=lines.append)
+    assert (done.ok, lines) == (True, ["one", "two"])
+
+
+def test_the_exit_status_of_the_command_is_handed_on():
+    done = launch.run_command([sys.executable, "-c", "raise SystemExit(7)"], timeout=20)
+    assert (done.returncode, done.timed_out) == (7, False)
+
+
+def test_a_command_that_hangs_is_ended_with_everything_it_started(tmp_path):
+    pid_file = tmp_path / "pid"
+    child = f"import os, time; open({str(pid_file)!r}, 'w').write(str(os.getpid())); os.setsid(); time.sleep(600)"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    done = launch.run_command([sys.executable, "-c", parent], timeout=2)
+    assert done.timed_out
+    assert done.returncode is None
+    assert not is_running(int(pid_file.read_text()))
+
+
+def is_running(pid: int) -> bool:
+    """True after ten seconds of patience: a killed process takes a moment to leave."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return False
+        if state == "Z":
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_descendants_of_a_process_without_children_are_none():
+    assert descendants(2**22 + 1) == []
+
+
+def test_a_program_that_does_not_exist_is_an_error_at_once():
+    with pytest.raises(FileNotFoundError):
+        launch.run_command(["/nonexistent/program"])
+
+
+def said(flavor: launch.Flavor, ranks: int, program: str, directory: Path, **options) -> list[str]:
+    """What each rank gave to `say`, sorted. Through files: launchers may mix the ranks' output lines."""
+    say = f"import os, pathlib; say = lambda *w: pathlib.Path({str(directory)!r}, str(os.getpid())).write_text(str(w))"
+    lines: list[str] = []
+    arguments = ["-c", f"{say}\n{program}"]
+    done = launch.run(ranks, sys.executable, arguments, flavor=flavor, timeout=60, on_line=lines.append, **options)
+    assert done.ok, "\n".join(lines)
+    return sorted(path.read_text() for path in directory.iterdir())
+
+
+@each_flavor
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+def test_every_rank_starts_and_knows_its_place(flavor, ranks, tmp_path):
+    program = "from parhelion.launch import inside_launcher; say(*inside_launcher()[:2])"
+    assert said(flavor, ranks, program, tmp_path) == [str((rank, ranks)) for rank in range(ranks)]
+
+
+@each_flavor
+def test_mpi4py_loads_the_flavors_own_mpi_and_no_other(flavor, tmp_path):
+    program = (
+        "from mpi4py import MPI; maps = open('/proc/self/maps').read().split()\n"
+        "found = sorted({word for word in maps if '/libmpi.so' in word})\n"
+        "say(MPI.COMM_WORLD.size, ' '.join(MPI.Get_library_version().split()), *found)"
+    )
+    lines = said(flavor, 2, program, tmp_path)
+    assert len(lines) == 2
+    for line in lines:
+        assert line.startswith(f"(2, '{flavor.library_version}")
+        assert line.count("libmpi.so") == 1
+        assert os.path.realpath(flavor.mpi_library) in line
+
+
+@each_flavor
+@pytest.mark.skipif(launch.usable_cores() < 2, reason="binding is seen with two cores or more")
+def test_bound_ranks_stand_on_cores_of_their_own(flavor, tmp_path):
+    masks = said(flavor, 2, "say(sorted(os.sched_getaffinity(0)))", tmp_path)
+    assert len(set(masks)) == 2
+
+
+@each_flavor
+@pytest.mark.skipif(launch.usable_cores() < 2, reason="binding is seen with two cores or more")
+def test_ranks_may_be_left_unbound(flavor, tmp_path):
+    masks = said(flavor, 2, "say(sorted(os.sched_getaffinity(0)))", tmp_path, bind=False)
+    assert set(masks) == {str((sorted(os.sched_getaffinity(0)),))}
+
+
+@each_flavor
+def test_ranks_that_hang_are_ended_at_the_time_limit(flavor, tmp_path):
+    program = f"import os, pathlib, time; pathlib.Path({str(tmp_path)!r}, str(os.getpid())).touch(); time.sleep(600)"
+    done = launch.run(3, sys.executable, ["-c", program], flavor=flavor, timeout=5, on_line=lambda line: None)
+    assert done.timed_out
+    pids = [int(path.name) for path in tmp_path.iterdir()]
+    assert len(pids) == 3
+    assert not any(map(is_running, pids))
