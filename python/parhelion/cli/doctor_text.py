@@ -1,0 +1,66 @@
+"""The doctor's findings for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..environment.probes import Finding
+from .doctor_checks import Build, Examination
+
+YES, NO = "[green]yes[/]", "[red]no[/]"
+
+
+def show(found: Examination, console: Console) -> None:
+    """Print everything."""
+    _machine(found, console)
+    _builds(found, console)
+    console.print(_table("Transports on this machine", found.transports))
+    console.print(_table("What the machine offers", found.findings))
+    for words in found.advice:
+        console.print(f"[yellow]advice:[/] {escape(words)}", soft_wrap=True)
+
+
+def _machine(found: Examination, console: Console) -> None:
+    cpu, limits, software = (found.environment[part] for part in ("cpu", "limits", "software"))
+    inside = f", in a container ({limits['container']})" if limits["container"] else ""
+    virtual = ", virtual machine" if cpu["hypervisor"] else ""
+    console.print(f"{cpu['model']}, {found.cores} usable cores, {cpu['usable_threads']} threads{virtual}{inside}", markup=False)
+    caches = ", ".join(_cache(cache) for cache in cpu["caches"])
+    console.print(f"caches: {caches}; NUMA domains: {len(found.environment['numa'])}", markup=False)
+    console.print(f"{software['distribution']}, {software['kernel']}, {software['libc']}", markup=False)
+
+
+def _cache(cache: dict) -> str:
+    kind = {"Data": "d", "Instruction": "i"}.get(cache["type"], "")
+    return f"L{cache['level']}{kind} {cache['bytes'] / 1024:,.0f} KiB (shared by {cache['shared_by']})"
+
+
+def _builds(found: Examination, console: Console) -> None:
+    table = Table(title="MPI", title_justify="left")
+    for name in ("build", "phl-bench", "MPI library", "mpi4py fits", "why"):
+        table.add_column(name, overflow="fold")
+    for build in found.builds:
+        table.add_row(*_build_cells(build))
+    console.print(table if found.builds else "no build is there: run `make build`")
+    console.print(f"launchers on the path: {', '.join(found.launchers) or 'none'}", markup=False, soft_wrap=True)
+    told = found.mpi4py
+    console.print(f"mpi4py by itself: {told.error or f'{told.installed} loads {told.library_version}'}", markup=False, soft_wrap=True)
+
+
+def _build_cells(build: Build) -> tuple[str, ...]:
+    flavor = build.flavor
+    library = escape(flavor.library_version.splitlines()[0] if flavor.library_version else flavor.soname)
+    return flavor.name, YES if build.program else NO, library, YES if build.mpi4py else NO, escape(build.mpi4py_detail)
+
+
+def _table(title: str, findings: Iterable[Finding]) -> Table:
+    table = Table(title=title, title_justify="left")
+    for name in ("", "works", "why", "what could be done"):
+        table.add_column(name, overflow="fold")
+    for finding in findings:
+        table.add_row(finding.name, YES if finding.works else NO, escape(finding.detail), escape(finding.remedy or ""))
+    return table

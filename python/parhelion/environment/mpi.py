@@ -1,0 +1,68 @@
+"""Which MPIs are here: builds of this project, launchers on the path, and the one that mpi4py loads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from ..launch import Flavor
+
+LOADED = (
+    "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0]);"
+    "print(*sorted({l.split()[-1] for l in open('/proc/self/maps') if 'libmpi' in l.split()[-1].rsplit('/', 1)[-1]}))"
+)
+
+
+@dataclass(frozen=True)
+class Mpi4py:
+    """What mpi4py loads: its version, the MPI's, and the libraries; `error` when it cannot load any."""
+
+    installed: str | None
+    library_version: str | None = None
+    libraries: tuple[str, ...] = ()
+    error: str | None = None
+
+
+def launchers() -> list[str]:
+    """Every `mpiexec` and `srun` on the path."""
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    places = [Path(folder) / name for folder in folders if folder for name in ("mpiexec", "srun")]
+    return list(dict.fromkeys(str(place) for place in places if os.access(place, os.X_OK)))
+
+
+def mpi4py_loads(flavor: Flavor | None = None) -> Mpi4py:
+    """Ask a fresh Python, started as under `flavor`'s launcher, or as it is here."""
+    try:
+        installed = metadata.version("mpi4py")
+    except metadata.PackageNotFoundError:
+        return Mpi4py(None, error="mpi4py is not installed")
+    env = {**os.environ, **(flavor.mpi4py_environment() if flavor else {})}
+    try:
+        done = subprocess.run([sys.executable, "-c", LOADED], env=env, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.SubprocessError) as error:
+        return Mpi4py(installed, error=str(error))
+    if done.returncode:
+        return Mpi4py(installed, error=next(iter(reversed(done.stderr.strip().splitlines())), "it failed"))
+    version, libraries = (done.stdout.splitlines() + ["", ""])[:2]
+    return Mpi4py(installed, version, tuple(libraries.split()))
+
+
+def mpi4py_matches(flavor: Flavor) -> tuple[bool, str]:
+    """Whether mpi4py, started under this flavor, loads the flavor's own MPI library and no other."""
+    loads = mpi4py_loads(flavor)
+    if loads.error:
+        return False, loads.error
+    wanted = flavor.mpi_library.resolve()
+    others = [library for library in loads.libraries if Path(library).resolve() != wanted]
+    if wanted in (Path(library).resolve() for library in loads.libraries) and not _mpi_libraries(others):
+        return True, f"mpi4py {loads.installed} loads {wanted}"
+    return False, f"mpi4py {loads.installed} loads {', '.join(loads.libraries) or 'no libmpi'}, this build uses {wanted}"
+
+
+def _mpi_libraries(libraries: list[str]) -> list[str]:
+    """Those that are an MPI by themselves: not a plug-in or a part of one."""
+    return [library for library in libraries if Path(library).name.startswith(("libmpi.so", "libmpi_abi.so"))]

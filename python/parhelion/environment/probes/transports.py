@@ -1,0 +1,49 @@
+"""Which transports work on this machine, out of what they need from it."""
+
+from __future__ import annotations
+
+from .finding import Finding
+from .libraries import hwloc, libfabric, ucx
+from .process_memory import process_vm_readv, xpmem
+from .shared_memory import dev_shm, futex, huge_pages, memfd
+
+# What each transport needs from the machine; over MPI nothing is needed but a build.
+NEEDS = {
+    "shared": ("memfd", "futex"),
+    "staged_shared": ("memfd", "futex"),
+    "cma": ("process_vm_readv",),
+    "xpmem": ("XPMEM",),
+    "ucx": ("UCX",),
+}
+OVER_MPI = ("mpi_p2p", "mpi_persistent", "mpi_neighbor")
+
+
+def machine_findings() -> list[Finding]:
+    """Every probe, tried now."""
+    probes = (process_vm_readv, xpmem, dev_shm, memfd, futex, huge_pages, ucx, libfabric, hwloc)
+    return [probe() for probe in probes]
+
+
+def transports(findings: list[Finding], built: set[str]) -> list[Finding]:
+    """What follows for each transport from the machine and from the names of those that are `built`."""
+    by_name = {finding.name: finding for finding in findings}
+    loopback = Finding("loopback", True, "a rank that is its own neighbor copies within its memory")
+    over_mpi = [Finding(name, True, "needs nothing but MPI") for name in OVER_MPI]
+    others = [_from_needs(name, [by_name[need] for need in needs]) for name, needs in NEEDS.items()]
+    return [loopback, *(_if_built(finding, built) for finding in (*over_mpi, *others))]
+
+
+def _if_built(finding: Finding, built: set[str]) -> Finding:
+    if finding.name in built or not finding.works:
+        return finding
+    if not built:
+        return Finding(finding.name, False, f"no build is there ({finding.detail})", "run `make build`")
+    return Finding(finding.name, False, f"the machine allows it, but no build has it ({finding.detail})")
+
+
+def _from_needs(name: str, needs: list[Finding]) -> Finding:
+    missing = [need for need in needs if not need.works]
+    if not missing:
+        return Finding(name, True, f"{', '.join(need.name for need in needs)} tried and found working")
+    first = missing[0]
+    return Finding(name, False, f"{first.name}: {first.detail}", first.remedy)
