@@ -1,0 +1,112 @@
+// Puts the process grid onto the machine.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parhelion/placement/machine.hpp"
+#include "parhelion/placement/order.hpp"
+#include "parhelion/placement/process_grid.hpp"
+#include "parhelion/placement/score.hpp"
+#include "parhelion/placement/stencil.hpp"
+
+namespace parhelion::placement {
+
+/// What is made small at a level before anything else: the sum over its units, or the largest unit.
+enum class Objective : std::uint8_t { jsum, jmax };
+
+/// A bijection between grid points and the ranks of a machine, with the machine.
+///
+/// Kept as an order (a small tree) and the points that local search moved. Coordinates ↔ position and the unit of
+/// either cost O(log); memory does not grow with the grid unless local search moved points. Immutable.
+class Placement {
+public:
+    /// Points that local search moved: grid index (last dimension fastest) and position, both ways sorted.
+    struct Moves {
+        std::vector<std::pair<int, int>> position_of_point, point_of_position;
+    };
+
+    /// Errors: the order's box is not the grid, or the machine has another number of ranks.
+    Placement(ProcessGrid grid, Machine machine, Order order, Moves moves = {});
+
+    const ProcessGrid& grid() const { return grid_; }
+    const Machine& machine() const { return machine_; }
+    const Order& order() const { return order_; }
+
+    /// Place in the machine's hierarchical order of the rank at `point`, and back.
+    int position(const Coords& point) const;
+    Coords point(int position) const;
+
+    int node(const Coords& point) const { return machine_.node_of(position(point)); }
+    int unit(int level, const Coords& point) const { return machine_.unit_of(level, position(point)); }
+    int moved_points() const { return static_cast<int>(moves_.position_of_point.size()); }
+
+    Scores scores(const Stencil& stencil) const;
+
+    /// Plain numbers that rebuild the order and the moves elsewhere, given the same grid and machine.
+    std::vector<std::int32_t> pack() const;
+    static Placement unpack(ProcessGrid grid, Machine machine, const std::vector<std::int32_t>& words);
+
+private:
+    ProcessGrid grid_;
+    Machine machine_;
+    Order order_;
+    Moves moves_;
+};
+
+/// A member of the portfolio: its scores, or why it does not apply.
+struct Member {
+    std::string name;
+    Scores scores;
+    std::string reason;  ///< empty when it applies
+
+    bool applies() const { return reason.empty(); }
+};
+
+struct AutomaticPlacement {
+    Placement placement;
+    Scores scores;
+    std::string chosen;           ///< the member it starts from; with " + refined" when local search improved it
+    std::vector<Member> members;  ///< all of them, blocked first
+    std::string note;             ///< what was left out and why; empty when nothing was
+};
+
+struct Request {
+    ProcessGrid grid;
+    Stencil stencil;
+    Objective objective = Objective::jsum;
+    bool refine = true;
+};
+
+/// Tries the whole portfolio and improves the best by local search: never worse than any member. Scores are compared
+/// level by level from the node inwards, in bytes, which are edges unless the stencil says otherwise. Local and
+/// deterministic: every rank that calls it gets the same. Grids of more than `refined_points` points are not refined,
+/// because that needs the whole map; then the note says so.
+/// Errors: the grid's size is not the machine's number of ranks.
+AutomaticPlacement place(const Request& request, const Machine& machine);
+
+inline constexpr int refined_points = 1 << 15;
+
+/// The value that the objective makes small: level by level from the node inwards. Compare with <.
+std::vector<std::int64_t> objective_key(const Scores& scores, Objective objective);
+
+/// Level by level as published for hwcart: each level's blocks say how the units of that level are arranged inside the
+/// unit around them, e.g. {{"node", {16, 8, 8}}, {"socket", {1, 2, 1}}, {"core", {4, 1, 1}}}. The process grid is their
+/// product. Units are numbered as `numbering` says. Levels of the machine that are not named are passed over.
+/// Errors: no blocks for nodes, unknown levels, blocks whose product is not what the machine has there.
+Placement place_by_hand(const Machine& machine, const std::map<std::string, std::vector<int>>& blocks,
+                        const std::vector<bool>& periodic = {}, const std::string& numbering = "");
+
+/// A process grid for that many ranks over a grid of cells: the one with the fewest bytes across node boundaries, then
+/// in total, among the `tried` with the least halo per rank.
+/// Errors: extents below 1, no or more than 4 of them.
+struct GridChoice {
+    ProcessGrid grid;
+    Stencil stencil;  ///< with halo bytes for that grid
+};
+GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& cells, const Stencil& stencil, int halo,
+                       int bytes_per_cell, const std::vector<bool>& periodic, Objective objective, int tried = 6);
+
+}  // namespace parhelion::placement

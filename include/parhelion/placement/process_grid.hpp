@@ -1,0 +1,52 @@
+// The grid of processes that is to be put onto the machine, and the numbering of its points.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "parhelion/core/types.hpp"
+
+namespace parhelion::placement {
+
+/// Coordinates or extents in the process grid. Unused trailing dimensions have extent 1 and coordinate 0.
+using Coords = std::array<int, max_dimensions>;
+
+/// Ranks per dimension, 1 to 4 dimensions, each periodic or not.
+struct ProcessGrid {
+    int dimensions = 1;
+    Coords extent{1, 1, 1, 1};
+    std::array<bool, max_dimensions> periodic{};
+
+    int size() const { return extent[0] * extent[1] * extent[2] * extent[3]; }
+};
+
+/// Checks and pads. Errors: no or more than 4 dimensions, an extent below 1, more than 2^31 − 1 points.
+/// `periodic` holds one entry per dimension, or one for all, or none (not periodic).
+ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& periodic = {});
+
+/// Product of the extents of a box.
+inline int volume(const Coords& box) { return box[0] * box[1] * box[2] * box[3]; }
+
+/// Which dimension varies fastest when grid points are numbered. "XYZ" means x fastest, as published for
+/// hwcart; MPI_Cart numbers with the last dimension fastest, that is "ZYX" in three dimensions.
+class Numbering {
+public:
+    /// Last dimension fastest, as MPI_Cart_create and CartesianDomain number.
+    explicit Numbering(int dimensions);
+
+    /// A permutation of the dimensions' letters (X, Y, Z, T) or of their numbers with commas ("2,0,1"), the
+    /// fastest first. Errors: not a permutation of that many dimensions.
+    static Numbering parse(const std::string& text, int dimensions);
+
+    int rank(const Coords& extent, const Coords& point) const;
+    Coords coords(const Coords& extent, int rank) const;
+
+    const std::vector<int>& fastest_first() const { return fastest_first_; }
+    std::string name() const;
+
+private:
+    std::vector<int> fastest_first_;
+};
+
+}  // namespace parhelion::placement

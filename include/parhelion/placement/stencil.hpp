@@ -1,0 +1,42 @@
+// Which grid points exchange with which, and how much.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "parhelion/placement/process_grid.hpp"
+
+namespace parhelion::placement {
+
+/// A directed edge from every grid point to the point at `step` from it, if there is one.
+struct Offset {
+    Coords step{};
+    std::int64_t bytes = 1;  ///< what travels along it; 1 where nothing is known
+};
+
+struct Stencil {
+    std::vector<Offset> offsets;
+
+    int reach(int dimension) const;  ///< the largest |step| along it
+};
+
+/// The 2·d neighbors across faces.
+Stencil faces(int dimensions);
+
+/// The 3^d − 1 neighbors across faces, edges and corners.
+Stencil full(int dimensions);
+
+/// "0,1;0,-1;2,0": steps with commas, offsets with semicolons. Errors: wrong number of dimensions, not a number,
+/// a zero offset.
+Stencil parse_offsets(const std::string& text, int dimensions);
+
+/// Fills in bytes from the cells of one rank and the halo width: an offset that is zero in a dimension carries its
+/// whole extent there, another the halo width. Offsets of more than one step carry what the first step carries.
+/// Errors: extents or widths below 1, wrong number of dimensions.
+Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_extent, int halo, int bytes_per_cell);
+
+/// Bytes per dimension: a face offset along d carries `weight[d]`; others the geometric mean over their dimensions.
+Stencil with_weights(Stencil stencil, const std::vector<std::int64_t>& weight);
+
+}  // namespace parhelion::placement

@@ -1,0 +1,50 @@
+// The members of the portfolio: each turns a problem into an order of the grid's points.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "problem.hpp"
+
+namespace parhelion::placement {
+
+inline constexpr int max_levels = 10;
+
+/// Bytes that cross between units of each level but stay inside the level around it; compared outermost first, which
+/// is the same as comparing Jsum level by level.
+using Costs = std::array<std::int64_t, max_levels>;
+
+/// An order and what it costs inside its box.
+struct Arrangement {
+    Costs costs{};
+    std::optional<Order> order;
+};
+
+/// A method's answer: an order, or why it has none.
+struct Attempt {
+    std::optional<Order> order;
+    std::string reason;
+};
+
+Attempt blocked(const Problem& problem);
+Attempt divisor_blocks(const Problem& problem);
+Attempt hyperplane(const Problem& problem);
+Attempt kd_tree(const Problem& problem);
+Attempt stencil_strips(const Problem& problem);
+Attempt recursive_bisection(const Problem& problem);
+Attempt guillotine(const Problem& problem);
+
+/// The path through a box whose slowest dimension is the one where a cut costs least per point.
+Order plain_path(const Problem& problem, const Coords& box);
+
+/// Costs of an order of `box` whose positions are dealt to the parts of `share`.
+Costs costs_within(const Problem& problem, const Coords& box, const Share& share, const Order& order);
+
+/// The first entry of that: what crosses between the parts of `share`.
+std::int64_t outermost_cost(const Problem& problem, const Coords& box, const Share& share, const Order& order);
+
+/// The best strips through `box` for the parts of `share`; looks at fewer widths the larger the box.
+Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share);
+
+}  // namespace parhelion::placement

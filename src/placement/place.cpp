@@ -1,0 +1,121 @@
+#include <algorithm>
+
+#include "methods.hpp"
+#include "parhelion/core/error.hpp"
+#include "refine.hpp"
+
+namespace parhelion::placement {
+namespace {
+
+struct Method {
+    const char* name;
+    Attempt (*arrange)(const Problem&);
+};
+
+constexpr Method portfolio[] = {
+    {"blocked", blocked},
+    {"divisor_blocks", divisor_blocks},
+    {"hyperplane", hyperplane},
+    {"kd_tree", kd_tree},
+    {"stencil_strips", stencil_strips},
+    {"recursive_bisection", recursive_bisection},
+    {"guillotine", guillotine},
+};
+
+struct Candidate {
+    Member member;
+    std::optional<Order> order;
+};
+
+Candidate attempt(const Problem& problem, const Method& method) {
+    Attempt made = method.arrange(problem);
+    Candidate candidate{{method.name, {}, made.reason}, std::move(made.order)};
+    if (candidate.order)
+        candidate.member.scores = score(problem.grid, problem.stencil, problem.machine,
+                                        [&](const Coords& point) { return candidate.order->position(point); });
+    return candidate;
+}
+
+std::vector<int> positions_of(const ProcessGrid& grid, const Order& order) {
+    const Numbering numbering(max_dimensions);
+    std::vector<int> positions(static_cast<std::size_t>(grid.size()));
+    for (int p = 0; p < grid.size(); ++p)
+        positions[static_cast<std::size_t>(p)] = order.position(numbering.coords(grid.extent, p));
+    return positions;
+}
+
+Placement::Moves moves_between(const std::vector<int>& before, const std::vector<int>& after) {
+    Placement::Moves moves;
+    for (std::size_t p = 0; p < before.size(); ++p) {
+        if (before[p] == after[p]) continue;
+        moves.position_of_point.emplace_back(static_cast<int>(p), after[p]);
+        moves.point_of_position.emplace_back(after[p], static_cast<int>(p));
+    }
+    std::ranges::sort(moves.point_of_position);
+    return moves;
+}
+
+Placement refined(const Problem& problem, Objective objective, const Order& order) {
+    const auto before = positions_of(problem.grid, order);
+    auto after = before;
+    refine(problem, objective, after);
+    return Placement(problem.grid, problem.machine, order, moves_between(before, after));
+}
+
+// The applicable candidates, best first; of equals the earlier in the portfolio.
+std::vector<const Candidate*> ranking(const std::vector<Candidate>& candidates, Objective objective) {
+    std::vector<const Candidate*> best;
+    for (const auto& candidate : candidates)
+        if (candidate.order) best.push_back(&candidate);
+    std::ranges::stable_sort(best, {}, [&](const Candidate* c) { return objective_key(c->member.scores, objective); });
+    return best;
+}
+
+// The first so many that differ in their scores: equal ones are most likely the same placement.
+std::vector<const Candidate*> different_starts(const std::vector<const Candidate*>& best, std::size_t most) {
+    std::vector<const Candidate*> starts;
+    for (const Candidate* candidate : best)
+        if (starts.size() < most && (starts.empty() || starts.back()->member.scores != candidate->member.scores))
+            starts.push_back(candidate);
+    return starts;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> objective_key(const Scores& scores, Objective objective) {
+    std::vector<std::int64_t> key;
+    for (const auto& level : scores) {
+        key.push_back(objective == Objective::jsum ? level.bytes_sum : level.bytes_max);
+        key.push_back(objective == Objective::jsum ? level.bytes_max : level.bytes_sum);
+    }
+    return key;
+}
+
+AutomaticPlacement place(const Request& request, const Machine& machine) {
+    if (request.grid.size() != machine.size())
+        throw Error("the process grid has " + std::to_string(request.grid.size()) + " points but the machine " +
+                    std::to_string(machine.size()) + " ranks: make the product of the grid's extents equal to the ranks");
+    const Problem problem(request.grid, request.stencil, machine);
+    std::vector<Candidate> candidates;
+    for (const auto& method : portfolio) candidates.push_back(attempt(problem, method));
+    const auto best = ranking(candidates, request.objective);
+    AutomaticPlacement result{Placement(request.grid, machine, *best.front()->order), best.front()->member.scores,
+                              best.front()->member.name, {}, ""};
+    for (const auto& candidate : candidates) result.members.push_back(candidate.member);
+    if (!request.refine) return result;
+    if (request.grid.size() > refined_points) {
+        result.note = "not refined: local search would hold the whole map of " + std::to_string(request.grid.size()) + " points";
+        return result;
+    }
+    for (const Candidate* start : different_starts(best, 3)) {
+        Placement now = refined(problem, request.objective, *start->order);
+        Scores scores = now.scores(request.stencil);
+        if (objective_key(scores, request.objective) >= objective_key(result.scores, request.objective)) continue;
+        result.placement = std::move(now);
+        result.scores = std::move(scores);
+        result.chosen = start->member.name + " + refined";
+    }
+    return result;
+}
+
+}  // namespace parhelion::placement

@@ -1,0 +1,148 @@
+#include "refine.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "exchange_state.hpp"
+
+namespace parhelion::placement {
+namespace {
+
+constexpr std::int64_t most_work = 20'000'000;  // edges looked at, about 0.1 s
+constexpr std::size_t longest_chain = 5;
+
+// Ejection chains: a point moves to a neighboring unit, which passes one of its own on, until the first unit gets one
+// back. A chain that lowers the potential is kept, another undone. Source of the idea: Glover, Ejection chains,
+// reference structures and alternating path methods, Discrete Applied Mathematics 65 (1996).
+class ChainSearch {
+public:
+    ChainSearch(const Neighborhood& neighborhood, ExchangeState& state, const std::vector<int>& parents, std::int64_t most)
+        : neighborhood_(neighborhood), state_(state), parents_(parents), most_work_(most) {}
+
+    /// Calls accept(chain) for each chain kept: each point takes the place of the next, the last that of the first.
+    template <class Accept>
+    bool pass(const Accept& accept) {
+        bool improved = false;
+        for (int p = 0; p < neighborhood_.points() && state_.work() < most_work_; ++p)
+            for (const int unit : units_beside(p)) {
+                if (!try_chain(p, unit)) continue;
+                accept(chain_);
+                improved = true;
+                break;
+            }
+        return improved;
+    }
+
+private:
+    struct Step {
+        ExchangeState::Potential potential;
+        int point, unit;
+    };
+
+    // Other units of the same parent that the point exchanges with.
+    std::vector<int> units_beside(int p) const {
+        std::vector<int> beside;
+        for (const auto* edges : {&neighborhood_.to(p), &neighborhood_.from(p)})
+            for (const auto& edge : *edges) {
+                const int unit = state_.unit(edge.point);
+                if (unit != state_.unit(p) && same_parent(p, edge.point) && std::ranges::find(beside, unit) == beside.end())
+                    beside.push_back(unit);
+            }
+        return beside;
+    }
+
+    bool same_parent(int p, int q) const {
+        return parents_[static_cast<std::size_t>(p)] == parents_[static_cast<std::size_t>(q)];
+    }
+
+    bool try_chain(int point, int unit) {
+        const auto before = state_.potential();
+        const int home = state_.unit(point);
+        chain_.assign(1, point);
+        homes_.assign(1, home);
+        state_.move(point, unit);
+        while (chain_.size() < longest_chain) {
+            const auto [back, onward] = best_steps(unit, home);
+            if (back && back->potential < before) {
+                follow(*back);
+                return true;
+            }
+            if (!onward) break;
+            unit = onward->unit;
+            follow(*onward);
+        }
+        for (std::size_t i = chain_.size(); i-- > 0;) state_.move(chain_[i], homes_[i]);
+        return false;
+    }
+
+    void follow(const Step& step) {
+        chain_.push_back(step.point);
+        homes_.push_back(state_.unit(step.point));
+        state_.move(step.point, step.unit);
+    }
+
+    // The best point of `unit` to send home, and the best to send elsewhere.
+    std::pair<std::optional<Step>, std::optional<Step>> best_steps(int unit, int home) {
+        std::optional<Step> back, onward;
+        candidates_ = state_.members(unit);
+        for (const int p : candidates_) {
+            if (std::ranges::find(chain_, p) != chain_.end()) continue;
+            for (const int to : units_beside(p)) {
+                state_.move(p, to);
+                const Step step{state_.potential(), p, to};
+                state_.move(p, unit);
+                auto& best = to == home ? back : onward;
+                if (!best || step.potential < best->potential) best = step;
+            }
+        }
+        return {back, onward};
+    }
+
+    const Neighborhood& neighborhood_;
+    ExchangeState& state_;
+    const std::vector<int>& parents_;
+    std::int64_t most_work_;
+    std::vector<int> chain_, homes_, candidates_;
+};
+
+void rotate_positions(const std::vector<int>& chain, std::vector<int>& positions) {
+    const int first = positions[static_cast<std::size_t>(chain.front())];
+    for (std::size_t i = 0; i + 1 < chain.size(); ++i)
+        positions[static_cast<std::size_t>(chain[i])] = positions[static_cast<std::size_t>(chain[i + 1])];
+    positions[static_cast<std::size_t>(chain.back())] = first;
+}
+
+std::vector<int> units_at(const Machine& machine, int level, const std::vector<int>& positions) {
+    std::vector<int> units(positions.size(), 0);
+    if (level >= 0)
+        std::ranges::transform(positions, units.begin(), [&](int position) { return machine.unit_of(level, position); });
+    return units;
+}
+
+// Returns the work done.
+std::int64_t refine_level(const Problem& problem, Objective objective, const Neighborhood& neighborhood, int level,
+                          std::int64_t most, std::vector<int>& positions) {
+    const auto parents = units_at(problem.machine, level - 1, positions);
+    ExchangeState state(neighborhood, objective, units_at(problem.machine, level, positions),
+                        problem.machine.units(level));
+    ChainSearch search(neighborhood, state, parents, most);
+    const auto accept = [&](const std::vector<int>& chain) { rotate_positions(chain, positions); };
+    while (search.pass(accept)) state.set_ceiling(state.largest() - 1);
+    return state.work();
+}
+
+bool has_several_ranks(const Machine& machine, int level) {
+    return machine.units(level) > 1 && machine.units(level) < machine.size();
+}
+
+}  // namespace
+
+void refine(const Problem& problem, Objective objective, std::vector<int>& positions) {
+    const Neighborhood neighborhood(problem);
+    std::int64_t work = 0;
+    for (int level = 0; level < problem.machine.levels() && work < most_work; ++level)
+        if (has_several_ranks(problem.machine, level))
+            work += refine_level(problem, objective, neighborhood, level, most_work - work, positions);
+}
+
+}  // namespace parhelion::placement

@@ -1,0 +1,15 @@
+// Local search on a whole map: exchanges of grid points between units.
+#pragma once
+
+#include <vector>
+
+#include "parhelion/placement/placement.hpp"
+#include "problem.hpp"
+
+namespace parhelion::placement {
+
+/// Improves `positions` (by grid index, last dimension fastest) level by level, outermost first. The result is never
+/// worse at the first level that changed. Stops after a fixed amount of work, so that every rank computes the same.
+void refine(const Problem& problem, Objective objective, std::vector<int>& positions);
+
+}  // namespace parhelion::placement
