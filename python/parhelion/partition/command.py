@@ -1,0 +1,103 @@
+"""The whole job of `parhelion partition`: mesh in, index maps and a summary out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from .dataset import FORMATS, write_index_maps
+from .entities import index_maps
+from .errors import MeshError
+from .graph import dual_graph, edge_cut, partition_cells
+from .inspection import describe, imbalance
+from .maps import IndexMaps
+from .mesh import Mesh, mesh_from_meshio
+from .read import read_mesh
+from .topology import ENTITIES
+
+SCHEMA = "parhelion.partition/1"
+
+
+def partition_mesh(
+    mesh,
+    parts: int,
+    entities: str | Iterable[str] = "cells",
+    formats: str | Iterable[str] = FORMATS,
+    out: str | Path = ".",
+    *,
+    adjacency: str = "faces",
+    name: str | None = None,
+    seed: int = 0,
+) -> dict:
+    """Partition `mesh` into `parts` and write the index maps of `entities` into the folder `out`.
+
+    Local. `mesh` is a file that meshio reads, a `meshio.Mesh` or a `Mesh`. Data sets are named
+    NAME-P for cells, NAME-faces-P and so on for others; NAME is the file's unless given. Returns a
+    summary ready for JSON. Raises MeshError or IndexMapError (both ValueError) before anything is
+    written.
+
+        partition_mesh("casting.msh", 12, entities=["cells", "nodes"], out="maps")
+    """
+    entities, formats = _listed(entities, ENTITIES, "entities"), _listed(formats, FORMATS, "format")
+    begun = time.perf_counter()
+    mesh = _as_mesh(mesh, name)
+    graph = dual_graph(mesh)
+    part = partition_cells(graph, parts, seed)
+    maps = [index_maps(mesh, part, int(parts), kind, _adjacency_for(kind, adjacency, entities)) for kind in entities]
+    return {
+        "schema": SCHEMA,
+        "mesh": _about(mesh),
+        "cells": mesh.cells,
+        "parts": int(parts),
+        "adjacency": adjacency,
+        "edge_cut": edge_cut(graph, part),
+        "imbalance": _cell_imbalance(part, parts),
+        "maps": [_write(item, mesh.name if name is None else name, out, formats) for item in maps],
+        "seconds": time.perf_counter() - begun,
+    }
+
+
+def _listed(given: str | Iterable[str], known: tuple[str, ...], what: str) -> list[str]:
+    listed = [given] if isinstance(given, str) else list(dict.fromkeys(given))
+    unknown = [item for item in listed if item not in known]
+    if unknown or not listed:
+        raise MeshError(f"{what} {', '.join(map(repr, unknown)) or 'none'}: use one of {', '.join(known)}")
+    return listed
+
+
+def _as_mesh(mesh, name: str | None) -> Mesh:
+    if isinstance(mesh, Mesh):
+        return mesh
+    if isinstance(mesh, (str, Path)):
+        return read_mesh(mesh)
+    if not hasattr(mesh, "cells") or not hasattr(mesh, "points"):
+        raise MeshError(f"a {type(mesh).__name__} is no mesh: give a file, a meshio.Mesh or a Mesh")
+    return mesh_from_meshio(mesh, name or "mesh")
+
+
+def _adjacency_for(kind: str, adjacency: str, entities: list[str]) -> str:
+    """`adjacency` shapes the cells' ghosts; asked together with cells, other entities pass it by."""
+    return "faces" if kind != "cells" and "cells" in entities else adjacency
+
+
+def _cell_imbalance(part, parts: int) -> float:
+    import numpy as np
+
+    return imbalance(np.bincount(part, minlength=int(parts)))
+
+
+def _about(mesh: Mesh) -> dict:
+    return {
+        "name": mesh.name,
+        "dimension": mesh.dimension,
+        "points": len(mesh.points),
+        "cell_types": mesh.cell_types,
+        "left_out": mesh.left_out,
+    }
+
+
+def _write(maps: IndexMaps, name: str, out: str | Path, formats: list[str]) -> dict:
+    stem = name if maps.entities == "cells" else f"{name}-{maps.entities}"
+    files = {form: str(write_index_maps(maps, out, stem, form)) for form in formats}
+    return describe(maps) | {"files": files}

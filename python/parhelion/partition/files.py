@@ -1,0 +1,44 @@
+"""Reading parts of files without believing them, and writing files that are whole or absent."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from .errors import fault
+
+
+@contextlib.contextmanager
+def opened(path: Path, remedy: str) -> Iterator[tuple[BinaryIO, int]]:
+    """(file, its size in bytes); IndexMapError when it is not there, no regular file, or unreadable."""
+    if not path.is_file():
+        what = "is not a regular file" if path.exists() else "is missing"
+        raise fault(path, what, remedy)
+    try:
+        with path.open("rb") as file:
+            yield file, os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise fault(path, f"cannot be read ({error.strerror})", remedy) from error
+
+
+def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write `chunks` to `path` so that a reader meets the old file, or the new one, never a piece."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(chunks)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,162 @@
+"""The whole job: partition_mesh, the command, the demo mesh."""
+
+from __future__ import annotations
+
+import json
+
+import meshio
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from parhelion.cli.main import root
+from parhelion.partition import (
+    IndexMapError,
+    MeshError,
+    convert,
+    demo_mesh,
+    demo_partition,
+    inspect,
+    partition_mesh,
+    read_index_maps,
+    read_mesh,
+)
+from partition_meshes import bricks, mixed
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def test_the_summary_counts_what_the_files_hold(tmp_path):
+    summary = partition_mesh(bricks(6, 6, 6), 4, ["cells", "nodes"], out=tmp_path, name="cube")
+    assert (summary["cells"], summary["parts"], summary["mesh"]["points"]) == (216, 4, 343)
+    assert [maps["size"] for maps in summary["maps"]] == [216, 343]
+    for maps in summary["maps"]:
+        for form, path in maps["files"].items():
+            found = inspect(path, 4)
+            assert found["format"] == form
+            assert all(found[key] == maps[key] for key in ("size", "owned", "ghosts", "neighbors", "symmetric"))
+    expected = ["cube-4", "cube-4.phlmap", "cube-nodes-4", "cube-nodes-4.phlmap"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == expected
+    json.dumps(summary)
+
+
+def test_keys_lead_from_new_numbers_back_to_the_mesh_file(tmp_path):
+    source = bricks(5, 4, 3)
+    source.write(tmp_path / "block.vtu")
+    partition_mesh(tmp_path / "block.vtu", 3, ["cells", "edges"], out=tmp_path)
+    cells = read_index_maps(tmp_path / "block-3.phlmap")
+    assert sorted(cells.keys.ravel().tolist()) == list(range(60))
+    edges = read_index_maps(tmp_path / "block-edges-3.phlmap")
+    lengths = np.linalg.norm(np.diff(source.points[edges.keys], axis=1), axis=2)
+    assert (lengths == 1).all()
+
+
+def test_cells_and_nodes_of_one_call_belong_to_the_same_parts(tmp_path):
+    source = bricks(5, 4, 3)
+    partition_mesh(source, 3, ["cells", "nodes"], "parhelion", tmp_path, adjacency="nodes", name="b")
+    cells, nodes = (read_index_maps(tmp_path / f"b{kind}-3.phlmap") for kind in ("", "-nodes"))
+    for rank in range(3):
+        touched = set(source.cells[0].data[cells.rank(rank).keys.ravel()].ravel().tolist())
+        held = np.concatenate([nodes.rank(rank).keys, nodes.keys[nodes.ghosts[rank]]]).ravel().tolist()
+        assert touched <= set(held)
+
+
+def test_partitioning_again_replaces_what_was_there(tmp_path):
+    partition_mesh(bricks(3, 3, 3), 3, out=tmp_path, name="b")
+    partition_mesh(bricks(4, 4, 4), 3, out=tmp_path, name="b")
+    assert read_index_maps(tmp_path / "b-3").size == read_index_maps(tmp_path / "b-3.phlmap").size == 64
+
+
+@pytest.mark.parametrize("options, what", [
+    ({"entities": "corners"}, "entities 'corners': use one of cells"),
+    ({"entities": []}, "entities none"),
+    ({"formats": ["published", "csv"]}, "format 'csv': use one of published, parhelion"),
+    ({"adjacency": "edges"}, "adjacency 'edges' is unknown"),
+])  # fmt: skip
+def test_unknown_choices_are_refused_before_anything_is_written(options, what, tmp_path):
+    with pytest.raises(MeshError, match=what):
+        partition_mesh(mixed(), 2, out=tmp_path, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_something_that_is_no_mesh_is_refused(tmp_path):
+    with pytest.raises(MeshError, match="a dict is no mesh"):
+        partition_mesh({}, 2, out=tmp_path)
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    for formats in ("published", "parhelion"):
+        with pytest.raises(IndexMapError, match="file.*cannot be written"):
+            partition_mesh(mixed(), 2, formats=formats, out=tmp_path / "file")
+    partition_mesh(mixed(), 2, formats="published", out=tmp_path)
+    with pytest.raises(IndexMapError, match="cannot be written"):
+        convert(tmp_path / "mesh-2", tmp_path / "file" / "mesh-2.phlmap")
+
+
+def invoke(*arguments: object):
+    return CliRunner().invoke(root, [str(argument) for argument in arguments])
+
+
+def test_the_command_prints_a_summary_and_writes_its_document(tmp_path):
+    mesh, document = tmp_path / "cube.vtk", tmp_path / "summary.json"
+    bricks(4, 4, 4).write(mesh)
+    result = invoke("partition", mesh, "--parts", 2, "--entities", "faces", "--out", tmp_path, "--json", document)
+    assert result.exit_code == 0, result.output
+    assert "64 cells (64 hexahedron)" in result.output and "240 faces on 2 ranks" in result.output
+    summary = json.loads(document.read_text())
+    assert summary["schema"] == "parhelion.partition/1"
+    assert read_index_maps(summary["maps"][0]["files"]["published"]).size == 240
+
+
+def test_the_command_can_write_one_format_alone(tmp_path):
+    bricks(2, 2, 2).write(tmp_path / "cube.vtk")
+    options = ["--parts", 2, "--format", "published", "--out", tmp_path / "maps"]
+    assert invoke("partition", tmp_path / "cube.vtk", *options).exit_code == 0
+    assert [path.name for path in (tmp_path / "maps").iterdir()] == ["cube-2"]
+
+
+def test_bad_input_ends_the_command_with_status_2_and_one_line(tmp_path):
+    bricks(2, 2, 2).write(tmp_path / "cube.vtk")
+    (tmp_path / "file").touch()
+    cube = tmp_path / "cube.vtk"
+    for arguments in (["nowhere.msh", "--parts", 2], [cube, "--parts", 9], [cube, "--parts", 2, "--entities", "x"],
+                      [cube, "--parts", 2, "--out", tmp_path / "file" / "below"]):  # fmt: skip
+        result = invoke("partition", *arguments)
+        assert result.exit_code == 2, result.output
+        assert result.output.startswith("Error: ") and result.output.count("\n") == 1
+
+
+def test_data_sets_are_inspected_on_the_command_line(tmp_path):
+    partition_mesh(bricks(3, 3, 3), 3, out=tmp_path, name="b")
+    sets = [tmp_path / "b-3", tmp_path / "b-3.phlmap"]
+    inspected = invoke("inspect", *sets, "--ranks", 3)
+    assert inspected.exit_code == 0 and inspected.output.count(" on 3 ranks") == 2
+    assert invoke("inspect", *sets, "--ranks", 4).exit_code == 2
+
+
+def test_the_demo_mesh_is_a_casting_whose_tetrahedra_fill_it_without_overlap(tmp_path):
+    path = demo_mesh(tmp_path, cells=6000)
+    mesh = read_mesh(path)
+    corners = mesh.points[mesh.blocks[0].nodes]
+    volumes = np.linalg.det(corners[:, 1:] - corners[:, :1]) / 6
+    assert (volumes > 0).all()
+    exact = np.pi * (0.4 * (1 - 6 * 0.14**2) + 0.6 * 0.35**2 - 0.18**2)
+    assert abs(volumes.sum() / exact - 1) < 0.03
+    assert 4000 < mesh.cells < 9000
+
+
+def test_the_demo_partition_is_made_once_and_kept_and_made_again_when_damaged(tmp_path):
+    folder = demo_partition(tmp_path, 4, cells=6000)
+    assert inspect(folder, 4)["symmetric"]
+    made = (folder / "data001").stat().st_mtime_ns
+    assert demo_partition(tmp_path, 4, cells=6000) == folder
+    assert (folder / "data001").stat().st_mtime_ns == made
+    (folder / "data002").write_bytes(b"")
+    assert inspect(demo_partition(tmp_path, 4, cells=6000))["ranks"] == 4
+
+
+def test_a_meshio_mesh_with_boundary_cells_is_partitioned_by_its_solids(tmp_path):
+    source = meshio.Mesh(mixed().points, mixed().cells)
+    summary = partition_mesh(source, 4, out=tmp_path)
+    assert summary["cells"] == 4 and summary["mesh"]["left_out"] == {"triangle": 1}

@@ -1,0 +1,107 @@
+"""Damaged data sets: whatever is in the files, a reader returns lawful maps or raises IndexMapError."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parhelion.partition import IndexMapError, IndexMaps, read_index_maps
+from parhelion.partition.check import check_maps
+from parhelion.partition.phlmap_write import write_phlmap
+from parhelion.partition.published import write_published
+
+pytestmark = pytest.mark.timeout(300)
+thorough = settings(max_examples=200, deadline=None, print_blob=True)
+
+WORDS = st.one_of(st.integers(-3, 12), st.sampled_from([-(2**31), 2**31 - 1, 2**30]))
+PACKED = st.lists(WORDS, max_size=8).map(lambda words: struct.pack(f"<{len(words)}i", *words))
+FILES = st.one_of(PACKED, st.binary(max_size=24))
+LONGS = st.one_of(st.integers(-3, 12), st.integers(-(2**63), 2**63 - 1))
+
+
+@st.composite
+def lawful_maps(draw) -> IndexMaps:
+    owned = np.array(draw(st.lists(st.integers(0, 6), min_size=1, max_size=5)))
+    starts = np.concatenate([[0], np.cumsum(owned)])
+    foreign = [sorted(set(range(starts[-1])) - set(range(a, b))) for a, b in zip(starts, starts[1:])]
+    ghosts = tuple(np.array([i for i in ids if draw(st.booleans())], dtype=np.int64) for ids in foreign)
+    width = draw(st.integers(0, 3))
+    keys = np.arange(starts[-1] * width).reshape(starts[-1], width) if width else None
+    return IndexMaps(owned, ghosts, draw(st.sampled_from(["unknown", "cells", "nodes"])), keys)
+
+
+def read_or_refuse(path: Path) -> None:
+    try:
+        maps = read_index_maps(path)
+    except IndexMapError as error:
+        assert path.name in str(error)
+    else:
+        check_maps(maps)
+
+
+@thorough
+@given(lawful_maps())
+def test_lawful_maps_survive_both_formats(maps):
+    with tempfile.TemporaryDirectory() as root:
+        folder = write_published(maps, Path(root) / f"set-{maps.ranks}")
+        for path in (folder, write_phlmap(maps, Path(root) / "set.phlmap")):
+            back = read_index_maps(path, maps.ranks)
+            assert back.owned.tolist() == maps.owned.tolist()
+            assert [g.tolist() for g in back.ghosts] == [g.tolist() for g in maps.ghosts]
+        assert (back.keys is None) == (maps.keys is None)
+        assert maps.keys is None or (back.keys == maps.keys).all()
+
+
+@thorough
+@given(st.lists(FILES, min_size=1, max_size=4))
+def test_any_words_in_the_files_of_a_published_set_are_lawful_or_refused(files):
+    with tempfile.TemporaryDirectory() as root:
+        folder = Path(root) / f"set-{len(files)}"
+        folder.mkdir()
+        for rank, data in enumerate(files):
+            (folder / f"data{rank + 1:03d}").write_bytes(data)
+        read_or_refuse(folder)
+
+
+@thorough
+@given(lawful_maps(), st.data())
+def test_a_file_with_altered_words_and_right_checksums_is_lawful_or_refused(maps, data):
+    with tempfile.TemporaryDirectory() as root:
+        path = write_phlmap(maps, Path(root) / "set.phlmap")
+        content = bytearray(path.read_bytes())
+        for _ in range(data.draw(st.integers(1, 3))):
+            at = 8 * data.draw(st.integers(1, len(content) // 8 - 1))
+            struct.pack_into("<q", content, at, data.draw(LONGS))
+        _reseal(content, maps.ranks)
+        path.write_bytes(content)
+        read_or_refuse(path)
+
+
+def _reseal(content: bytearray, ranks: int) -> None:
+    """Right checksums wherever a section still lies in the file, so that only the rules can refuse it."""
+    width = struct.unpack_from("<I", content, 32)[0]
+    for start in range(64, 64 + 56 * ranks, 56):
+        _, owned, ghosts, sources, offset = struct.unpack_from("<5Q", content, start)
+        links, keys = 8 * (ghosts + 2 * sources), 8 * owned * width
+        if offset + links + keys <= len(content):
+            section = content[offset : offset + links], content[offset + links : offset + links + keys]
+            struct.pack_into("<II", content, start + 40, *map(zlib.crc32, section))
+        struct.pack_into("<I", content, start + 52, zlib.crc32(content[start : start + 52]))
+    struct.pack_into("<I", content, 60, zlib.crc32(content[:60]))
+
+
+@thorough
+@given(st.binary(max_size=300), st.booleans())
+def test_random_bytes_are_refused(content, with_magic):
+    with tempfile.TemporaryDirectory() as root:
+        path = Path(root) / "set.phlmap"
+        path.write_bytes(b"\x89PHL\r\n\x1a\n" * with_magic + content)
+        with pytest.raises(IndexMapError, match="set.phlmap"):
+            read_index_maps(path)

@@ -1,0 +1,143 @@
+"""The published format: its bytes, its faults, and the published sets where they are at hand."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from parhelion.partition import IndexMapError, IndexMaps, inspect, read_index_maps, read_rank_map
+from parhelion.partition.published import published_ranks, write_published
+
+pytestmark = pytest.mark.timeout(60)
+
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data"
+
+
+def folder_of(root: Path, *files: list[int], name: str | None = None) -> Path:
+    """A data set with these 32-bit words in its files."""
+    folder = root / (name or f"set-{len(files)}")
+    folder.mkdir()
+    for rank, words in enumerate(files):
+        np.array(words, dtype="<i4").tofile(folder / f"data{rank + 1:03d}")
+    return folder
+
+
+def test_a_folder_is_read_as_its_description_says(tmp_path):
+    maps = read_index_maps(folder_of(tmp_path, [3, 2, 4, 6], [2, 1, 1], [1, 0]))
+    assert maps.owned.tolist() == [3, 2, 1]
+    assert [ghosts.tolist() for ghosts in maps.ghosts] == [[3, 5], [0], []]
+
+
+def test_written_bytes_are_counts_and_ids_from_one_in_little_endian_32_bits(tmp_path):
+    maps = IndexMaps(np.array([3, 2]), (np.array([3, 4]), np.array([0])))
+    folder = write_published(maps, tmp_path / "set-2")
+    assert sorted(file.name for file in folder.iterdir()) == ["data001", "data002"]
+    assert (folder / "data001").read_bytes() == b"\3\0\0\0\2\0\0\0\4\0\0\0\5\0\0\0"
+    assert (folder / "data002").read_bytes() == b"\2\0\0\0\1\0\0\0\1\0\0\0"
+
+
+def test_bytes_after_the_ids_and_surplus_files_are_ignored(tmp_path):
+    folder = folder_of(tmp_path, [2, 1, 3, 99, -5], [1, 1, 1, 7], [5, 1, 77], name="set-2")
+    assert read_index_maps(folder).size == 3
+
+
+def test_one_ranks_part_equals_its_share_of_the_whole(tmp_path):
+    folder = folder_of(tmp_path, [3, 2, 4, 6], [2, 1, 1], [1, 0])
+    part = read_rank_map(folder, 1)
+    assert (part.first, part.owned, part.size, part.ranks, part.ghosts.tolist()) == (3, 2, 6, 3, [0])
+    with pytest.raises(IndexMapError, match="has no rank 3: ranks are 0 to 2"):
+        read_rank_map(folder, 3)
+
+
+@pytest.mark.parametrize("files, what", [
+    ([[2, 1, 3], [1]], r"data002 \(rank 1\): is truncated: 4 bytes"),
+    ([[2, 1, 3], []], r"data002 \(rank 1\): is truncated: 0 bytes"),
+    ([[2, 2, 3], [1, 0]], r"data001 \(rank 0\): is truncated: it announces 2 off-process ids and holds 1"),
+    ([[2, 2**31 - 1, 3], [1, 0]], r"announces 2147483647 off-process ids and holds 1"),
+    ([[-2, 1, 3], [1, 0]], r"data001 \(rank 0\): the number of owned ids is negative \(-2\)"),
+    ([[2, -1, 3], [1, 0]], r"the number of off-process ids is negative \(-1\)"),
+    ([[2, 1, 4], [1, 0]], r"ghost 0 is id 4, outside 1 to 3"),
+    ([[2, 1, 0], [1, 0]], r"ghost 0 is id 0, outside 1 to 3"),
+    ([[2, 1, -7], [1, 0]], r"ghost 0 is id -7, outside 1 to 3"),
+    ([[2, 1, 3], [1, 2, 1, 3]], r"data002 \(rank 1\): ghost 1 is id 3, which this rank owns itself \(3 to 3\)"),
+    ([[2, 0], [2, 2, 2, 1]], r"ghost 1 is not in ascending order \(id 1 follows 2\)"),
+    ([[2, 0], [2, 2, 1, 1]], r"ghost 1 is not in ascending order \(id 1 follows 1\)"),
+    ([[2**31 - 1, 0], [2**31 - 1, 0]], r"own 4294967294 ids together"),
+])  # fmt: skip
+def test_a_broken_set_is_refused_with_file_rank_and_fault(files, what, tmp_path):
+    folder = folder_of(tmp_path, *files)
+    with pytest.raises(IndexMapError, match=what) as caught:
+        read_index_maps(folder)
+    assert "again" in str(caught.value)
+
+
+def test_a_missing_file_is_named_with_its_rank(tmp_path):
+    folder = folder_of(tmp_path, [1, 0], [1, 0], [1, 0])
+    (folder / "data002").unlink()
+    with pytest.raises(IndexMapError, match="data002: is missing: rank 1 needs it"):
+        read_index_maps(folder)
+
+
+def test_a_folder_in_place_of_a_ranks_file_is_refused(tmp_path):
+    folder = folder_of(tmp_path, [1, 0], [1, 0])
+    (folder / "data002").unlink()
+    (folder / "data002").mkdir()
+    with pytest.raises(IndexMapError, match="data002: is not a regular file"):
+        read_index_maps(folder)
+
+
+def test_a_set_for_another_number_of_ranks_is_refused(tmp_path):
+    folder = folder_of(tmp_path, [1, 0], [1, 0])
+    with pytest.raises(IndexMapError, match="is for 2 ranks, not for 3"):
+        read_index_maps(folder, ranks=3)
+
+
+def test_a_folder_without_a_number_has_as_many_ranks_as_files(tmp_path):
+    folder = folder_of(tmp_path, [1, 0], [1, 0], name="plain")
+    assert published_ranks(folder) == 2
+    assert read_index_maps(folder, ranks=1).size == 1
+
+
+@pytest.mark.parametrize("name", ["set-0", "plain"])
+def test_an_empty_folder_is_refused(name, tmp_path):
+    (tmp_path / name).mkdir()
+    with pytest.raises(IndexMapError, match="holds the file of no rank"):
+        read_index_maps(tmp_path / name)
+
+
+def test_a_name_that_claims_a_billion_ranks_costs_nothing(tmp_path):
+    folder = folder_of(tmp_path, [1, 0], name="set-999999999")
+    tracemalloc.start()
+    with pytest.raises(IndexMapError, match="data002: is missing"):
+        read_index_maps(folder)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20
+
+
+def test_nothing_that_breaks_the_rules_is_written(tmp_path):
+    two = np.array([2, 2])
+    for ghosts, what in [([1], "owns itself"), ([4], "outside 0 to 3"), ([3, 2], "ascending")]:
+        with pytest.raises(IndexMapError, match=what):
+            write_published(IndexMaps(two, (np.array(ghosts), np.array([], dtype=int))), tmp_path / "set-2")
+    with pytest.raises(IndexMapError, match="end it in -2"):
+        write_published(IndexMaps(two, (np.array([2]), np.array([0]))), tmp_path / "set-3")
+    huge = IndexMaps(np.array([2**31]), (np.array([], dtype=int),))
+    with pytest.raises(IndexMapError, match="do not fit in 32 bits"):
+        write_published(huge, tmp_path / "set-1")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published sets are not at hand")
+def test_every_published_set_at_hand_is_read_and_has_its_meshs_cells():
+    cells = {"B0": 70302, "B1": 206368, "B2": 562019, "B3": 1648288, "B4": 4372406}
+    folders = sorted(PUBLISHED.glob("opencalc-*"))
+    assert folders
+    for folder in folders:
+        _, mesh, ranks = folder.name.split("-")
+        summary = inspect(folder, int(ranks))
+        assert (summary["size"], summary["ranks"]) == (cells[mesh], int(ranks))
+        assert summary["imbalance"] < 1.001 and summary["empty_ranks"] == 0
