@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 from itertools import product
 
 from ..launch import usable_cores
 from .errors import BadInput
 from .measure.launcher import launched_ranks
 from .measure.measurement import Group
+from .options import ELEMENTS
 
 DIMENSIONS = 3
+ELEMENT_BYTES = {name: (int(name.lstrip("abcdefghijklmnopqrstuvwxyz")) + 7) // 8 for name in ELEMENTS}
 
 
 def halo_group(
@@ -30,6 +33,7 @@ def halo_group(
     widest = max(halo)
     if widest > min(cells):
         raise BadInput(f"--halo {widest} exceeds the local extent {min(cells)}: use a halo of at most {min(cells)} or more cells")
+    _check_memory(count, cells, widest, max(fields) * max(components) * max(ELEMENT_BYTES[kind] for kind in element))
     fixed = {"neighbors": neighbors, "periodic": not not_periodic, "order": order}
     cases = [
         {"grid": process_grid, "extent": cells, "halo": width, "fields": number, "element": kind, "components": each} | fixed
@@ -46,6 +50,14 @@ def _shape(ranks: int | None, grid: tuple[int, ...] | None, extent: tuple[int, .
     if grid and math.prod(grid) != count:
         raise BadInput(f"--grid {'x'.join(map(str, grid))} makes {math.prod(grid)} ranks, --ranks says {count}: make them agree")
     return count, list(grid or balanced_grid(count, dimensions)), list(extent if len(extent) > 1 else extent * dimensions)
+
+
+def _check_memory(ranks: int, cells: list[int], halo: int, bytes_per_cell: int) -> None:
+    here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    needed = ranks * math.prod(side + 2 * halo for side in cells) * bytes_per_cell
+    if needed > here and launched_ranks() is None:
+        raise BadInput(f"the fields take {needed / 2**30:,.0f} GiB, this host has {here / 2**30:,.0f}: "
+                       "use a smaller --extent or fewer --fields")  # fmt: skip
 
 
 def balanced_grid(ranks: int, dimensions: int) -> list[int]:

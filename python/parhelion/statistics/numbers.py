@@ -11,4 +11,4 @@ def microseconds(seconds: float | None, digits: int = 3) -> str:
         return "–"
     value = seconds * 1e6
     decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else digits - 1
-    return f"{value:,.{max(decimals, 0)}f}".replace(",", " ")  # no-break space, as in SI
+    return f"{value:,.{max(decimals, 0)}f}".replace(",", "\N{NO-BREAK SPACE}")  # thousands as in SI

@@ -1,0 +1,350 @@
+"""The command line, over a measuring program that makes its figures up."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import synthetic
+from click.testing import CliRunner
+
+from parhelion.cli.main import COMMANDS, root
+from parhelion.records import read_record
+
+PACKAGE = Path(__file__).resolve().parents[2] / "python"
+SHARED = PACKAGE.parent.parent / "shared" / "data"
+
+
+@pytest.fixture
+def flavor(tmp_path, monkeypatch):
+    """Builds a synthetic flavor; what is given is Python source that its measuring program runs."""
+
+    def build(**source):
+        synthetic.write_flavor(tmp_path / "flavors" / "synthetic", **source)
+        monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: tmp_path / "flavors")
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("PARHELION_FLAVOR", "PMI_RANK", "OMPI_COMM_WORLD_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    build()
+    return build
+
+
+def parhelion(*words):
+    """Run the command in this process."""
+    result = CliRunner().invoke(root, [str(word) for word in words], prog_name="parhelion")
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+    return result
+
+
+def write_dataset(folder, ranks, owned=10):
+    """A published-format set in which every rank reads its next neighbor's first cell."""
+    folder.mkdir(parents=True)
+    for rank in range(ranks):
+        ghost = (rank + 1) % ranks * owned + 1
+        words = (owned, 1, ghost) if ranks > 1 else (owned, 0)
+        (folder / f"data{rank + 1:03d}").write_bytes(b"".join(word.to_bytes(4, "little") for word in words))
+    return folder
+
+
+def test_help_names_every_command_and_each_command_has_help():
+    listing = parhelion("--help").output
+    for name in COMMANDS:
+        assert name in listing
+        assert parhelion(name, "--help").exit_code == 0
+
+
+def test_help_loads_nothing_heavy():
+    code = "import sys; from parhelion.cli.main import root; root(['bench', '--help'], standalone_mode=False);"
+    code += "print([m for m in ('numpy', 'scipy', 'matplotlib', 'mpi4py', 'jinja2') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(PACKAGE)}, capture_output=True,
+                          text=True, timeout=60)  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+@pytest.mark.parametrize("command", [["bench", "halo"], ["bench", "gather"], ["report"], ["doctor"], ["demo"], ["partition"]])
+def test_every_command_takes_json(command):
+    assert "--json" in parhelion(*command, "--help").output
+
+
+def test_bench_halo_measures_the_published_cases(flavor):
+    result = parhelion("bench", "halo", "--quick", "--ranks", "2", "--json", "out.json")
+    assert result.exit_code == 0, result.output
+    document = json.loads(Path("out.json").read_text())
+    assert document["schema"] == "parhelion.bench/1"
+    places = {(case["params"]["halo"], case["params"]["fields"]) for case in document["cases"]}
+    assert places == {(halo, fields) for halo in (1, 2, 4, 5) for fields in (1, 2, 4, 8)}
+    assert document["cases"][0]["params"]["extent"] == [64, 64, 64]
+    assert document["cases"][0]["params"]["grid"] == [2, 1, 1]
+    assert "hand_packed" in result.output and "geomean" in result.output
+
+
+def test_json_on_standard_output_stands_alone(flavor):
+    result = parhelion("bench", "halo", "--quick", "--halo", "1", "--fields", "1", "--json", "-")
+    assert json.loads(result.stdout)["benchmark"] == "halo"
+    assert "hand_packed" in result.stderr
+
+
+def test_every_launch_is_a_start_of_the_ranks(flavor):
+    parhelion("bench", "halo", "--halo", "1", "--fields", "1,2", "--out", "run")
+    record = read_record("run")
+    assert [launch.launch for launch in record.launches] == [0, 1, 2]
+    assert record.run.environment["cpu"]["usable_threads"] >= 1
+
+
+def test_contenders_repetitions_seed_and_labels_reach_the_ranks(flavor):
+    parhelion("bench", "halo", "--transports", "auto,hand_packed", "--repetitions", "7", "--launches", "1", "--seed", "9",
+              "--halo", "1", "--fields", "1", "--label", "image=v1", "--out", "run")  # fmt: skip
+    record, job = read_record("run"), json.loads(Path("run/job-0.json").read_text())
+    assert {case.contender for case in record.cases} == {"auto", "hand_packed"}
+    assert all(len(case.samples) == 7 for case in record.cases)
+    assert (job["seed"], job["schema"], record.labels) == (9, "parhelion.job/1", {"image": "v1"})
+
+
+def test_the_same_seed_gives_the_same_order_of_cases(flavor):
+    orders = []
+    for run, seed in (("a", 3), ("b", 3), ("c", 4)):
+        parhelion("bench", "halo", "--launches", "1", "--seed", seed, "--out", run)
+        orders.append(json.loads(Path(run, "job-0.json").read_text())["cases"])
+    assert orders[0] == orders[1] != orders[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["bench", "halo", "--halo", "0"], "from 1 to"),
+        (["bench", "halo", "--halo", "one"], "not a list of whole numbers"),
+        (["bench", "halo", "--halo", "65"], "exceeds the local extent 64"),
+        (["bench", "halo", "--halo", "99999999999999999999"], "from 1 to"),
+        (["bench", "halo", "--grid", "2x2", "--ranks", "3"], "makes 4 ranks"),
+        (["bench", "halo", "--grid", "1x1x1x1x1"], "at most 4"),
+        (["bench", "halo", "--extent", "8,8", "--grid", "1x1x2"], "give one, or as many"),
+        (["bench", "halo", "--extent", "2000000,2000000,2000000"], "GiB"),
+        (["bench", "halo", "--element", "quad"], "no element type"),
+        (["bench", "halo", "--mpi", "nope"], "not built"),
+        (["bench", "halo", "--label", "image"], "KEY=VALUE"),
+        (["bench", "halo", "--json", "/nowhere/out.json"], "cannot write --json"),
+        (["bench", "halo", "--out", "/dev/null/run"], "cannot make the run folder"),
+        (["bench", "halo", "--launches", "-1"], "--launches"),
+        (["bench", "gather", "nowhere"], "nowhere"),
+        (["bench", "gather"], "DATASET"),
+        (["report", "nowhere"], "nowhere is not a run"),
+        (["partition", "nowhere.msh", "--parts", "2"], "nowhere.msh"),
+        (["bench", "halos"], "No such command"),
+    ],
+)
+def test_bad_input_ends_with_one_message_and_status_2(flavor, words, message):
+    result = parhelion(*words)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_bench_gather_starts_the_rank_count_of_each_set(flavor, tmp_path):
+    sets = [write_dataset(tmp_path / "sets" / name, ranks) for name, ranks in (("a-3", 3), ("b-2", 2), ("c-2", 2), ("d-1", 1))]
+    result = parhelion("bench", "gather", *sets, "--quick", "--out", "run", "--json", "out.json")
+    assert result.exit_code == 0, result.output
+    assert [launch.ranks for launch in read_record("run").launches] == [1, 2, 3]
+    params = [case["params"] for case in json.loads(Path("out.json").read_text())["cases"]]
+    assert {(Path(each["dataset"]).name, each["ranks"]) for each in params} == {("a-3", 3), ("b-2", 2), ("c-2", 2), ("d-1", 1)}
+
+
+def test_surplus_files_of_a_set_are_ignored(flavor, tmp_path):
+    folder = write_dataset(tmp_path / "mesh-2", 2)
+    (folder / "data003").write_bytes(b"left over")
+    assert parhelion("bench", "gather", folder, "--quick", "--out", "run").exit_code == 0
+    assert read_record("run").launches[0].ranks == 2
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated", "own id", "negative", "absurd"])
+def test_a_damaged_set_is_refused_by_name_before_anything_starts(flavor, tmp_path, damage):
+    folder = write_dataset(tmp_path / "mesh-2", 2)
+    file = folder / "data002"
+    match damage:
+        case "missing":
+            file.unlink()
+        case "truncated":
+            file.write_bytes(file.read_bytes()[:6])
+        case "own id":
+            file.write_bytes(b"".join(word.to_bytes(4, "little") for word in (10, 1, 11)))
+        case "negative":
+            file.write_bytes(b"\xff\xff\xff\xff" + file.read_bytes()[4:])
+        case "absurd":
+            file.write_bytes(file.read_bytes()[:4] + b"\xff\xff\xff\x7f" + file.read_bytes()[8:])
+    result = parhelion("bench", "gather", folder)
+    assert result.exit_code == 2
+    assert "data002" in result.output
+    assert not Path("runs").exists()
+
+
+def test_a_rank_count_that_does_not_match_the_set_is_refused(flavor, tmp_path):
+    result = parhelion("bench", "gather", write_dataset(tmp_path / "mesh-2", 2), "--ranks", "3")
+    assert result.exit_code == 2 and "mesh-2" in result.output
+
+
+def test_a_wrong_value_gives_status_1(flavor):
+    flavor(each="if line.get('contender') == 'auto': line.update(verified=False, error='7 elements were wrong')",
+           after="sys.exit(1)")  # fmt: skip
+    result = parhelion("bench", "halo", "--quick", "--halo", "1", "--fields", "1", "--json", "out.json")
+    assert result.exit_code == 1
+    assert "FAILED" in result.output and result.output.count("7 elements were wrong") == 1
+    cases = json.loads(Path("out.json").read_text())["cases"]
+    assert [case["contender"] for case in cases if not case["verified"]] == ["auto"]
+
+
+def test_what_the_ranks_refuse_is_said_once_and_gives_status_2(flavor):
+    flavor(before="for rank in range(4): print(f'[{rank}] phl-bench: halo 9 is too wide: use 4', file=sys.stderr)\nsys.exit(2)")
+    result = parhelion("bench", "halo", "--halo", "1", "--fields", "1")
+    assert result.exit_code == 2
+    assert result.output.count("halo 9 is too wide: use 4") == 1
+    assert result.output.count("Error") == 1
+
+
+def test_a_crash_keeps_every_finished_case_and_gives_status_3(flavor):
+    flavor(each="if line.get('contender') == 'mpi_p2p': record.write('{\"type'); record.flush(); os.kill(os.getpid(), 11)")
+    result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--out", "run", "--json", "out.json")
+    assert result.exit_code == 3
+    assert "SIGSEGV" in result.output
+    record = read_record("run")
+    assert [case.contender for case in record.cases] == ["auto", "mpi_persistent"]
+    assert not record.notes
+    assert json.loads(Path("out.json").read_text())["failures"][0]["status"] == "killed by SIGSEGV"
+
+
+def test_ranks_that_hang_are_stopped_and_finished_cases_kept(flavor):
+    flavor(each="if line.get('contender') == 'mpi_p2p': time.sleep(100)")
+    start = time.monotonic()
+    result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--quick", "--timeout", "1", "--out", "run")
+    assert time.monotonic() - start < 30
+    assert result.exit_code == 3 and "no case finished for 1 s" in result.output
+    assert len(read_record("run").cases) == 2
+
+
+def start_command(tmp_path, *words):
+    code = f"""
+import parhelion.launch.flavor as flavor, pathlib, sys
+flavor.flavor_directory = lambda: pathlib.Path({str(tmp_path / "flavors")!r})
+from parhelion.cli import main
+sys.argv = ["parhelion", *{[str(word) for word in words]!r}]
+main()
+"""
+    env = os.environ | {"PYTHONPATH": str(PACKAGE)}
+    return subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            text=True)  # fmt: skip
+
+
+def wait_for_cases(run, count):
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if (run / "record.jsonl").is_file() and (run / "record.jsonl").read_text().count('"type": "case"') >= count:
+            return
+        time.sleep(0.02)
+    raise AssertionError("no case was written")
+
+
+def test_a_run_killed_in_the_middle_leaves_a_record_that_opens(flavor, tmp_path):
+    flavor(each="time.sleep(0.05)")
+    process = start_command(tmp_path, "bench", "halo", "--out", "run")
+    wait_for_cases(tmp_path / "run", 3)
+    process.kill()
+    process.communicate(timeout=30)
+    assert len(read_record(tmp_path / "run").cases) >= 3
+
+
+def test_an_interrupt_stops_the_ranks_and_keeps_what_is_there(flavor, tmp_path):
+    flavor(each="time.sleep(0.05)", before="open('pid', 'w').write(str(os.getpid()))")
+    process = start_command(tmp_path, "bench", "halo", "--out", "run")
+    wait_for_cases(tmp_path / "run", 3)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 130 and "Traceback" not in output
+    assert len(read_record(tmp_path / "run").cases) >= 3
+    assert not Path("/proc", (tmp_path / "pid").read_text()).exists()
+
+
+def test_under_an_outer_launcher_rank_0_measures_with_the_ranks_that_are_there(flavor, monkeypatch):
+    monkeypatch.setenv("PMI_RANK", "0")
+    monkeypatch.setenv("PMI_SIZE", "4")
+    result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--out", "run")
+    assert result.exit_code == 0, result.output
+    assert [(launch.launch, launch.ranks) for launch in read_record("run").launches] == [(0, 4)]
+
+
+def test_under_an_outer_launcher_other_ranks_become_the_measuring_program(flavor, tmp_path, monkeypatch):
+    flavor(before="open('seen.json', 'w').write(json.dumps([job, sys.argv[2]]))", kind="mpich")
+    monkeypatch.setenv("PMI_RANK", "1")
+    monkeypatch.setenv("PMI_SIZE", "2")
+    process = start_command(tmp_path, "bench", "halo", "--halo", "1", "--fields", "1", "--out", "run")
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0, output
+    job, record = json.loads((tmp_path / "seen.json").read_text())
+    assert job["ranks"] == 2 and record == os.devnull
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_launcher_with_another_rank_count_than_the_set_needs_is_refused(flavor, tmp_path, monkeypatch):
+    monkeypatch.setenv("PMI_RANK", "0")
+    monkeypatch.setenv("PMI_SIZE", "4")
+    result = parhelion("bench", "gather", write_dataset(tmp_path / "mesh-2", 2))
+    assert result.exit_code == 2 and "started with 4 ranks, but the cases need 2" in result.output
+
+
+def test_a_launcher_of_another_kind_than_the_build_is_refused(flavor, monkeypatch):
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    result = parhelion("bench", "halo")
+    assert result.exit_code == 2 and "built for mpich" in result.output
+
+
+def test_the_demo_ends_with_tables_and_a_report(flavor):
+    result = parhelion("demo", "--cells", "5000", "--json", "out.json")
+    assert result.exit_code == 0, result.output
+    document = json.loads(Path("out.json").read_text())
+    assert [run["benchmark"] for run in document["runs"]] == ["halo", "gather"]
+    assert str(Path("report.html").resolve()) in result.output
+    assert Path("report.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_narrow_terminal_gets_the_short_table(tmp_path):
+    from rich.console import Console
+
+    from parhelion.cli.measure.table import print_results
+    from parhelion.records import results
+
+    record = read_record(synthetic.write_record(tmp_path / "run", launches=1))
+    console = Console(width=80, record=True, file=open(os.devnull, "w"))
+    print_results(console, record, results(record.cases))
+    assert "best of the library" in console.export_text()
+
+
+def test_the_doctor_tries_out_what_transports_need(flavor):
+    result = parhelion("doctor", "--ranks", "100", "--json", "out.json")
+    assert result.exit_code == 0, result.output
+    document = json.loads(Path("out.json").read_text())
+    assert document["schema"] == "parhelion.doctor/1"
+    told = {finding["name"]: finding for finding in document["transports"]}
+    assert all(finding["works"] or finding["detail"] for finding in told.values())
+    assert told["xpmem"]["works"] == os.access("/dev/xpmem", os.R_OK | os.W_OK)
+    assert any("share cores" in words for words in document["advice"])
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the published partitions are not beside the checkout")
+def test_published_sets_are_grouped_by_their_rank_counts():
+    from parhelion.cli.gather_cases import gather_groups
+
+    sets = sorted(folder for folder in SHARED.iterdir() if folder.is_dir())
+    groups = gather_groups(tuple(sets), None, ("int32",), (1,))
+    assert [group.ranks for group in groups] == sorted({int(folder.name.rpartition("-")[2]) for folder in sets})
+    assert sum(len(group.cases) for group in groups) == len(sets)
+
+
+@pytest.mark.parametrize(("ranks", "dimensions", "grid"), [(1, 3, [1, 1, 1]), (2, 3, [2, 1, 1]), (12, 3, [3, 2, 2]),
+                                                           (7, 2, [7, 1]), (64, 3, [4, 4, 4]), (5, 1, [5])])  # fmt: skip
+def test_a_process_grid_is_as_cubic_as_it_gets(ranks, dimensions, grid):
+    from parhelion.cli.halo_cases import balanced_grid
+
+    assert balanced_grid(ranks, dimensions) == grid

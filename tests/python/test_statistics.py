@@ -1,0 +1,136 @@
+"""Statistics of timings."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parhelion.statistics import Interval, geometric_mean, mean_std, median_interval, ratio_interval, summarize
+from parhelion.statistics.numbers import microseconds
+from parhelion.statistics.uncertainty import value_with_uncertainty
+
+SEED = 20260101
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "expected"),
+    [
+        (9.96, 0.05, "9.96(5)"),
+        (0.9, 0.0312, "0.90(3)"),
+        (1.2, 0.08, "1.20(8)"),
+        (9.96, 0.095, "10.0(1)"),
+        (9.96, 0.5, "10.0(5)"),
+        (99.996, 0.02, "100.00(2)"),
+        (1664.03, 12.3, "1664(12)"),
+        (0.0000123, 0.0000004, "0.0000123(4)"),
+        (-1.0, 0.3, "-1.0(3)"),
+        (9.96, 0.0, "9.96(0)"),
+        (math.nan, 1.0, "–"),
+        (1.0, math.inf, "–"),
+    ],
+)
+def test_a_standard_deviation_stands_in_brackets_for_the_last_digits_of_the_mean(mean, std, expected):
+    assert value_with_uncertainty(mean, std) == expected
+
+
+def test_one_sample_has_no_standard_deviation_and_no_brackets():
+    assert mean_std([1664.03]) == "1664.03"
+
+
+def test_equal_samples_have_a_standard_deviation_of_zero():
+    assert mean_std([0.9, 0.9, 0.9]) == "0.9(0)"
+
+
+def test_no_sample_has_no_mean():
+    assert mean_std([]) == "–"
+
+
+def test_the_spread_of_samples_is_that_of_one_sample_not_of_the_mean():
+    assert mean_std([9.91, 10.01] * 50) == "9.96(5)"
+
+
+@given(st.floats(1e-9, 1e9), st.floats(1e-9, 1e9))
+def test_the_brackets_never_claim_more_than_was_given(mean, std):
+    shown = value_with_uncertainty(mean, std)
+    digits, brackets = shown.rstrip(")").split("(")
+    place = 10.0 ** -len(digits.partition(".")[2])
+    shown_std = float(brackets) * (1 if "." in brackets else place)
+    if std > mean * 1e-12:
+        assert shown_std == pytest.approx(std, rel=0.51)
+        assert abs(float(digits) - mean) <= max(0.51 * place, 0.51 * std)
+
+
+@pytest.mark.parametrize("count", [6, 7, 30, 100])
+def test_the_interval_of_a_median_covers_it_as_often_as_it_says(count):
+    rng = np.random.default_rng(SEED)
+    print("seed", SEED)
+    draws = rng.lognormal(0, 1, (800, count))
+    ends = [median_interval([samples]) for samples in draws]
+    covered = np.mean([low <= 1 <= high for low, high in ends])
+    assert 0.93 <= covered <= 1.0
+
+
+def test_five_samples_are_too_few_for_an_interval():
+    low, high = median_interval([np.arange(5.0)])
+    assert low is None or high is None
+
+
+def test_differing_launches_widen_the_interval():
+    rng = np.random.default_rng(SEED)
+    launches = [shift * rng.lognormal(0, 0.01, 30) for shift in (1.0, 1.1, 1.2)]
+    apart = median_interval(launches)
+    pooled = median_interval([np.concatenate(launches)])
+    assert apart.high - apart.low > 1.5 * (pooled.high - pooled.low)
+    assert apart.low < 1.02 and apart.high > 1.18
+
+
+def test_the_same_samples_always_give_the_same_interval():
+    launches = [np.arange(1.0, 31.0), np.arange(2.0, 32.0)]
+    assert median_interval(launches) == median_interval(launches)
+
+
+def test_what_a_launch_does_to_both_cancels_in_their_ratio():
+    rng = np.random.default_rng(SEED)
+    shifts = (1.0, 1.5, 2.0)
+    above = [2 * shift * rng.lognormal(0, 0.001, 30) for shift in shifts]
+    below = [shift * rng.lognormal(0, 0.001, 30) for shift in shifts]
+    low, high = ratio_interval(above, below)
+    assert 1.99 < low <= high < 2.01
+
+
+def test_a_ratio_of_single_samples_has_no_interval():
+    assert ratio_interval([np.ones(1)], [np.ones(1)]) == Interval(None, None)
+
+
+def test_the_geometric_mean_of_a_ratio_and_its_inverse_is_one():
+    assert geometric_mean([4.0, 0.25]) == pytest.approx(1.0)
+
+
+def test_the_geometric_mean_of_nothing_is_nothing():
+    assert geometric_mean([None, None]) is None
+
+
+def test_a_summary_joins_launches():
+    summary = summarize([[1e-6, 2e-6, 3e-6], [], [4e-6, 5e-6]])
+    assert (summary.count, summary.launches, summary.median) == (5, 2, 3e-6)
+    assert summary.mean_std_us == "3(2)"
+
+
+def test_without_samples_there_is_no_summary():
+    assert summarize([[], []]) is None
+
+
+def test_a_hundred_thousand_samples_are_summarized():
+    rng = np.random.default_rng(SEED)
+    summary = summarize([rng.lognormal(0, 0.1, 50_000), rng.lognormal(0, 0.1, 50_000)])
+    assert summary.interval.low < summary.median < summary.interval.high
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(1e-6, "1.00"), (20.66e-6, "20.7"), (1.0661e-3, "1\N{NO-BREAK SPACE}066"), (4.4e-7, "0.440"), (0.0, "0.00"), (None, "–")],
+)
+def test_microseconds_have_three_digits_and_no_exponent(seconds, text):
+    assert microseconds(seconds) == text
