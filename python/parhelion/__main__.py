@@ -1,0 +1,6 @@
+"""`python -m parhelion` is the command `parhelion`."""
+
+from .cli import main
+
+if __name__ == "__main__":
+    main()
