@@ -20,8 +20,12 @@ ifneq ($(filter $(MPI),$(WHEEL_MPIS)),)
   FLAVOR ?= $(MPI)
   MPI_STAMP := $(STAMPS)/$(MPI)
 else
-  FLAVOR ?= $(shell $(PYTHON) scripts/choose_mpi.py name "$(MPI)")
+  FLAVOR := $(or $(FLAVOR),$(shell $(PYTHON) scripts/choose_mpi.py name "$(MPI)"))
   MPI_STAMP :=
+endif
+
+ifeq ($(FLAVOR),)
+  $(error MPI=$(MPI) cannot be used)
 endif
 
 comma := ,
@@ -56,7 +60,6 @@ setup: $(STAMPS)/build $(STAMPS)/run $(STAMPS)/tools $(STAMPS)/package $(MPI_STA
 configure: setup $(BUILD)/build.ninja
 
 $(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/tools $(MPI_STAMP) scripts/choose_mpi.py
-	@test -n "$(FLAVOR)"
 	@$(BIN)/python scripts/choose_mpi.py cache "$(MPI)" $(BUILD)/mpi.cmake
 	@echo "Configuring $(BUILD)"
 	@$(TOOLS)/cmake -S . -B $(BUILD) -G Ninja -C $(BUILD)/mpi.cmake --log-level=STATUS \
@@ -74,7 +77,7 @@ test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
 	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j1 $(CTEST_ARGS)
 
 test-python: build $(STAMPS)/test ## Python tests against the flavor built last
-	@$(BIN)/python -m pytest tests $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 ##@ Tidying
 clean: ## Remove what was compiled

@@ -39,24 +39,25 @@ set_target_properties(MPI::MPI_CXX PROPERTIES INTERFACE_LINK_OPTIONS "")
 
 # A small program tells which library it loads and what that says it is.
 list(GET MPI_CXX_LIBRARIES 0 parhelion_mpi_library)
-cmake_path(GET parhelion_mpi_library PARENT_PATH PARHELION_MPI_LIBRARY_DIR)
+cmake_path(GET parhelion_mpi_library PARENT_PATH parhelion_mpi_link_dir)
 set(parhelion_probe ${PROJECT_BINARY_DIR}/mpi_version/mpi_version)
 try_compile(parhelion_mpi_compiles ${PROJECT_BINARY_DIR}/mpi_version ${CMAKE_CURRENT_LIST_DIR}/mpi_version.cpp
-  LINK_OPTIONS -Wl,-rpath,${PARHELION_MPI_LIBRARY_DIR} -Wl,--as-needed
-  LINK_LIBRARIES MPI::MPI_CXX OUTPUT_VARIABLE parhelion_mpi_output COPY_FILE ${parhelion_probe})
+  LINK_OPTIONS -Wl,-rpath,${parhelion_mpi_link_dir} -Wl,--as-needed
+  LINK_LIBRARIES MPI::MPI_CXX ${CMAKE_DL_LIBS} OUTPUT_VARIABLE parhelion_mpi_errors COPY_FILE ${parhelion_probe})
 if(parhelion_mpi_compiles)
   execute_process(COMMAND ${parhelion_probe} RESULT_VARIABLE parhelion_mpi_status
-    OUTPUT_VARIABLE parhelion_mpi_version ERROR_VARIABLE parhelion_mpi_output)
+    OUTPUT_VARIABLE parhelion_mpi_output ERROR_VARIABLE parhelion_mpi_errors)
   execute_process(COMMAND ${CMAKE_READELF} -d ${parhelion_probe} OUTPUT_VARIABLE parhelion_mpi_needs)
 endif()
 if(NOT parhelion_mpi_compiles OR NOT parhelion_mpi_status EQUAL 0)
   message(FATAL_ERROR "A program built with ${MPI_CXX_COMPILER} does not run: "
-    "${parhelion_mpi_status}\n${parhelion_mpi_output}")
+    "${parhelion_mpi_status}\n${parhelion_mpi_errors}")
 endif()
 string(REGEX MATCH "\\[(libmpi[^]]*)\\]" _ "${parhelion_mpi_needs}")
 set(PARHELION_MPI_SONAME "${CMAKE_MATCH_1}")
-string(REGEX REPLACE "[,\r\n].*" "" PARHELION_MPI_VERSION "${parhelion_mpi_version}")
-string(REGEX REPLACE "[ \t\"\\]+" " " PARHELION_MPI_VERSION "${PARHELION_MPI_VERSION}")
+string(REGEX MATCH "^([^\n]+)\n[ \t]*([^,\r\n]+)" _ "${parhelion_mpi_output}")
+cmake_path(GET CMAKE_MATCH_1 PARENT_PATH PARHELION_MPI_LIBRARY_DIR)
+string(REGEX REPLACE "[ \t\"\\]+" " " PARHELION_MPI_VERSION "${CMAKE_MATCH_2}")
 if(PARHELION_MPI_VERSION MATCHES "Open MPI")
   set(PARHELION_MPI_KIND openmpi)
 elseif(PARHELION_MPI_VERSION MATCHES "Intel")
