@@ -28,7 +28,7 @@ _MOST_BEFORE_REFINEMENT = 30_000
 
 
 def demo_mesh(folder: str | Path, cells: int = 200_000) -> Path:
-    """A VTU file with about `cells` tetrahedra (at least some 5,000) of a casting. Local.
+    """A VTU file with about `cells` tetrahedra (at least some 4,800) of a casting. Local.
 
     It is made in a few seconds on first use, and kept in `folder` for the next.
     """

@@ -11,6 +11,10 @@ from .errors import MeshError
 from .mesh import Mesh
 from .topology import incidence
 
+# In thousandths. METIS lets k-way parts differ by 30 unless told: a cost to every step of a solver
+# that the few faces saved do not repay.
+_ALLOWED_IMBALANCE = 5
+
 
 def dual_graph(mesh: Mesh) -> sparse.csr_array:
     """Cells × cells, nonzero where two different cells share a face. Symmetric; local."""
@@ -24,8 +28,8 @@ def partition_cells(graph: sparse.csr_array, parts: int, seed: int = 0) -> np.nd
     """The part (0 … parts-1) of every cell, by METIS; no part is empty, and equal input gives
     equal output.
 
-    Karypis & Kumar, SIAM J. Sci. Comput. 20 (1998): multilevel recursive bisection. Its cut is some
-    4 % above the direct k-way method's, but parts differ by under 1 % where k-way allows 3 %.
+    Of METIS's two methods (Karypis & Kumar, SIAM J. Sci. Comput. 20, 1998) the one that cuts less:
+    direct k-way, mostly ahead with few parts, or recursive bisection, with many.
     Raises MeshError unless 1 ≤ parts ≤ cells.
     """
     parts = _checked_parts(parts, graph.shape[0])
@@ -45,12 +49,17 @@ def _checked_parts(parts: int, cells: int) -> int:
 
 
 def _metis(graph: sparse.csr_array, parts: int, seed: int) -> np.ndarray:
+    """The better of k-way and bisection; one that leaves fewer parts empty is better whatever it cuts."""
     import pymetis
 
     index = pymetis.zero_copy_dtype()
     adjacency = pymetis.CSRAdjacency(graph.indptr.astype(index), graph.indices.astype(index))
-    result = pymetis.part_graph(parts, adjacency, recursive=True, options=pymetis.Options(seed=seed))
-    return np.asarray(result.vertex_part, dtype=np.int64)
+    tried = []
+    for recursive in (True, False):
+        options = pymetis.Options(seed=seed, ufactor=_ALLOWED_IMBALANCE)
+        result = pymetis.part_graph(parts, adjacency, recursive=recursive, options=options)
+        tried.append((parts - len(set(result.vertex_part)), result.edge_cuts, result.vertex_part))
+    return np.asarray(min(tried, key=lambda found: found[:2])[2], dtype=np.int64)
 
 
 def fill_empty_parts(part: np.ndarray, parts: int) -> np.ndarray:
