@@ -47,6 +47,7 @@ std::vector<Segment> segments_of(const Axis& axis, int block) {
 struct Reading {
     int reader;
     int number;
+    int own_number;  // of the reader's segment without ghosts
     Segment segment;
 };
 
@@ -63,14 +64,17 @@ struct AxisView {
             const bool mine = b >= first && b < first + blocks;
             if (!mine && !near(axis, b, blocks)) continue;
             const auto segments = segments_of(axis, b);
+            const int own = static_cast<int>(std::find_if(segments.begin(), segments.end(), [](const Segment& segment) {
+                return !segment.ghost;
+            }) - segments.begin());
             for (int n = 0; n < static_cast<int>(segments.size()); ++n) {
-                if (mine) reads[b - first].push_back({b, n, segments[n]});
+                if (mine) reads[b - first].push_back({b, n, own, segments[n]});
                 const int owner = segments[n].owner;
-                if (owner >= first && owner < first + blocks) read_from[owner - first].push_back({b, n, segments[n]});
+                if (owner >= first && owner < first + blocks) read_from[owner - first].push_back({b, n, own, segments[n]});
             }
             if (!mine || segments.empty()) continue;
-            owned[b - first] = {{b, 0, {axis.starts[b], axis.starts[b + 1], 0, b, false}}};
-            extended[b - first] = {{b, 0, {segments.front().lo, segments.back().hi, 0, b, false}}};
+            owned[b - first] = {{b, 0, 0, {axis.starts[b], axis.starts[b + 1], 0, b, false}}};
+            extended[b - first] = {{b, 0, 0, {segments.front().lo, segments.back().hi, 0, b, false}}};
         }
     }
 
@@ -101,7 +105,9 @@ struct Rule {
 using Key = std::tuple<int, std::array<int, max_dimensions>>;
 struct Keyed {
     Key key;
+    Key first;  // key of the piece that holds the same cells; key itself when none does
     BoxPiece piece;
+    bool repeats() const { return key != first; }
 };
 using PiecesByRank = std::map<int, std::vector<Keyed>>;
 
@@ -147,25 +153,40 @@ private:
         }
     }
 
-    Key key_of(const Along& along, int reader_block) const {
+    Keyed keyed(const Along& along, int reader_block, const BoxPiece& piece) const {
         std::array<int, max_dimensions> numbers{};
         for (int d = 0; d < domain_.dimensions(); ++d) numbers[d] = along[d]->number;
-        return {reader_block, numbers};
+        return {{reader_block, numbers}, {reader_block, first_numbers(along, numbers)}, piece};
+    }
+
+    // Where a block is its own periodic neighbor along a dimension, its ghosts there are images of what it has already:
+    // a corner from another rank repeats the edge or face next to it.
+    std::array<int, max_dimensions> first_numbers(const Along& along, std::array<int, max_dimensions> numbers) const {
+        const auto original = numbers;
+        int others = 0;
+        for (int d = 0; d < domain_.dimensions(); ++d) {
+            const Reading& reading = *along[d];
+            if (!reading.segment.ghost) continue;
+            if (reading.segment.owner == reading.reader) numbers[d] = reading.own_number;
+            else ++others;
+        }
+        return others > 0 ? numbers : original;
     }
 
     void add_receive(int block, const Along& along, PiecesByRank& receives) const {
-        BoxPiece piece{block, {}, domain_.blocks()[block].owned};
+        BoxPiece piece{block, {}, domain_.blocks()[block].owned, {}};
         std::array<int, max_dimensions> owner{};
         for (int d = 0; d < domain_.dimensions(); ++d) {
             piece.cells.lo[d] = along[d]->segment.lo;
             piece.cells.hi[d] = along[d]->segment.hi;
+            piece.shift[d] = along[d]->segment.shift;
             owner[d] = along[d]->segment.owner;
         }
-        receives[domain_.place_of(owner).rank].push_back({key_of(along, block), piece});
+        receives[domain_.place_of(owner).rank].push_back(keyed(along, block, piece));
     }
 
     void add_send(int block, const Along& along, PiecesByRank& sends) const {
-        BoxPiece piece{block, {}, {}};
+        BoxPiece piece{block, {}, {}, {}};
         std::array<int, max_dimensions> reader{};
         for (int d = 0; d < domain_.dimensions(); ++d) {
             const Segment& segment = along[d]->segment;
@@ -177,20 +198,35 @@ private:
             piece.owner.hi[d] = axis.starts[reader[d] + 1] + segment.shift;
         }
         const auto place = domain_.place_of(reader);
-        sends[place.rank].push_back({key_of(along, place.block), piece});
+        sends[place.rank].push_back(keyed(along, place.block, piece));
     }
 
-    static std::vector<BoxPiece> in_order(std::vector<Keyed>& keyed) {
-        std::sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
+    // Sorts the pieces, those that repeat others last; tells how many do not, and what the others repeat.
+    static std::vector<BoxPiece> in_order(std::vector<Keyed>& keyed, local_index& unique,
+                                          std::vector<local_index>& duplicate_of) {
+        std::sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) {
+            return std::tuple(a.repeats(), a.key) < std::tuple(b.repeats(), b.key);
+        });
+        std::map<Key, local_index> place;
         std::vector<BoxPiece> pieces;
-        for (const auto& entry : keyed) pieces.push_back(entry.piece);
+        for (const auto& entry : keyed) {
+            if (entry.repeats()) duplicate_of.push_back(place.at(entry.first));
+            else place[entry.key] = unique++;
+            pieces.push_back(entry.piece);
+        }
         return pieces;
     }
 
     static Stage join(PiecesByRank& receives, PiecesByRank& sends) {
         std::map<int, Link> links;
-        for (auto& [rank, pieces] : receives) links[rank].receive.boxes = in_order(pieces);
-        for (auto& [rank, pieces] : sends) links[rank].send.boxes = in_order(pieces);
+        for (auto& [rank, pieces] : receives) {
+            Link& link = links[rank];
+            link.receive.boxes = in_order(pieces, link.receive_unique, link.receive_duplicate_of);
+        }
+        for (auto& [rank, pieces] : sends) {
+            Link& link = links[rank];
+            link.send.boxes = in_order(pieces, link.send_unique, link.send_duplicate_of);
+        }
         Stage stage;
         for (auto& [rank, link] : links) {
             link.rank = rank;

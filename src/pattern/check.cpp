@@ -23,6 +23,8 @@ void check_box(const Pattern& pattern, const Link& link, const BoxPiece& piece, 
     for (int d = 0; d < max_dimensions; ++d)
         for (global_index x : {piece.cells.lo[d], piece.cells.hi[d], piece.owner.lo[d], piece.owner.hi[d]})
             if (x < -largest_coordinate || x > largest_coordinate) refuse(link, "coordinates out of range");
+    for (global_index x : piece.shift)
+        if (x < -largest_coordinate || x > largest_coordinate) refuse(link, "shift out of range");
     const Box& owned = pattern.blocks[static_cast<std::size_t>(piece.block)];
     const Box all = grow(owned, pattern.halo, pattern.dimensions);
     if (intersect(piece.cells, all) != piece.cells)
@@ -40,16 +42,32 @@ void check_index(const Link& link, local_index cell, local_index lo, local_index
 
 void check_duplicates(const Link& link, const Selection& side, local_index unique,
                       const std::vector<local_index>& duplicate_of) {
-    if (unique < 0 || static_cast<std::size_t>(unique) + duplicate_of.size() != side.cells.size())
+    if (unique < 0 || static_cast<std::size_t>(unique) + duplicate_of.size() != side.cells.size() + side.boxes.size())
         refuse(link, "numbers of different and repeated cells do not add up");
     for (local_index place : duplicate_of) check_index(link, place, 0, unique);
+}
+
+// A repeated ghost box is copied from a part of its first: that part must exist.
+void check_repeated_boxes(const Link& link) {
+    for (std::size_t k = 0; !link.receive.boxes.empty() && k < link.receive_duplicate_of.size(); ++k) {
+        const BoxPiece& piece = link.receive.boxes[static_cast<std::size_t>(link.receive_unique) + k];
+        const BoxPiece& first = link.receive.boxes[static_cast<std::size_t>(link.receive_duplicate_of[k])];
+        const Box image = translate(translate(piece.cells, piece.shift), {-first.shift[0], -first.shift[1], -first.shift[2], -first.shift[3]});
+        if (piece.block != first.block || intersect(image, first.cells) != image)
+            refuse(link, "repeated cells lie outside of those that they repeat");
+    }
 }
 
 void check_link(const Pattern& pattern, const Link& link, std::vector<bool>& written) {
     if (link.rank < 0 || link.rank >= pattern.communicator.size()) refuse(link, "no such rank");
     for (const BoxPiece& piece : link.send.boxes) check_box(pattern, link, piece, false);
     for (const BoxPiece& piece : link.receive.boxes) check_box(pattern, link, piece, true);
-    if (!pattern.indexed()) return;
+    if (pattern.indexed() ? !link.send.boxes.empty() || !link.receive.boxes.empty()
+                          : !link.send.cells.empty() || !link.receive.cells.empty())
+        refuse(link, "it mixes boxes and indices");
+    check_duplicates(link, link.send, link.send_unique, link.send_duplicate_of);
+    check_duplicates(link, link.receive, link.receive_unique, link.receive_duplicate_of);
+    check_repeated_boxes(link);
     for (local_index cell : link.send.cells) check_index(link, cell, 0, pattern.owned);
     for (local_index cell : link.receive.cells) {
         check_index(link, cell, pattern.owned, pattern.owned + pattern.ghosts);
@@ -57,8 +75,6 @@ void check_link(const Pattern& pattern, const Link& link, std::vector<bool>& wri
             refuse(link, "ghost " + std::to_string(cell - pattern.owned) + " is received twice");
         written[static_cast<std::size_t>(cell - pattern.owned)] = true;
     }
-    check_duplicates(link, link.send, link.send_unique, link.send_duplicate_of);
-    check_duplicates(link, link.receive, link.receive_unique, link.receive_duplicate_of);
 }
 
 // What both sides of a selection must agree on, wherever the cells lie.

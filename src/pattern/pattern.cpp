@@ -10,8 +10,8 @@ global_index cells_sent(const Pattern& pattern) {
     for (const Stage& stage : pattern.stages)
         for (const Link& link : stage) {
             if (link.rank == pattern.communicator.rank()) continue;
-            cells += link.send_unique;
-            for (const BoxPiece& piece : link.send.boxes) cells += piece.cells.cells();
+            if (pattern.indexed()) cells += link.send_unique;
+            else for (local_index k = 0; k < link.send_unique; ++k) cells += link.send.boxes[k].cells.cells();
         }
     return cells;
 }

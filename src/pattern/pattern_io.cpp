@@ -36,6 +36,7 @@ void put(Words& words, const Selection& side) {
         words.push_back(piece.block);
         put(words, piece.cells);
         put(words, piece.owner);
+        words.insert(words.end(), piece.shift.begin(), piece.shift.end());
     }
     put_list(words, side.cells);
 }
@@ -95,21 +96,23 @@ private:
     std::size_t at_ = 0;
 };
 
+constexpr global_index coordinate_limit = global_index{1} << 48;
+
 Box get_box(Reader& reader) {
-    constexpr global_index limit = global_index{1} << 48;
     Box box;
-    for (auto& x : box.lo) x = reader.next_in<global_index>(-limit, limit);
-    for (auto& x : box.hi) x = reader.next_in<global_index>(-limit, limit);
+    for (auto& x : box.lo) x = reader.next_in<global_index>(-coordinate_limit, coordinate_limit);
+    for (auto& x : box.hi) x = reader.next_in<global_index>(-coordinate_limit, coordinate_limit);
     return box;
 }
 
 Selection get_selection(Reader& reader) {
     Selection side;
-    side.boxes.resize(reader.count(17));
+    side.boxes.resize(reader.count(21));
     for (BoxPiece& piece : side.boxes) {
         piece.block = reader.next_in<std::int32_t>(0, 2147483647);
         piece.cells = get_box(reader);
         piece.owner = get_box(reader);
+        for (auto& x : piece.shift) x = reader.next_in<global_index>(-coordinate_limit, coordinate_limit);
     }
     side.cells = reader.list();
     return side;

@@ -50,7 +50,7 @@ Field packed(const Field& field) {
 enum class Into { message, field };
 
 // Program between the cells of one side and the message, for all fields.
-Program compile_side(const Plan& plan, const Selection& side, byte_count cells, bool ghosts, Into into, bool keep_order,
+Program compile_side(const Plan& plan, const Selection& side, byte_count entries, bool ghosts, Into into, bool keep_order,
                      const std::vector<std::vector<int>>* orders) {
     Program program;
     byte_count offset = 0;
@@ -60,12 +60,13 @@ Program compile_side(const Plan& plan, const Selection& side, byte_count cells, 
         if (plan.pattern->indexed()) {
             const CellsLayout mine = cells_in_field(plan, f, side, ghosts);
             const CellsLayout message{0, begin, bytes_per_cell(field), nullptr};
-            if (into == Into::message) add_cells(program, mine, field, message, packed(field), cells, keep_order);
-            else add_cells(program, message, packed(field), mine, field, cells, keep_order);
+            if (into == Into::message) add_cells(program, mine, field, message, packed(field), entries, keep_order);
+            else add_cells(program, message, packed(field), mine, field, entries, keep_order);
         }
         const auto order = orders ? (*orders)[static_cast<std::size_t>(f)] : packing_order(field, plan.pattern->dimensions);
         byte_count at = begin;
-        for (const BoxPiece& piece : side.boxes) {
+        for (byte_count k = 0; !plan.pattern->indexed() && k < entries; ++k) {
+            const BoxPiece& piece = side.boxes[static_cast<std::size_t>(k)];
             const Box box = clipped(piece, field, plan.pattern->dimensions);
             const BoxLayout mine = box_in_field(plan, f, piece, box);
             const BoxLayout message = box_in_message(mine, order, field.element.size, at);
@@ -73,48 +74,70 @@ Program compile_side(const Plan& plan, const Selection& side, byte_count cells, 
                                               : copy_between(message, mine, field.element));
             at += box.cells() * bytes_per_cell(field);
         }
-        offset = aligned(begin + message_bytes(plan, f, side, cells));
+        offset = aligned(begin + message_bytes(plan, f, side, entries));
     }
     return program;
 }
 
-byte_count total_bytes(const Plan& plan, const Selection& side, byte_count cells) {
+byte_count total_bytes(const Plan& plan, const Selection& side, byte_count entries) {
     byte_count total = 0;
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
-        total = aligned(total) + message_bytes(plan, f, side, cells);
+        total = aligned(total) + message_bytes(plan, f, side, entries);
     return total;
 }
 
-// Ghost → the ghosts that repeat it, within the same field.
+void repeat_cells(Program& program, const Plan& plan, int f, const Link& link) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const CellsLayout ghosts = cells_in_field(plan, f, link.receive, true);
+    const auto place = [&](local_index entry) { return ghosts.offset + ghosts.list[entry] * ghosts.stride; };
+    local_index entry = link.receive_unique;
+    for (local_index first : link.receive_duplicate_of) {
+        for_components(field, field, [&](byte_count width, byte_count src, byte_count dst) {
+            program.add(StridedOp{ghosts.base, ghosts.base, place(first) + src, place(entry) + dst, width, 0, {}, {}, {},
+                                  field.element.scalar});
+        });
+        ++entry;
+    }
+}
+
+void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    std::size_t entry = static_cast<std::size_t>(link.receive_unique);
+    for (local_index first : link.receive_duplicate_of) {
+        const BoxPiece& piece = link.receive.boxes[entry++];
+        const BoxPiece& source = link.receive.boxes[static_cast<std::size_t>(first)];
+        const Box box = clipped(piece, field, plan.pattern->dimensions);
+        Coordinates back{};
+        for (int d = 0; d < max_dimensions; ++d) back[d] = piece.shift[d] - source.shift[d];
+        program.add(copy_between(box_in_field(plan, f, source, translate(box, back)), box_in_field(plan, f, piece, box),
+                                 field.element));
+    }
+}
+
+// Ghosts → the ghosts that repeat them, within the same field.
 Program compile_repeat(const Plan& plan, const Link& link) {
     Program program;
-    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
-        const Field& field = plan.fields[static_cast<std::size_t>(f)];
-        const CellsLayout ghosts = cells_in_field(plan, f, link.receive, true);
-        for (std::size_t k = 0; k < link.receive_duplicate_of.size(); ++k) {
-            const auto place = [&](std::size_t entry) { return ghosts.offset + ghosts.list[entry] * ghosts.stride; };
-            for_components(field, field, [&](byte_count width, byte_count src, byte_count dst) {
-                program.add(StridedOp{ghosts.base, ghosts.base, place(static_cast<std::size_t>(link.receive_duplicate_of[k])) + src,
-                             place(static_cast<std::size_t>(link.receive_unique) + k) + dst, width, 0, {}, {}, {},
-                             field.element.scalar});
-            });
-        }
-    }
+    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
+        plan.pattern->indexed() ? repeat_cells(program, plan, f, link) : repeat_boxes(program, plan, f, link);
     return program;
+}
+
+byte_count entries_of(const Selection& side) {
+    return static_cast<byte_count>(side.boxes.size() + side.cells.size());
 }
 
 }  // namespace
 
 MessageSizes message_sizes(const Plan& plan, const Selection& side, local_index unique) {
-    return {total_bytes(plan, side, unique), total_bytes(plan, side, static_cast<byte_count>(side.cells.size()))};
+    return {total_bytes(plan, side, unique), total_bytes(plan, side, entries_of(side))};
 }
 
 void compile_link(const Plan& plan, LinkPlan& link_plan) {
     const Link& link = *link_plan.link;
     const auto sends = message_sizes(plan, link.send, link.send_unique);
     const auto receives = message_sizes(plan, link.receive, link.receive_unique);
-    const auto all_sends = static_cast<byte_count>(link.send.cells.size());
-    const auto all_receives = static_cast<byte_count>(link.receive.cells.size());
+    const auto all_sends = entries_of(link.send);
+    const auto all_receives = entries_of(link.receive);
     link_plan.forward = {sends.forward, receives.forward,
         compile_side(plan, link.send, link.send_unique, false, Into::message, false, nullptr),
         compile_side(plan, link.receive, link.receive_unique, true, Into::field, false, &link_plan.orders)};
@@ -125,7 +148,7 @@ void compile_link(const Plan& plan, LinkPlan& link_plan) {
 }
 
 Program compile_straight(const Plan& from_plan, const Selection& from, const Plan& to_plan, const Selection& to,
-                         byte_count cells, bool keep_order) {
+                         byte_count entries, bool keep_order) {
     Program program;
     const int dimensions = from_plan.pattern->dimensions;
     for (int f = 0; f < static_cast<int>(from_plan.fields.size()); ++f) {
@@ -133,8 +156,8 @@ Program compile_straight(const Plan& from_plan, const Selection& from, const Pla
         const Field& to_field = to_plan.fields[static_cast<std::size_t>(f)];
         if (dimensions == 0)
             add_cells(program, cells_in_field(from_plan, f, from, keep_order), from_field,
-                      cells_in_field(to_plan, f, to, !keep_order), to_field, cells, keep_order);
-        for (std::size_t k = 0; k < from.boxes.size(); ++k) {
+                      cells_in_field(to_plan, f, to, !keep_order), to_field, entries, keep_order);
+        for (std::size_t k = 0; dimensions > 0 && k < static_cast<std::size_t>(entries); ++k) {
             const Box source = clipped(from.boxes[k], from_field, dimensions);
             const Box target = clipped(to.boxes[k], to_field, dimensions);
             program.add(copy_between(box_in_field(from_plan, f, from.boxes[k], source),
@@ -146,7 +169,7 @@ Program compile_straight(const Plan& from_plan, const Selection& from, const Pla
 
 SelfPlan compile_self(const Plan& plan, const Link& link) {
     return {compile_straight(plan, link.send, plan, link.receive, link.send_unique, false), compile_repeat(plan, link),
-            compile_straight(plan, link.receive, plan, link.send, static_cast<byte_count>(link.send.cells.size()), true)};
+            compile_straight(plan, link.receive, plan, link.send, entries_of(link.send), true)};
 }
 
 }  // namespace parhelion

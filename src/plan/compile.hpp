@@ -13,8 +13,8 @@ struct MessageSizes { byte_count forward, reverse; };
 MessageSizes message_sizes(const Plan& plan, const Selection& side, local_index unique);
 
 /// Straight copies between two selections of equal shape, the first in the fields of `from`, the second in those of `to`.
-/// Direction forward: every unique cell once; reverse: every cell, kept in order for reductions.
+/// Direction forward: every unique entry once; reverse: every entry, kept in order for reductions.
 Program compile_straight(const Plan& from_plan, const Selection& from, const Plan& to_plan, const Selection& to,
-                         byte_count cells, bool keep_order);
+                         byte_count entries, bool keep_order);
 
 }  // namespace parhelion

@@ -57,9 +57,12 @@ StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element eleme
 
 byte_count bytes_per_cell(const Field& field) { return byte_count{field.components} * field.element.size; }
 
-byte_count message_bytes(const Plan& plan, int f, const Selection& side, byte_count cells) {
+byte_count message_bytes(const Plan& plan, int f, const Selection& side, byte_count entries) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
-    for (const BoxPiece& piece : side.boxes) cells += clipped(piece, field, plan.pattern->dimensions).cells();
+    if (plan.pattern->indexed()) return entries * bytes_per_cell(field);
+    byte_count cells = 0;
+    for (byte_count k = 0; k < entries; ++k)
+        cells += clipped(side.boxes[static_cast<std::size_t>(k)], field, plan.pattern->dimensions).cells();
     return cells * bytes_per_cell(field);
 }
 

@@ -38,7 +38,7 @@ constexpr byte_count aligned(byte_count bytes) {
     return (bytes + message_alignment - 1) / message_alignment * message_alignment;
 }
 
-/// Bytes that field `f` of the plan has in the message of a selection of which the first `cells` entries count.
-byte_count message_bytes(const Plan& plan, int f, const Selection& side, byte_count cells);
+/// Bytes that field `f` of the plan has in the message of the first `entries` entries of a selection.
+byte_count message_bytes(const Plan& plan, int f, const Selection& side, byte_count entries);
 
 }  // namespace parhelion

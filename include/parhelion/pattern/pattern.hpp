@@ -15,6 +15,7 @@ struct BoxPiece {
     std::int32_t block = 0;  ///< on this rank
     Box cells;
     Box owner;  ///< the receiver's owned box seen from here: a field with a narrower halo moves cells ∩ grow(owner, width)
+    Coordinates shift{0, 0, 0, 0};  ///< ghosts: cells + shift are the owner's coordinates
     friend bool operator==(const BoxPiece&, const BoxPiece&) = default;
 };
 
@@ -28,9 +29,10 @@ struct Selection {
 
 /// Everything between this rank and one neighbor (possibly itself).
 ///
-/// Entry k of `send` here is entry k of `receive` there. Of index cells the first `unique` have different global ids;
-/// the others repeat one of them (`duplicate_of` gives its place): they travel only in a reverse exchange, where every
-/// ghost counts, while in a forward exchange the receiver copies them from their first.
+/// Entry k (box or index) of `send` here is entry k of `receive` there. The first `unique` entries hold different cells;
+/// the others repeat cells of one of them (`duplicate_of` gives its place): the same id asked for twice, or a further
+/// periodic image of a ghost. Those travel only in a reverse exchange, where every ghost counts; in a forward exchange
+/// the receiver copies them from their first.
 struct Link {
     int rank = 0;
     Selection send;     ///< owned cells here that are ghosts there
