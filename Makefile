@@ -41,6 +41,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 .PHONY: help build configure setup demo test test-cpp test-python test-sanitized install clean distclean
 
 ##@ The two commands
@@ -92,11 +93,19 @@ help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@ / {print "\n" substr($$0, 5)} \
 	  /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# A virtual environment is bound to its place and to its Python: when either is gone, all starts anew.
+ifneq ($(wildcard $(STAMPS)/venv),)
+  ifneq ($(file <$(STAMPS)/venv)$(shell $(BIN)/python -c "" 2>&1),$(CURDIR))
+    $(shell rm -rf $(STAMPS))
+  endif
+endif
+
 # Stamps: one per requirements file, so that a second run starts at once and a changed pin is fetched.
-$(STAMPS)/venv: scripts/make_venv.py
+$(STAMPS)/venv:
 	@echo "Setting up .venv"
+	@rm -rf build $(FLAVORS)
 	@$(PYTHON) scripts/make_venv.py $(VENV)
-	@mkdir -p $(STAMPS) && touch $@
+	@mkdir -p $(STAMPS) && echo "$(CURDIR)" > $@
 
 $(STAMPS)/package: scripts/link_package.py CMakeLists.txt $(STAMPS)/venv
 	@$(BIN)/python scripts/link_package.py

@@ -5,9 +5,11 @@ Usage: make_venv.py DIRECTORY. Runs on the bare system Python.
 
 import hashlib
 import importlib.util
-import json
+import os
+import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import urllib.parse
 import urllib.request
@@ -15,13 +17,10 @@ import venv
 from pathlib import Path
 
 PIP_VERSION = "25.3"
-PIP_URL = f"https://pypi.org/pypi/pip/{PIP_VERSION}/json"
 
 
 def main() -> int:
-    if sys.version_info < (3, 11):
-        print(f"Python is {sys.version.split()[0]}, 3.11 or newer is needed: make PYTHON=python3.11", file=sys.stderr)
-        return 1
+    check_python()
     directory = Path(sys.argv[1])
     with_pip = importlib.util.find_spec("ensurepip") is not None
     venv.create(directory, symlinks=True, with_pip=with_pip, clear=directory.exists())
@@ -30,9 +29,17 @@ def main() -> int:
     return 0
 
 
+def check_python() -> None:
+    if sys.version_info < (3, 11):
+        sys.exit(f"Python is {sys.version.split()[0]}, 3.11 or newer is needed: give PYTHON=python3.11")
+    headers = Path(sysconfig.get_path("include"))
+    if not (headers / "Python.h").exists():
+        sys.exit(f"Python.h is not in {headers}: install python3-dev, or give PYTHON=/path/of/a/python3/with/headers")
+
+
 def install_pip(python: Path) -> None:
     """A wheel of pip can run itself from inside its archive, so it can install itself too."""
-    print(f"This Python has no ensurepip (Debian: python3-venv); pip {PIP_VERSION} comes from PyPI instead")
+    print(f"This Python has no ensurepip (Debian: python3-venv); pip {PIP_VERSION} comes from PyPI instead", flush=True)
     try:
         wheel = download_pip()
     except OSError as error:
@@ -41,15 +48,23 @@ def install_pip(python: Path) -> None:
 
 
 def download_pip() -> str:
-    with urllib.request.urlopen(PIP_URL, timeout=60) as answer:
-        release = next(u for u in json.load(answer)["urls"] if u["packagetype"] == "bdist_wheel")
-    with urllib.request.urlopen(urllib.parse.urljoin(PIP_URL, release["url"]), timeout=60) as answer:
-        content = answer.read()
-    if hashlib.sha256(content).hexdigest() != release["digests"]["sha256"]:
-        raise OSError("checksum differs")
-    wheel = Path(tempfile.mkdtemp()) / release["filename"]
+    """The wheel's file, found through the index's page of links (PEP 503)."""
+    index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/") + "/pip/"
+    name = f"pip-{PIP_VERSION}-py3-none-any.whl"
+    link = re.search(rf'href="([^"]*/{re.escape(name)})#sha256=([0-9a-f]+)', fetch(index).decode())
+    if not link:
+        raise OSError(f"{index} does not list {name}")
+    content = fetch(urllib.parse.urljoin(index, link[1]))
+    if hashlib.sha256(content).hexdigest() != link[2]:
+        raise OSError(f"checksum of {name} differs")
+    wheel = Path(tempfile.mkdtemp()) / name
     wheel.write_bytes(content)
     return str(wheel)
+
+
+def fetch(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        return answer.read()
 
 
 if __name__ == "__main__":
