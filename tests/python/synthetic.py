@@ -29,9 +29,10 @@ def case_lines(job, samples=None, spread=0.05, scale=1.0, drift=0.0):
     number = samples or job["repetitions"]
     shift = np.exp(rng.normal(0, drift))
     for case in job["cases"]:
-        cost = 20e-6 * case.get("halo", 1) * case.get("fields", 1) ** 0.9
+        sizes = [case.get(name, 1) for name in ("halo", "fields")]
+        cost = 20e-6 * np.prod([size if isinstance(size, int) else 1 for size in sizes]) ** 0.9
         for contender in job["contenders"] or (*OWN, *BASELINES):
-            ranks = cost * scale * shift * SPEED[contender] * np.exp(rng.normal(0, spread, (job["ranks"], number)))
+            ranks = cost * scale * shift * SPEED.get(contender, 1.5) * np.exp(rng.normal(0, spread, (job["ranks"], number)))
             yield case_line(job, case, contender, ranks, rng)
 
 
@@ -81,7 +82,8 @@ import json, os, sys, time
 sys.path.insert(0, {here!r})
 import synthetic
 if sys.argv[1] == "--list":
-    print(json.dumps({{"halo": [{{"name": "auto", "role": "own"}}, {{"name": "cma", "role": "own"}}]}}))
+    names = [dict(name=name, role="own") for name in (*synthetic.OWN, *synthetic.BASELINES, "cma")]
+    print(json.dumps({{"halo": names, "gather": names}}))
     sys.exit()
 job = json.load(open(sys.argv[1]))
 {before}

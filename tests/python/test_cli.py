@@ -126,6 +126,7 @@ def test_the_same_seed_gives_the_same_order_of_cases(flavor):
         (["bench", "halo", "--extent", "2000000,2000000,2000000"], "GiB"),
         (["bench", "halo", "--element", "quad"], "no element type"),
         (["bench", "halo", "--mpi", "nope"], "not built"),
+        (["bench", "halo", "--contenders", "nope"], "flavor synthetic has auto"),
         (["bench", "halo", "--label", "image"], "KEY=VALUE"),
         (["bench", "halo", "--json", "/nowhere/out.json"], "cannot write --json"),
         (["bench", "halo", "--out", "/dev/null/run"], "cannot make the run folder"),

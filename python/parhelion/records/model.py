@@ -37,6 +37,7 @@ class Launch(Struct, tag="launch"):
     mpi_init_s: Seconds | None = None
     libraries: list[Any] = field(default_factory=list)
     binding: list[Any] = field(default_factory=list)
+    bound_by: Any = None
     hosts: list[Any] = field(default_factory=list)
     cvars: Any = None
     flavor: Any = None

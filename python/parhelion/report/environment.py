@@ -23,7 +23,7 @@ def launch_facts(launches: Sequence[Launch]) -> Facts:
     told: dict[str, list[int]] = {}
     for launch in launches:
         facts = {"flavor": launch.flavor, "ranks": launch.ranks, **launch.mpi, "hosts": sorted(set(map(str, launch.hosts))),
-                 "binding": launch.binding, "libraries": launch.libraries, "control variables": launch.cvars}  # fmt: skip
+                 "binding": launch.binding, "bound by": launch.bound_by, "libraries": launch.libraries, "control variables": launch.cvars}  # fmt: skip
         for name, value in _flatten("", facts):
             told.setdefault(f"{name}\0{value}", []).append(launch.launch)
     result = [_named(key, numbers, len(launches)) for key, numbers in told.items()]

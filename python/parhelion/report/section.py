@@ -46,6 +46,13 @@ class Section:
         names = {"halo": "Halo exchange", "gather": "Index-map gather"}
         return names.get(self.record.run.benchmark, self.record.run.benchmark)
 
+    @property
+    def machine(self) -> str:
+        """Processor and MPI, as far as the record tells."""
+        wanted = ("cpu model", "library version")
+        told = [value for name, value in (*self.environment, *self.launches) if name in wanted]
+        return " · ".join(told) or "what the figures depend on"
+
 
 def section(record: Record, number: int) -> Section:
     """The section of a run; `number` tells it from others on the same page."""

@@ -13,6 +13,7 @@ import msgspec
 from ...launch import Flavor, default_flavor, flavors, inside_launcher
 from ...launch.inside import Rank
 from ..errors import BAD_INPUT, BadInput
+from .contenders import built_contenders
 from .measurement import Measurement
 from .ranks import Ranks
 
@@ -64,6 +65,7 @@ def find_flavor(name: str | None) -> Flavor:
 def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
     """How to start the ranks, and what can be measured so. Under a launcher, ranks other than 0 do not return."""
     flavor = find_flavor(measurement.flavor)
+    _check_contenders(flavor, measurement)
     here = inside_launcher()
     if here is None:
         return OwnLauncher(flavor, measurement.bind), measurement
@@ -78,6 +80,14 @@ def launched_ranks() -> int | None:
     """The rank count that an outer launcher has decided, if one has."""
     here = inside_launcher()
     return here.size if here else None
+
+
+def _check_contenders(flavor: Flavor, measurement: Measurement) -> None:
+    """Refuse unknown names before a run folder is made; a build that cannot tell refuses them itself."""
+    known = [entry["name"] for entry in built_contenders(flavor).get(measurement.benchmark, [])]
+    unknown = [name for name in measurement.contenders if known and name not in known]
+    if unknown:
+        raise BadInput(f"--contenders {unknown[0]}: flavor {flavor.name} has {', '.join(known)}")
 
 
 def _check_kind(flavor: Flavor, here: Rank) -> None:

@@ -40,7 +40,7 @@ def measure(measurement: Measurement, output: Output) -> Record:
 
 def _create_folder(measurement: Measurement) -> RunFolder:
     return RunFolder.create(
-        measurement.benchmark, sys.argv, collect(measurement.most_ranks), measurement.out, measurement.labels
+        measurement.benchmark, ["parhelion", *sys.argv[1:]], collect(measurement.most_ranks), measurement.out, measurement.labels
     )
 
 

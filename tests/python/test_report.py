@@ -1,0 +1,190 @@
+"""The report: complete, self-contained, and safe with whatever a record holds."""
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from html.parser import HTMLParser
+
+import pytest
+import synthetic
+
+from parhelion.records import RecordError, read_record
+from parhelion.report import write_report
+
+VOID = {"meta", "link", "br", "wbr", "img", "hr"}
+EVIL = '<script>alert("x")</script>'
+
+
+class Page(HTMLParser):
+    """Collects ids, references, tags and text, and notices tags that do not close."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.references, self.tags, self.text, self.open = [], [], [], "", []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("href", "src", "xlink:href") and not value.startswith("#"):
+                self.references.append(value)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.text += data
+
+
+def written(tmp_path, *runs):
+    """Page and Markdown of a report on runs."""
+    html, markdown = tmp_path / "out" / "report.html", tmp_path / "out" / "report.md"
+    write_report([read_record(run) for run in runs], html, markdown)
+    return html.read_text(), markdown.read_text()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    tmp_path = tmp_path_factory.mktemp("report")
+    halo = synthetic.write_record(tmp_path / "halo", environment={"cpu": {"model": "Some CPU"}, "empty": None})
+    sets = [{"dataset": f"/sets/mesh-{ranks}", "element": element} for ranks in (2, 4) for element in ("int32", "float64")]
+    gather = synthetic.write_record(tmp_path / "gather", benchmark="gather", cases=sets)
+    return written(tmp_path, halo, gather)
+
+
+def test_the_page_asks_for_nothing_outside_itself(report):
+    html, _ = report
+    assert "http:" not in html and "https:" not in html and "@import" not in html and "url(//" not in html
+    assert Page(html).references == ["data:,"]
+
+
+def test_the_page_is_well_formed_and_ids_are_unique(report):
+    page = Page(report[0])
+    assert not page.open
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_references_inside_plots_lead_somewhere(report):
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', report[0]))
+    assert used <= set(Page(report[0]).ids)
+
+
+def test_plots_take_their_colors_from_the_page(report):
+    html, _ = report
+    assert "prefers-color-scheme: dark" in html
+    plots = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    assert plots
+    for plot in plots:
+        assert "var(--own)" in plot and not re.search(r"#[0-9a-f]{6}", plot)
+
+
+def test_the_page_says_everything_that_it_should(report):
+    text = Page(report[0]).text
+    for words in ("Halo exchange", "Index-map gather", "as fast as the best hand-written MPI", "geometric mean",
+                  "How it was measured", "Verification", "Set-up", "Environment", "Some CPU", "Synthetic MPI 1.0",
+                  "mesh-4", "hand_datatypes", "halo 2, fields 4", "What auto chose", "mean(std)"):  # fmt: skip
+        assert words in text, words
+    assert "empty" not in text
+
+
+def test_the_heat_map_tells_how_many_times_as_fast(report):
+    assert re.search(r'<td title="1\.[34]\d times as fast as hand_packed, 95 % interval', report[0])
+
+
+def test_markdown_tables_have_as_many_cells_in_every_row(report):
+    tables = re.findall(r"(?:^\|.*\n)+", report[1], re.MULTILINE)
+    assert len(tables) == 4
+    for table in tables:
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
+
+
+def test_what_a_record_holds_is_escaped(tmp_path):
+    run = synthetic.write_record(tmp_path / "run", environment={EVIL: EVIL}, cases=[{"halo": EVIL}], contenders=[EVIL], run=EVIL)
+    labels = {"type": "labels", "labels": {EVIL: EVIL}}
+    end = {"type": "end", "launch": 2, "status": EVIL, "message": EVIL + "$\\alpha$ | `x`"}
+    with (run / "record.jsonl").open("a") as file:
+        file.write(json.dumps(labels) + "\n" + json.dumps(end) + "\n")
+    html, markdown = written(tmp_path, run)
+    assert "script" not in Page(html).tags
+    assert EVIL in Page(html).text
+    assert "<script" not in markdown
+
+
+@pytest.mark.parametrize("name", ["a_$x$_b", "_underscore", "$", "ünïcode 漢", ""])
+def test_strange_names_of_contenders_are_drawn_as_they_are(tmp_path, name):
+    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", launches=1, contenders=[name, "hand_packed"]))
+    assert name in Page(html).text
+
+
+def test_a_run_without_any_case_has_a_page_that_says_so(tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "record.jsonl").write_text(json.dumps(synthetic.run_line()) + "\n")
+    html, markdown = written(tmp_path, run)
+    assert "No case was finished" in Page(html).text
+    assert "0 samples" in markdown
+
+
+def test_failed_and_skipped_contenders_are_named_with_their_reason(tmp_path):
+    run = synthetic.write_record(tmp_path / "run", launches=1)
+    lines = [json.loads(line) for line in (run / "record.jsonl").read_text().splitlines()]
+    for line in lines:
+        if line.get("contender") == "mpi_p2p":
+            line.update(verified=False, samples=[], samples_by_rank=[], error="3 elements were wrong")
+        if line.get("contender") == "mpi_neighbor":
+            line.update(verified=False, samples=[], samples_by_rank=[], skipped="this MPI has none")
+    (run / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    html, markdown = written(tmp_path, run)
+    for text in (Page(html).text, markdown):
+        assert "3 elements were wrong" in text and "this MPI has none" in text
+    assert "FAILED" in markdown
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_few_samples_give_a_page_too(tmp_path, count):
+    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", launches=1, repetitions=count))
+    assert "too few samples" in Page(html).text
+
+
+@pytest.mark.timeout(120)
+def test_a_hundred_thousand_samples_make_a_small_page(tmp_path):
+    run = synthetic.write_record(tmp_path / "run", launches=2, repetitions=25_000, cases=synthetic.halo_cases((1,), (1,)),
+                                 contenders=("auto", "hand_packed"))  # fmt: skip
+    start = time.monotonic()
+    html, _ = written(tmp_path, run)
+    print(f"{time.monotonic() - start:.1f} s, {len(html):,} bytes")
+    assert "100000 samples" in " ".join(Page(html).text.split())
+    assert len(html) < 500_000
+
+
+def test_a_report_that_cannot_be_written_is_named(tmp_path):
+    record = read_record(synthetic.write_record(tmp_path / "run", launches=1))
+    with pytest.raises(RecordError, match="cannot write /dev/null/report.html"):
+        write_report([record], synthetic.Path("/dev/null/report.html"), None)
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("width", [500, 1300])
+def test_a_browser_finds_no_fault_and_the_page_is_no_wider_than_the_window(tmp_path, report, width):
+    page = tmp_path / "page.html"
+    probe = "<script>addEventListener('load',()=>{document.title='width '+document.documentElement.scrollWidth})</script>"
+    page.write_text(report[0] + probe)
+    done = subprocess.run(["chromium", "--no-sandbox", "--headless", "--disable-gpu", f"--window-size={width},900", "--dump-dom",
+                           f"--user-data-dir={tmp_path / 'profile'}", page.as_uri()],
+                          capture_output=True, text=True, timeout=100)  # fmt: skip
+    found = re.search(r"<title>width (\d+)</title>", done.stdout)
+    assert found, done.stderr
+    assert int(found[1]) <= width
