@@ -2,22 +2,37 @@
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
 set(PARHELION_TEST_TIMEOUT 120 CACHE STRING "Time limit of one test in seconds")
 
+# Sources in tests/support are shared by all tests; each kind has its own main.
+file(GLOB support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cpp)
+list(FILTER support_sources EXCLUDE REGEX "_main\\.cpp$")
 foreach(kind unit parallel)
-  add_library(parhelion_${kind}_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/${kind}_main.cpp)
+  add_library(parhelion_${kind}_main OBJECT
+    ${PROJECT_SOURCE_DIR}/tests/support/${kind}_main.cpp ${support_sources})
   target_include_directories(parhelion_${kind}_main SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/third_party)
-  target_include_directories(parhelion_${kind}_main PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+  target_include_directories(parhelion_${kind}_main PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(parhelion_${kind}_main PUBLIC parhelion parhelion_compile_options)
 endforeach()
 
+# Calls `add NAME PROGRAM SOURCE` for every source below tests/<directory>: unit/box.cpp is unit.box.
+function(parhelion_add_tests directory add)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${directory}/*.cpp)
+  foreach(source IN LISTS sources)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE name)
+    cmake_path(REMOVE_EXTENSION name)
+    string(REPLACE "/" "." test ${name})
+    string(REPLACE "/" "_" program ${name})
+    cmake_language(CALL ${add} ${test} ${program} ${source})
+  endforeach()
+endfunction()
+
 # Files named bench_* test the measuring program's parts.
-function(parhelion_add_test_program name source kind)
-  add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE parhelion_${kind}_main)
-  if(name MATCHES "_bench_" AND TARGET phl_bench)
-    target_link_libraries(${name} PRIVATE phl_bench)
+function(parhelion_add_test_program program source kind)
+  add_executable(${program} ${source})
+  target_link_libraries(${program} PRIVATE parhelion_${kind}_main)
+  if(source MATCHES "/bench_[^/]*$" AND TARGET phl_bench)
+    target_link_libraries(${program} PRIVATE phl_bench)
   endif()
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  parhelion_set_run_path(${name} ${PARHELION_FLAVOR_DIR})
+  parhelion_set_run_path(${program} ${PARHELION_FLAVOR_DIR})
 endfunction()
 
 # A leak report of MPI's own start-up says nothing about us. Open MPI's libfabric component looks for
@@ -27,25 +42,22 @@ set(test_environment
   "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0"
   "UBSAN_OPTIONS=print_stacktrace=1")
 
-function(parhelion_add_unit_test source)
-  cmake_path(GET source STEM stem)
-  parhelion_add_test_program(unit_${stem} ${source} unit)
-  add_test(NAME unit.${stem} COMMAND unit_${stem})
-  set_tests_properties(unit.${stem} PROPERTIES
+function(parhelion_add_unit_test test program source)
+  parhelion_add_test_program(${program} ${source} unit)
+  add_test(NAME ${test} COMMAND ${program})
+  set_tests_properties(${test} PROPERTIES
     TIMEOUT ${PARHELION_TEST_TIMEOUT} LABELS unit ENVIRONMENT "${test_environment}")
 endfunction()
 
 # The launcher knows what each MPI wants (options, environment, killing a job that hangs).
-function(parhelion_add_parallel_test source)
-  cmake_path(GET source STEM stem)
-  parhelion_add_test_program(parallel_${stem} ${source} parallel)
+function(parhelion_add_parallel_test test program source)
+  parhelion_add_test_program(${program} ${source} parallel)
   math(EXPR ctest_limit "${PARHELION_TEST_TIMEOUT} + 15")
   foreach(ranks IN LISTS PARHELION_TEST_RANKS)
-    set(name parallel.${stem}.${ranks})
-    add_test(NAME ${name} COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/mpirun.py
+    add_test(NAME ${test}.${ranks} COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/mpirun.py
       --flavor-file ${PARHELION_FLAVOR_DIR}/flavor.json --ranks ${ranks}
-      --timeout ${PARHELION_TEST_TIMEOUT} $<TARGET_FILE:parallel_${stem}>)
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${ctest_limit} LABELS parallel
+      --timeout ${PARHELION_TEST_TIMEOUT} $<TARGET_FILE:${program}>)
+    set_tests_properties(${test}.${ranks} PROPERTIES TIMEOUT ${ctest_limit} LABELS parallel
       PROCESSORS ${ranks} ENVIRONMENT "${test_environment}")
   endforeach()
 endfunction()
