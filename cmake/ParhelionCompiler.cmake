@@ -11,6 +11,10 @@ endif()
 
 add_library(parhelion_compile_options INTERFACE)
 target_compile_options(parhelion_compile_options INTERFACE -Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC bug 105651: false alarms from std::string's operator+.
+  target_compile_options(parhelion_compile_options INTERFACE -Wno-restrict)
+endif()
 # Programs name their direct needs only; a wrapper's extra libraries (Fortran, C++ bindings) drop out.
 target_link_options(parhelion_compile_options INTERFACE -Wl,--as-needed)
 if(PARHELION_WARNINGS_AS_ERRORS)
