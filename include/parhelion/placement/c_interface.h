@@ -1,0 +1,83 @@
+/* Placement for C, and for Fortran and Python through it. Link with libparhelion.
+ *
+ * Functions return 0, or another value after a mistake; phl_place_error then tells what, where and what to do.
+ * Coordinates and grids have as many entries as the placement has dimensions. Nothing here is collective except
+ * the functions that take a communicator. */
+#ifndef PARHELION_PLACEMENT_C_INTERFACE_H
+#define PARHELION_PLACEMENT_C_INTERFACE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phl_machine phl_machine;
+typedef struct phl_placement phl_placement;
+
+/* The message of the last mistake on this thread; valid until the next call. */
+const char* phl_place_error(void);
+
+/* A machine of `nodes` nodes. `topology` is "node:27 pack:2 numa:4 l3:4 core:4", or "xml:FILE" for a node that hwloc
+ * described, or "here" for nodes like this one. `ranks_per_node` has one entry for all nodes or one per node.
+ * `compact` is 0 to spread a node's ranks over its parts, 1 to fill its cores in order. Free with phl_machine_free. */
+int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node, int compact,
+                       phl_machine** machine);
+void phl_machine_free(phl_machine* machine);
+int phl_machine_size(const phl_machine* machine);
+int phl_machine_nodes(const phl_machine* machine);
+int phl_machine_levels(const phl_machine* machine);
+int phl_machine_units(const phl_machine* machine, int level);
+const char* phl_machine_level(const phl_machine* machine, int level);
+/* Unit of the rank at `position` in the machine's hierarchical order: over the whole machine, or within its node. */
+int phl_machine_unit(const phl_machine* machine, int level, int position);
+int phl_machine_unit_in_node(const phl_machine* machine, int level, int position);
+/* Where the description comes from and what a better source would have given. */
+const char* phl_machine_source(const phl_machine* machine);
+
+/* Automatic. `offsets` has `offset_count` × `dimensions` steps, `bytes` one entry per offset or is NULL (1 each);
+ * `periodic` one entry per dimension. `objective` is 0 for Jsum, 1 for Jmax. Free with phl_placement_free. */
+int phl_place(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count,
+              const int* offsets, const int64_t* bytes, int objective, int refine, phl_placement** placement);
+
+/* Level by level as published: `levels` and `blocks` describe, e.g., "node l3 core" and {3,3,3, 2,2,1, 2,1,1}.
+ * `numbering` is "XYZ" or alike, or empty for last dimension fastest. */
+int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels, const int* blocks,
+                      const int* periodic, const char* numbering, phl_placement** placement);
+
+/* The grid for all of the machine's ranks over `cells` that keeps the most bytes of a halo of `halo` cells of
+ * `bytes_per_cell` inside the nodes; `grid` receives it, `bytes` one entry per offset. */
+int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* cells, int offset_count,
+                    const int* offsets, int halo, int bytes_per_cell, const int* periodic, int objective, int* grid,
+                    int64_t* bytes);
+
+void phl_placement_free(phl_placement* placement);
+int phl_placement_dimensions(const phl_placement* placement);
+int phl_placement_grid(const phl_placement* placement, int* grid);
+/* Grid point ↔ position of its rank in the machine's hierarchical order. */
+int phl_placement_position(const phl_placement* placement, const int* point, int* position);
+int phl_placement_point(const phl_placement* placement, int position, int* point);
+/* Positions of all grid points, last dimension fastest: for pictures and files, not for running programs. */
+int phl_placement_positions(const phl_placement* placement, int* positions);
+/* Units of all grid points at a level, likewise; over the whole machine, or counted within their node. */
+int phl_placement_units(const phl_placement* placement, int level, int within_node, int* units);
+int phl_placement_moved(const phl_placement* placement);
+/* jsum, jmax, then both in bytes, of this placement at a level under a stencil. */
+int phl_placement_score(const phl_placement* placement, int offset_count, const int* offsets, const int64_t* bytes,
+                        int level, int64_t* score);
+
+/* What the automatic choice looked at. Member −1 is the placement itself. */
+int phl_placement_members(const phl_placement* placement);
+const char* phl_placement_member_name(const phl_placement* placement, int member);
+const char* phl_placement_member_reason(const phl_placement* placement, int member);
+int phl_placement_member_score(const phl_placement* placement, int member, int level, int64_t* score);
+const char* phl_placement_note(const phl_placement* placement);
+
+/* Rank ↔ coordinates under a numbering: "XYZ", "ZYX", … or empty for last dimension fastest. */
+int phl_numbering_rank(int dimensions, const int* grid, const char* numbering, const int* point, int* rank);
+int phl_numbering_coords(int dimensions, const int* grid, const char* numbering, int rank, int* point);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

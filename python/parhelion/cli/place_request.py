@@ -1,0 +1,118 @@
+"""From the options of `parhelion place` to a placement."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..placement import Machine, Placement, Stencil, choose_grid, place, place_by_hand
+from .errors import BadInput
+
+Blocks = dict[str, tuple[int, ...]]
+NODE_NAMES = ("node", "machine", "host")
+OUTERMOST_FIRST = ("pack", "package", "socket", "numa", "numanode", "die", "l3", "l3cache", "l2", "l2cache", "core",
+                   "pu", "thread", "hwthread")  # fmt: skip
+
+
+def find_placement(options: dict[str, Any]) -> Placement:
+    """The placement that the options ask for."""
+    if options["blocks"]:
+        return _by_hand(parse_blocks(options["blocks"]), options)
+    if bool(options["grid"]) == bool(options["cells"]):
+        raise BadInput("give the process grid with --grid, or global cells with --cells: one of the two")
+    machine = find_machine(options)
+    if options["cells"]:
+        grid, stencil = _chosen_grid(machine, options)
+    else:
+        grid = options["grid"]
+        stencil = find_stencil(len(grid), options)
+    periodic = find_periodic(len(grid), options)
+    return place(grid, machine, stencil, periodic, options["objective"], not options["no_refine"])
+
+
+def find_machine(options: dict[str, Any], blocks: Blocks | None = None) -> Machine:
+    """The machine from --topology, --nodes and --ranks-per-node; what they leave open follows from grid or blocks."""
+    ranks = options["ranks_per_node"]
+    nodes = options["nodes"] or (len(ranks) if ranks and len(ranks) > 1 else None)
+    nodes = nodes or (blocks and math.prod(next((b for name, b in blocks.items() if name in NODE_NAMES), ())))
+    topology = options["topology"]
+    if not topology and not nodes:
+        raise BadInput("the machine is not described: give --nodes and --ranks-per-node, or --topology")
+    if not topology:
+        topology = f"node:{nodes} {_levels_of(blocks or {})}".strip()
+    elif topology != "here" and not topology.startswith(("xml:", *(f"{name}:" for name in NODE_NAMES))):
+        topology = f"node:{nodes or 1} {topology}"
+    if ranks is None:
+        ranks = _ranks_per_node(options, blocks, nodes if len(topology.split()) == 1 else None)
+    return Machine(topology, nodes, ranks[0] if ranks and len(ranks) == 1 else ranks, options["binding"])
+
+
+def find_stencil(dimensions: int, options: dict[str, Any]) -> Stencil:
+    """The stencil with its weights."""
+    stencil = Stencil.parse(options["offsets"] or options["stencil"], dimensions)
+    if options["weights"] and options["cells_per_rank"]:
+        raise BadInput("give --weights or --cells-per-rank, not both")
+    if options["weights"]:
+        return stencil.with_weights(options["weights"])
+    if options["cells_per_rank"]:
+        return stencil.with_halo(options["cells_per_rank"], options["halo"], options["bytes_per_cell"])
+    return stencil
+
+
+def find_periodic(dimensions: int, options: dict[str, Any]) -> list[bool]:
+    """One entry per dimension."""
+    along = options["periodic_along"] or ()
+    if max(along, default=0) >= dimensions:
+        raise BadInput(f"--periodic-along {max(along)}: dimensions are counted from 0 to {dimensions - 1}")
+    return [options["periodic"] or d in along for d in range(dimensions)]
+
+
+def parse_blocks(text: str) -> Blocks:
+    """``node:3x3x3 socket:1x1x2`` → {"node": (3, 3, 3), "socket": (1, 1, 2)}."""
+    blocks = {}
+    for token in text.replace(";", " ").split():
+        level, _, extents = token.partition(":")
+        parts = extents.lower().replace(",", "x").split("x")
+        if not all(part.isdigit() for part in parts):
+            raise BadInput(f"--blocks '{token}': write level:AxBxC, such as node:3x3x3")
+        if level in blocks:
+            raise BadInput(f"--blocks names the level {level} twice")
+        blocks[level] = tuple(int(part) for part in parts)
+    if not blocks:
+        raise BadInput("--blocks is empty: write level:AxBxC for every level, such as 'node:3x3x3 core:4x4x4'")
+    return blocks
+
+
+def _by_hand(blocks: Blocks, options: dict[str, Any]) -> Placement:
+    if options["grid"] or options["cells"]:
+        raise BadInput("--blocks gives the process grid itself: leave out --grid and --cells")
+    dimensions = len(next(iter(blocks.values())))
+    machine = find_machine(options, blocks)
+    stencil = find_stencil(dimensions, options)
+    return place_by_hand(machine, blocks, options["numbering"], stencil, find_periodic(dimensions, options))
+
+
+def _levels_of(blocks: Blocks) -> str:
+    """Without a topology the machine has just the levels that blocks are given for."""
+    inner = [name for name in blocks if name.lower() in OUTERMOST_FIRST]
+    inner.sort(key=lambda name: OUTERMOST_FIRST.index(name.lower()))
+    return " ".join(f"{name}:{math.prod(blocks[name])}" for name in inner)
+
+
+def _chosen_grid(machine: Machine, options: dict[str, Any]) -> tuple[tuple[int, ...], Stencil]:
+    cells = options["cells"]
+    stencil = Stencil.parse(options["offsets"] or options["stencil"], len(cells))
+    periodic = find_periodic(len(cells), options)
+    return choose_grid(machine, cells, stencil, options["halo"], options["bytes_per_cell"], periodic, options["objective"])
+
+
+def _ranks_per_node(options: dict[str, Any], blocks: Blocks | None, bare_nodes: int | None) -> tuple[int, ...] | None:
+    """What the blocks inside a node hold; or the grid's ranks dealt evenly, where nodes are all that is known."""
+    if blocks:
+        return (math.prod(math.prod(extent) for name, extent in blocks.items() if name not in NODE_NAMES),)
+    if not (bare_nodes and options["grid"]):
+        return None
+    ranks = math.prod(options["grid"])
+    if ranks % bare_nodes:
+        raise BadInput(f"{ranks} ranks do not divide evenly over {bare_nodes} nodes: give --ranks-per-node for each")
+    return (ranks // bare_nodes,)

@@ -1,0 +1,90 @@
+"""What `parhelion place` does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from ..placement import Placement, PlacementError, Score
+from ..placement.document import placement_document
+from ..placement.drawing import draw
+from ..placement.layers import HWCART_NAMES, layers
+from ..placement.rank_files import rank_file
+from .errors import BadInput
+from .output import Output
+from .place_request import find_placement
+
+MOST_POINTS_PRINTED = 256
+
+
+def run_place(output: Output, **options: Any) -> None:
+    """Place, print, draw and write; a mistake in the input ends with one message."""
+    try:
+        placement = find_placement(options)
+        show(output, placement, options)
+        for path in options["draw"]:
+            _draw(output, placement, path)
+        for target in options["rank_files"]:
+            _write_rank_file(output, placement, target, options)
+        output.document(placement_document(placement, options["objective"]))
+    except PlacementError as error:
+        raise BadInput(str(error)) from None
+
+
+def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:
+    """Scores of everything that was tried, notes, and the layers."""
+    grid = "×".join(map(str, placement.grid))
+    ranks, nodes = placement.machine.size, placement.machine.nodes
+    output.console.print(f"Process grid {grid}: {ranks} ranks on {nodes} node{'s' * (nodes != 1)}. Jsum/Jmax by level:", markup=False)
+    output.console.print(scores_table(placement))
+    for note in filter(None, [placement.note, _moved(placement)]):
+        output.console.print(note, markup=False)
+    wanted = options["layers"]
+    if wanted == "auto":
+        wanted = "yes" if placement.machine.size <= MOST_POINTS_PRINTED else "no"
+    if wanted != "no":
+        names = HWCART_NAMES if wanted == "hwcart" else None
+        output.console.print("\n" + layers(placement, options["numbering"], names), markup=False, soft_wrap=True)
+
+
+def scores_table(placement: Placement) -> Table:
+    """One row per member, the placement itself last."""
+    table = Table()
+    table.add_column("", no_wrap=True)
+    for level in placement.machine.levels:
+        table.add_column(escape(level), justify="right")
+    for member in placement.members:
+        cells = [_cell(member.scores[level]) for level in placement.machine.levels if not member.reason]
+        table.add_row(member.name, *(cells or [escape(member.reason)]))
+    table.add_section()
+    own = "by hand" if placement.name == "by_hand" else f"automatic ({placement.name})"
+    table.add_row(own, *(_cell(placement.scores[level]) for level in placement.machine.levels))
+    return table
+
+
+def _cell(score: Score) -> str:
+    edges = f"{score.jsum}/{score.jmax}"
+    return edges if score.jsum == score.jsum_bytes else f"{edges} ({score.jsum_bytes}/{score.jmax_bytes} B)"
+
+
+def _moved(placement: Placement) -> str:
+    return f"local search moved {placement.moved_points} grid points" if placement.moved_points else ""
+
+
+def _draw(output: Output, placement: Placement, path: Path) -> None:
+    left_out = draw(placement, path)
+    output.console.print(f"drawn in {path}" + (f" ({left_out})" if left_out else ""), markup=False)
+
+
+def _write_rank_file(output: Output, placement: Placement, target: str, options: dict[str, Any]) -> None:
+    kind, _, path = target.partition(":")
+    if not path:
+        raise BadInput(f"--rank-file {target}: write KIND:FILE, such as mpich:hosts.txt")
+    made = rank_file(kind, placement, options["numbering"], options["hosts"])
+    Path(path).write_text(made.text)
+    output.console.print(f"{path}: start with  {made.start.format(file=path)}", markup=False, soft_wrap=True)
+    if made.note:
+        output.console.print(f"  {made.note}", markup=False, soft_wrap=True)

@@ -1,0 +1,29 @@
+"""Placement: puts the process grid onto the machine, scores it, draws it, writes rank files.
+
+>>> machine = Machine("node:27 pack:2 numa:4 l3:4 core:4", ranks_per_node=64)
+>>> placement = place((12, 12, 12), machine, periodic=True)
+>>> placement.scores["node"].jsum, placement.units("node").shape
+(2592, (12, 12, 12))
+"""
+
+from .errors import PlacementError
+from .library import library
+from .machine import Machine
+from .methods import choose_grid, place, place_by_hand
+from .numbering import Numbering
+from .placement import Member, Placement, Score
+from .stencil import Stencil
+
+__all__ = [
+    "Machine",
+    "Member",
+    "Numbering",
+    "Placement",
+    "PlacementError",
+    "Score",
+    "Stencil",
+    "choose_grid",
+    "library",
+    "place",
+    "place_by_hand",
+]

@@ -1,0 +1,39 @@
+"""The document of `parhelion place --json`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from .placement import Placement
+
+SCHEMA = "parhelion.placement/1"
+
+
+def placement_document(placement: Placement, objective: str) -> dict[str, Any]:
+    """Grid, node of every grid point (last dimension fastest), and scores per portfolio member and level.
+
+    The entry "automatic" of `scores` (or "by_hand") is the placement itself; a member that does not apply is in
+    `not_applicable` with the reason.
+    """
+    own = "by_hand" if placement.name == "by_hand" else "automatic"
+    scores = {own: _by_level(placement.scores)}
+    scores |= {member.name: _by_level(member.scores) for member in placement.members if not member.reason}
+    return {
+        "schema": SCHEMA,
+        "grid": list(placement.grid),
+        "node_of_rank": placement.units("node").ravel().tolist(),
+        "scores": scores,
+        "chosen": placement.name,
+        "objective": objective,
+        "levels": list(placement.machine.levels),
+        "units": {level: placement.machine.units(level) for level in placement.machine.levels},
+        "not_applicable": {member.name: member.reason for member in placement.members if member.reason},
+        "notes": [placement.note] if placement.note else [],
+        "topology": placement.machine.topology,
+        "topology_source": placement.machine.source,
+    }
+
+
+def _by_level(scores: dict[str, Any]) -> dict[str, Any]:
+    return {level: asdict(score) for level, score in scores.items()}

@@ -1,0 +1,97 @@
+"""Pictures of a placement: one row per level, one colour per unit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import PlacementError
+from .placement import Placement
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's palette, safe for colour-blind readers, with lighter tints of the same hues.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999",
+           "#7FB8D8", "#F2CF7F", "#7FCEB9", "#E5BCD3", "#EAAE7F")  # fmt: skip
+MOST_POINTS = 40_000
+MOST_SLICES = 12
+MOST_NUMBERS = 128
+
+
+def draw(placement: Placement, path: str | Path, title: str = "") -> str:
+    """Draw every level into an SVG, PNG or PDF file. Returns what was left out, or an empty string.
+
+    Two dimensions are one picture per level; of three or four the slices along the last ones stand side by side.
+    Neighboring units have different colours; a colour may return farther away.
+    """
+    from matplotlib.figure import Figure
+
+    if np.prod(placement.grid) > MOST_POINTS:
+        raise PlacementError(f"a drawing of {np.prod(placement.grid)} points shows nothing: draw at most {MOST_POINTS}")
+    levels = [level for level in placement.machine.levels if placement.machine.units(level) > 1]
+    levels = levels or placement.machine.levels[:1]
+    slices = _slices(placement.units(levels[0]))
+    shown = slices[:MOST_SLICES]
+    width, height = _panel_size(shown[0][1].shape)
+    figure = Figure(figsize=(0.9 + width * len(shown), 0.7 + (height + 0.35) * len(levels)), layout="constrained")
+    axes = figure.subplots(len(levels), len(shown), squeeze=False)
+    for row, level in zip(axes, levels, strict=True):
+        units = placement.units(level)
+        numbered = placement.machine.units(level) <= MOST_NUMBERS
+        for axis, (name, values), (_, colours) in zip(row, _slices(units), _slices(_colours(units)[units]), strict=False):
+            _panel(axis, values, colours, name, numbered)
+        score = placement.scores[level]
+        row[0].set_ylabel(f"{level}\nJsum {score.jsum}\nJmax {score.jmax}", fontsize=7)
+    figure.suptitle(title or f"{'x'.join(map(str, placement.grid))} on {placement.machine.nodes} nodes", fontsize=9)
+    figure.savefig(path, dpi=150)
+    return "" if len(shown) == len(slices) else f"only the first {MOST_SLICES} of {len(slices)} slices are drawn"
+
+
+def _slices(values: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    if values.ndim <= 2:
+        return [("", values.reshape(len(values), -1))]
+    names = ["z", "t"][: values.ndim - 2]
+    found = []
+    for index in np.ndindex(*values.shape[2:]):
+        label = ", ".join(f"{n} = {i}" for n, i in zip(names, index, strict=True))
+        found.append((label, values[(slice(None), slice(None), *index)]))
+    return found
+
+
+def _panel_size(shape: tuple[int, ...]) -> tuple[float, float]:
+    scale = 2.6 / max(shape)
+    return max(0.9, shape[0] * scale), max(0.6, shape[1] * scale)
+
+
+def _panel(axis: Axes, values: np.ndarray, colours: np.ndarray, name: str, numbered: bool) -> None:
+    from matplotlib.colors import ListedColormap
+
+    axis.imshow(colours.T, origin="lower", cmap=ListedColormap(PALETTE), vmin=-0.5, vmax=len(PALETTE) - 0.5,
+                interpolation="nearest")  # fmt: skip
+    axis.set_xticks([])
+    axis.set_yticks([])
+    if name:
+        axis.set_title(name, fontsize=7)
+    for unit in np.unique(values) if numbered else ():
+        x, y = np.argwhere(values == unit).mean(axis=0)
+        axis.text(x, y, unit, ha="center", va="center", fontsize=6)
+
+
+def _colours(units: np.ndarray) -> np.ndarray:
+    """A colour per unit: the next one in turn that none of its neighbors has, or that the fewest of them have."""
+    neighbors: list[set[int]] = [set() for _ in range(int(units.max()) + 1)]
+    for axis in range(units.ndim):
+        pairs = np.stack([np.take(units, range(1, units.shape[axis]), axis).ravel(),
+                          np.take(units, range(units.shape[axis] - 1), axis).ravel()], 1)  # fmt: skip
+        for a, b in np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0).tolist():
+            neighbors[a].add(b)
+            neighbors[b].add(a)
+    colours = np.full(len(neighbors), -1)
+    for unit in dict.fromkeys(units.ravel().tolist()):
+        taken = [int(colours[n]) for n in neighbors[unit] if colours[n] >= 0]
+        in_turn = [(unit + step) % len(PALETTE) for step in range(len(PALETTE))]
+        colours[unit] = min(in_turn, key=taken.count)
+    return colours

@@ -1,0 +1,67 @@
+"""The C++ library, reached through its C functions; loading it does not start MPI."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sys
+from pathlib import Path
+
+from ..launch import Flavor, default_flavor, flavors
+from .errors import PlacementError
+
+KIND_OF_VENDOR = {"MPICH": "mpich", "Open MPI": "openmpi", "Intel MPI": "impi"}
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The loaded library.
+
+    It is that of the flavor whose MPI mpi4py has loaded, else of the flavor built last; the environment variable
+    PARHELION_LIBRARY names another file. Two MPIs in one process are refused.
+    """
+    path = os.environ.get("PARHELION_LIBRARY") or str(_flavor().directory / "libparhelion.so")
+    if not Path(path).exists():
+        raise PlacementError(f"{path} does not exist: build it with 'make build'")
+    loaded = ctypes.CDLL(path)
+    if not hasattr(loaded, "phl_place_error"):
+        raise PlacementError(f"{path} was built before placement was part of it: build it again with 'make build'")
+    loaded.phl_place_error.restype = ctypes.c_char_p
+    return loaded
+
+
+def check(status: int) -> None:
+    """Raise what the library complained about."""
+    if status:
+        raise PlacementError(library().phl_place_error().decode())
+
+
+def text(function: str, *arguments: object) -> str:
+    """Call a function that returns a C string."""
+    call = getattr(library(), function)
+    call.restype = ctypes.c_char_p
+    return call(*arguments).decode()
+
+
+def integers(values: object) -> ctypes.Array:
+    """A C array of int."""
+    values = [int(value) for value in values]
+    return (ctypes.c_int * max(1, len(values)))(*values)
+
+
+def long_integers(values: object) -> ctypes.Array:
+    """A C array of int64_t."""
+    values = [int(value) for value in values]
+    return (ctypes.c_int64 * max(1, len(values)))(*values)
+
+
+def _flavor() -> Flavor:
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is None:
+        return default_flavor()
+    kind = KIND_OF_VENDOR.get(mpi.get_vendor()[0])
+    for flavor in flavors():
+        if flavor.kind == kind:
+            return flavor
+    raise PlacementError(f"mpi4py runs on {mpi.get_vendor()[0]}, for which no flavor is built: make build MPI={kind}")

@@ -1,0 +1,38 @@
+"""Rank numbers of grid points."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .library import check, integers, library
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Which dimension varies fastest: ``XYZ`` means x first, as published for hwcart; empty means the last dimension
+    first, as MPI_Cart and CartesianDomain number (``ZYX`` in three dimensions)."""
+
+    grid: tuple[int, ...]
+    name: str = ""
+
+    def rank(self, point: Sequence[int]) -> int:
+        """The rank at a grid point."""
+        rank = ctypes.c_int()
+        check(library().phl_numbering_rank(len(self.grid), integers(self.grid), self.name.encode(), integers(point),
+                                           ctypes.byref(rank)))  # fmt: skip
+        return rank.value
+
+    def coords(self, rank: int) -> tuple[int, ...]:
+        """The grid point of a rank."""
+        point = integers(self.grid)
+        check(library().phl_numbering_coords(len(self.grid), integers(self.grid), self.name.encode(), int(rank), point))
+        return tuple(point)
+
+    def ranks(self) -> np.ndarray:
+        """The rank at every grid point, in the shape of the grid."""
+        points = np.ndindex(*self.grid)
+        return np.fromiter((self.rank(point) for point in points), np.int32).reshape(self.grid)

@@ -1,0 +1,107 @@
+"""A placement: a bijection between grid points and the ranks of a machine."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .library import check, integers, library, long_integers, text
+from .machine import Machine
+from .stencil import Stencil
+
+
+@dataclass(frozen=True)
+class Score:
+    """Directed stencil edges that leave a level: the sum over its units and the most that leave one; then in bytes."""
+
+    jsum: int
+    jmax: int
+    jsum_bytes: int
+    jmax_bytes: int
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of the portfolio: its scores by level, or why it does not apply."""
+
+    name: str
+    scores: dict[str, Score]
+    reason: str
+
+
+class Placement:
+    """Made by `place` and `place_by_hand`. Coordinates ↔ position cost O(log); whole maps are for pictures and files."""
+
+    def __init__(self, handle: ctypes.c_void_p, machine: Machine, stencil: Stencil) -> None:
+        self._handle = handle
+        weakref.finalize(self, library().phl_placement_free, handle)
+        self.machine = machine
+        self.stencil = stencil
+        dimensions = library().phl_placement_dimensions(handle)
+        grid = integers(range(dimensions))
+        check(library().phl_placement_grid(handle, grid))
+        self.grid: tuple[int, ...] = tuple(grid)
+        self.name = text("phl_placement_member_name", handle, -1)
+        self.note = text("phl_placement_note", handle)
+
+    def position(self, point: Sequence[int]) -> int:
+        """Where the rank of a grid point sits in the machine's hierarchical order."""
+        position = ctypes.c_int()
+        check(library().phl_placement_position(self._handle, integers(point), ctypes.byref(position)))
+        return position.value
+
+    def point(self, position: int) -> tuple[int, ...]:
+        """The grid point of the rank at a position."""
+        point = integers(self.grid)
+        check(library().phl_placement_point(self._handle, int(position), point))
+        return tuple(point)
+
+    @functools.cached_property
+    def positions(self) -> np.ndarray:
+        """The position of every grid point, in the shape of the grid."""
+        positions = np.empty(self.grid, np.int32)
+        check(library().phl_placement_positions(self._handle, positions.ctypes.data_as(ctypes.POINTER(ctypes.c_int))))
+        return positions
+
+    def units(self, level: str, within_node: bool = False) -> np.ndarray:
+        """The unit of every grid point at a level, in the shape of the grid."""
+        units = np.empty(self.grid, np.int32)
+        pointer = units.ctypes.data_as(ctypes.POINTER(ctypes.c_int))
+        check(library().phl_placement_units(self._handle, self.machine.level(level), int(within_node), pointer))
+        return units
+
+    @functools.cached_property
+    def scores(self) -> dict[str, Score]:
+        """Scores of this placement by level, outermost first."""
+        return {level: self._score(index) for index, level in enumerate(self.machine.levels)}
+
+    @functools.cached_property
+    def members(self) -> list[Member]:
+        """The portfolio that the automatic choice looked at; empty for a placement by hand."""
+        return [self._member(index) for index in range(library().phl_placement_members(self._handle))]
+
+    @property
+    def moved_points(self) -> int:
+        """Grid points that local search moved."""
+        return library().phl_placement_moved(self._handle)
+
+    def _member(self, index: int) -> Member:
+        reason = text("phl_placement_member_reason", self._handle, index)
+        scores = {}
+        for number, level in enumerate([] if reason else self.machine.levels):
+            values = long_integers(range(4))
+            check(library().phl_placement_member_score(self._handle, index, number, values))
+            scores[level] = Score(*values)
+        return Member(text("phl_placement_member_name", self._handle, index), scores, reason)
+
+    def _score(self, level: int) -> Score:
+        values = long_integers(range(4))
+        offsets = [step for offset in self.stencil.offsets for step in offset]
+        check(library().phl_placement_score(self._handle, len(self.stencil.offsets), integers(offsets),
+                                            long_integers(self.stencil.bytes), level, values))  # fmt: skip
+        return Score(*values)

@@ -1,0 +1,81 @@
+"""Which grid points exchange with which."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .errors import PlacementError
+
+
+@dataclass(frozen=True)
+class Stencil:
+    """Directed edges from every grid point to those at `offsets`, carrying `bytes` each (1 where nothing is known)."""
+
+    offsets: tuple[tuple[int, ...], ...]
+    bytes: tuple[int, ...]
+
+    @classmethod
+    def faces(cls, dimensions: int) -> Stencil:
+        """The 2·d neighbors across faces."""
+        return cls.of([step for step in _around(dimensions) if sum(map(abs, step)) == 1])
+
+    @classmethod
+    def full(cls, dimensions: int) -> Stencil:
+        """The 3^d − 1 neighbors across faces, edges and corners."""
+        return cls.of(_around(dimensions))
+
+    @classmethod
+    def of(cls, offsets: Sequence[Sequence[int]]) -> Stencil:
+        """Any list of offsets, one byte each."""
+        steps = tuple(tuple(int(s) for s in offset) for offset in offsets)
+        return cls(steps, (1,) * len(steps))
+
+    @classmethod
+    def parse(cls, text: str, dimensions: int) -> Stencil:
+        """``faces``, ``full``, or offsets such as ``0,1;0,-1;2,0``."""
+        if text in ("faces", "full"):
+            return getattr(cls, text)(dimensions)
+        try:
+            offsets = [tuple(int(s) for s in part.split(",")) for part in text.split(";") if part.strip()]
+        except ValueError:
+            raise PlacementError(f"stencil offsets '{text}': write steps with commas and offsets with semicolons, "
+                                 "such as '0,1;0,-1'") from None  # fmt: skip
+        for offset in offsets:
+            if len(offset) != dimensions:
+                raise PlacementError(f"stencil offset {offset} has {len(offset)} steps, but the process grid has "
+                                     f"{dimensions} dimensions")  # fmt: skip
+            if not any(offset):
+                raise PlacementError(f"stencil offset {offset} leads to the point itself: leave it out")
+        if not offsets:
+            raise PlacementError("the stencil has no offset: give at least one, such as '1,0;-1,0'")
+        return cls.of(offsets)
+
+    def with_halo(self, cells: Sequence[int], halo: int, bytes_per_cell: int) -> Stencil:
+        """Bytes from the cells of one rank and the halo width."""
+        self._check_dimensions(cells, "cells per rank")
+        sizes = [
+            bytes_per_cell * math.prod(n if s == 0 else min(halo, n) for s, n in zip(offset, cells, strict=True))
+            for offset in self.offsets
+        ]
+        return Stencil(self.offsets, tuple(sizes))
+
+    def with_weights(self, weights: Sequence[int]) -> Stencil:
+        """Bytes per dimension: a face offset carries its dimension's weight, others their geometric mean."""
+        self._check_dimensions(weights, "weights")
+        sizes = []
+        for offset in self.offsets:
+            moved = [w for s, w in zip(offset, weights, strict=True) if s]
+            sizes.append(max(1, round(math.prod(moved) ** (1 / len(moved)))))
+        return Stencil(self.offsets, tuple(sizes))
+
+    def _check_dimensions(self, values: Sequence[int], what: str) -> None:
+        if len(values) != len(self.offsets[0]) or min(values) < 1:
+            raise PlacementError(f"{what} {tuple(values)}: give one number of at least 1 for each of the "
+                                 f"{len(self.offsets[0])} dimensions")  # fmt: skip
+
+
+def _around(dimensions: int) -> list[tuple[int, ...]]:
+    return [step for step in itertools.product((-1, 0, 1), repeat=dimensions) if any(step)]

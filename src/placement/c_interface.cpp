@@ -1,0 +1,256 @@
+#include "parhelion/placement/c_interface.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <sstream>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/placement/node_topology.hpp"
+#include "parhelion/placement/placement.hpp"
+
+using namespace parhelion::placement;
+
+struct phl_machine {
+    Machine machine;
+    std::string source;
+};
+
+struct phl_placement {
+    Placement placement;
+    std::string chosen, note;
+    Scores scores;
+    std::vector<Member> members;
+};
+
+namespace {
+
+thread_local std::string last_error;
+
+// No exception crosses into C.
+int guarded(const std::function<void()>& work) {
+    try {
+        work();
+        return 0;
+    } catch (const std::bad_alloc&) {
+        last_error = "out of memory: use a smaller process grid";
+    } catch (const std::exception& error) {
+        last_error = error.what();
+    }
+    return 1;
+}
+
+ProcessGrid grid_from(int dimensions, const int* extents, const int* periodic) {
+    if (dimensions < 1 || dimensions > parhelion::max_dimensions) return make_grid({});
+    std::vector<bool> wraps;
+    if (periodic)
+        for (int d = 0; d < dimensions; ++d) wraps.push_back(periodic[d] != 0);
+    return make_grid({extents, extents + dimensions}, wraps);
+}
+
+Stencil stencil_from(int dimensions, int count, const int* offsets, const std::int64_t* bytes) {
+    Stencil stencil;
+    for (int o = 0; o < count; ++o) {
+        Offset offset;
+        std::copy_n(offsets + o * dimensions, dimensions, offset.step.begin());
+        if (bytes) offset.bytes = bytes[o];
+        stencil.offsets.push_back(offset);
+    }
+    return stencil;
+}
+
+void export_score(const LevelScore& score, std::int64_t* out) {
+    out[0] = score.edges_sum, out[1] = score.edges_max, out[2] = score.bytes_sum, out[3] = score.bytes_max;
+}
+
+std::vector<int> per_node(int nodes, int entries, const int* ranks_per_node) {
+    std::vector<int> ranks(ranks_per_node, ranks_per_node + entries);
+    if (entries == 1) ranks.assign(static_cast<std::size_t>(nodes), ranks.front());
+    if (nodes < 1 || static_cast<int>(ranks.size()) != nodes)
+        throw parhelion::Error("ranks per node are given for " + std::to_string(entries) + " nodes of " +
+                               std::to_string(nodes) + ": give one number for all, or one for each node");
+    return ranks;
+}
+
+phl_machine machine_from(const std::string& text, int nodes, int entries, const int* ranks_per_node, Binding binding) {
+    if (text == "here" || text.starts_with("xml:")) {
+        const auto node = text == "here" ? detect_node_topology() : read_hwloc_xml(text.substr(4));
+        return {machine_of_nodes(node, per_node(nodes, entries, ranks_per_node), binding),
+                node.source + (node.note.empty() ? "" : "; " + node.note)};
+    }
+    const auto topology = parse_topology(text);
+    if (nodes > 0 && topology.levels.front().count != nodes)
+        throw parhelion::Error("topology '" + text + "' has " + std::to_string(topology.levels.front().count) +
+                               " nodes, but " + std::to_string(nodes) + " are asked for: make them agree");
+    return {make_machine(topology, {ranks_per_node, ranks_per_node + entries}, binding), "description '" + text + "'"};
+}
+
+Coords padded(const phl_placement* p, const int* point) {
+    Coords coords{};
+    const auto& grid = p->placement.grid();
+    for (int d = 0; d < grid.dimensions; ++d) {
+        if (point[d] < 0 || point[d] >= grid.extent[d])
+            throw parhelion::Error("coordinate " + std::to_string(point[d]) + " in dimension " + std::to_string(d) +
+                                   " is outside the process grid, whose extent there is " + std::to_string(grid.extent[d]));
+        coords[d] = point[d];
+    }
+    return coords;
+}
+
+Numbering numbering_from(const char* name, int dimensions) {
+    return name && *name ? Numbering::parse(name, dimensions) : Numbering(dimensions);
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* phl_place_error(void) { return last_error.c_str(); }
+
+int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node, int compact,
+                       phl_machine** machine) {
+    return guarded([&] {
+        *machine = new phl_machine(machine_from(topology, nodes, entries, ranks_per_node,
+                                                compact ? Binding::compact : Binding::spread));
+    });
+}
+
+void phl_machine_free(phl_machine* machine) { delete machine; }
+int phl_machine_size(const phl_machine* machine) { return machine->machine.size(); }
+int phl_machine_nodes(const phl_machine* machine) { return machine->machine.nodes(); }
+int phl_machine_levels(const phl_machine* machine) { return machine->machine.levels(); }
+int phl_machine_units(const phl_machine* machine, int level) { return machine->machine.units(level); }
+const char* phl_machine_level(const phl_machine* machine, int level) { return machine->machine.level(level).c_str(); }
+int phl_machine_unit(const phl_machine* machine, int level, int position) {
+    return machine->machine.unit_of(level, position);
+}
+int phl_machine_unit_in_node(const phl_machine* machine, int level, int position) {
+    return machine->machine.unit_in_node(level, position);
+}
+const char* phl_machine_source(const phl_machine* machine) { return machine->source.c_str(); }
+
+int phl_place(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count,
+              const int* offsets, const int64_t* bytes, int objective, int refine, phl_placement** placement) {
+    return guarded([&] {
+        auto found = place({grid_from(dimensions, grid, periodic), stencil_from(dimensions, offset_count, offsets, bytes),
+                            objective ? Objective::jmax : Objective::jsum, refine != 0},
+                           machine->machine);
+        *placement = new phl_placement{std::move(found.placement), found.chosen, found.note, found.scores, found.members};
+    });
+}
+
+int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels, const int* blocks,
+                      const int* periodic, const char* numbering, phl_placement** placement) {
+    return guarded([&] {
+        std::map<std::string, std::vector<int>> by_level;
+        std::istringstream names(levels);
+        for (std::string name; names >> name; blocks += dimensions) by_level[name] = {blocks, blocks + dimensions};
+        std::vector<bool> wraps;
+        for (int d = 0; periodic && d < dimensions; ++d) wraps.push_back(periodic[d] != 0);
+        *placement = new phl_placement{place_by_hand(machine->machine, by_level, wraps, numbering ? numbering : ""),
+                                       "by_hand", "", {}, {}};
+    });
+}
+
+int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* cells, int offset_count,
+                    const int* offsets, int halo, int bytes_per_cell, const int* periodic, int objective, int* grid,
+                    int64_t* bytes) {
+    return guarded([&] {
+        std::vector<bool> wraps;
+        for (int d = 0; periodic && d < dimensions; ++d) wraps.push_back(periodic[d] != 0);
+        const auto choice = choose_grid(machine->machine, {cells, cells + std::max(0, dimensions)},
+                                        stencil_from(dimensions, offset_count, offsets, nullptr), halo, bytes_per_cell,
+                                        wraps, objective ? Objective::jmax : Objective::jsum);
+        std::copy_n(choice.grid.extent.begin(), dimensions, grid);
+        for (const auto& offset : choice.stencil.offsets) *bytes++ = offset.bytes;
+    });
+}
+
+void phl_placement_free(phl_placement* placement) { delete placement; }
+int phl_placement_dimensions(const phl_placement* p) { return p->placement.grid().dimensions; }
+
+int phl_placement_grid(const phl_placement* p, int* grid) {
+    std::copy_n(p->placement.grid().extent.begin(), p->placement.grid().dimensions, grid);
+    return 0;
+}
+
+int phl_placement_position(const phl_placement* p, const int* point, int* position) {
+    return guarded([&] { *position = p->placement.position(padded(p, point)); });
+}
+
+int phl_placement_point(const phl_placement* p, int position, int* point) {
+    return guarded([&] {
+        if (position < 0 || position >= p->placement.machine().size())
+            throw parhelion::Error("position " + std::to_string(position) + " is not one of the machine's " +
+                                   std::to_string(p->placement.machine().size()) + " ranks");
+        const Coords coords = p->placement.point(position);
+        std::copy_n(coords.begin(), p->placement.grid().dimensions, point);
+    });
+}
+
+int phl_placement_positions(const phl_placement* p, int* positions) {
+    return guarded([&] {
+        const Numbering numbering(parhelion::max_dimensions);
+        const auto& grid = p->placement.grid();
+        for (int i = 0; i < grid.size(); ++i) positions[i] = p->placement.position(numbering.coords(grid.extent, i));
+    });
+}
+
+int phl_placement_units(const phl_placement* p, int level, int within_node, int* units) {
+    if (const int failed = phl_placement_positions(p, units)) return failed;
+    const auto& machine = p->placement.machine();
+    std::transform(units, units + machine.size(), units, [&](int position) {
+        return within_node ? machine.unit_in_node(level, position) : machine.unit_of(level, position);
+    });
+    return 0;
+}
+
+int phl_placement_moved(const phl_placement* p) { return p->placement.moved_points(); }
+
+int phl_placement_score(const phl_placement* p, int offset_count, const int* offsets, const int64_t* bytes, int level,
+                        int64_t* score) {
+    return guarded([&] {
+        const auto stencil = stencil_from(p->placement.grid().dimensions, offset_count, offsets, bytes);
+        export_score(p->placement.scores(stencil).at(static_cast<std::size_t>(level)), score);
+    });
+}
+
+int phl_placement_members(const phl_placement* p) { return static_cast<int>(p->members.size()); }
+
+const char* phl_placement_member_name(const phl_placement* p, int member) {
+    return member < 0 ? p->chosen.c_str() : p->members.at(static_cast<std::size_t>(member)).name.c_str();
+}
+
+const char* phl_placement_member_reason(const phl_placement* p, int member) {
+    return member < 0 ? "" : p->members.at(static_cast<std::size_t>(member)).reason.c_str();
+}
+
+int phl_placement_member_score(const phl_placement* p, int member, int level, int64_t* score) {
+    return guarded([&] {
+        const auto& scores = member < 0 ? p->scores : p->members.at(static_cast<std::size_t>(member)).scores;
+        export_score(scores.at(static_cast<std::size_t>(level)), score);
+    });
+}
+
+const char* phl_placement_note(const phl_placement* p) { return p->note.c_str(); }
+
+int phl_numbering_rank(int dimensions, const int* grid, const char* numbering, const int* point, int* rank) {
+    return guarded([&] {
+        const auto checked = grid_from(dimensions, grid, nullptr);
+        Coords coords{};
+        std::copy_n(point, dimensions, coords.begin());
+        *rank = numbering_from(numbering, dimensions).rank(checked.extent, coords);
+    });
+}
+
+int phl_numbering_coords(int dimensions, const int* grid, const char* numbering, int rank, int* point) {
+    return guarded([&] {
+        const auto checked = grid_from(dimensions, grid, nullptr);
+        const Coords coords = numbering_from(numbering, dimensions).coords(checked.extent, rank);
+        std::copy_n(coords.begin(), dimensions, point);
+    });
+}
+
+}  // extern "C"
