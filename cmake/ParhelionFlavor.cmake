@@ -30,6 +30,11 @@ parhelion_write_flavor(${PARHELION_FLAVOR_DIR}/flavor.json
 # What a flavor holds finds its neighbors beside itself or in an installation's lib, and MPI where it was
 # built with. The build tree has the same run path as an installation: nothing is left over. A wheel's
 # run path leads nowhere before it is installed, so its build tree has another.
+set(parhelion_final_run_path ON)
+if(SKBUILD)
+  set(parhelion_final_run_path OFF)
+endif()
+
 function(parhelion_place_in_flavor target)
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PARHELION_FLAVOR_DIR}
@@ -39,7 +44,7 @@ endfunction()
 
 function(parhelion_set_run_path target)
   set_target_properties(${target} PROPERTIES
-    BUILD_WITH_INSTALL_RPATH $<NOT:$<BOOL:${SKBUILD}>>
+    BUILD_WITH_INSTALL_RPATH ${parhelion_final_run_path}
     INSTALL_RPATH "${ARGN};${PARHELION_MPI_RUN_PATH}"
     INSTALL_RPATH_USE_LINK_PATH OFF)
 endfunction()
