@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
+from ..records.facts import Facts, flatten
 from ..records.model import Launch
-
-Facts = list[tuple[str, str]]
-LONG_LIST = 40
 
 
 def environment_facts(environment: dict[str, Any]) -> Facts:
     """Nested values as `cpu model`, `software kernel`, …; what is unknown is left out."""
-    return list(_flatten("", environment))
+    return flatten(environment)
 
 
 def launch_facts(launches: Sequence[Launch]) -> Facts:
@@ -23,8 +19,9 @@ def launch_facts(launches: Sequence[Launch]) -> Facts:
     told: dict[str, list[int]] = {}
     for launch in launches:
         facts = {"flavor": launch.flavor, "ranks": launch.ranks, **launch.mpi, "hosts": sorted(set(map(str, launch.hosts))),
-                 "binding": launch.binding, "bound by": launch.bound_by, "libraries": launch.libraries, "control variables": launch.cvars}  # fmt: skip
-        for name, value in _flatten("", facts):
+                 "binding": launch.binding, "bound by": launch.bound_by, "libraries": launch.libraries,
+                 "control variables": launch.cvars}  # fmt: skip
+        for name, value in flatten(facts):
             told.setdefault(f"{name}\0{value}", []).append(launch.launch)
     result = [_named(key, numbers, len(launches)) for key, numbers in told.items()]
     times = ", ".join(f"{launch.mpi_init_s * 1e3:.1f} ms" for launch in launches if launch.mpi_init_s is not None)
@@ -35,18 +32,3 @@ def _named(key: str, numbers: list[int], launches: int) -> tuple[str, str]:
     name, _, value = key.partition("\0")
     some = len(numbers) < launches
     return (f"{name} (start {', '.join(str(number + 1) for number in numbers)})" if some else name, value)
-
-
-def _flatten(prefix: str, value: Any) -> Facts:
-    if isinstance(value, dict):
-        return [fact for key, each in value.items() for fact in _flatten(f"{prefix} {key}".strip().replace("_", " "), each)]
-    if value is None or value in ([], ""):
-        return []
-    return [(prefix, _text(value))]
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        shown = value[:LONG_LIST]
-        return "\n".join(shown) + (f"\n… and {len(value) - LONG_LIST} more" if len(value) > LONG_LIST else "")
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

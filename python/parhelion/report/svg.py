@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -57,10 +58,7 @@ def inline(drawing: Figure, prefix: str, description: str) -> str:
     """The figure as an `<svg>` element; `prefix` keeps its ids apart from those of other figures on the page."""
     from markupsafe import escape
 
-    buffer = io.StringIO()
-    drawing.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    text = buffer.getvalue()
-    text = text[text.index("<svg") :]
+    text = _drawn(drawing)
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r'\s(xmlns(:\w+)?|version)="[^"]*"', "", text)
     text = DEFINITION.sub(rf'id="{prefix}-\1"', text)
@@ -70,3 +68,12 @@ def inline(drawing: Figure, prefix: str, description: str) -> str:
         text = text.replace(key, f"var(--{name})")
     label = f'<svg role="img" aria-label="{escape(description)}" '
     return text.replace("<svg ", label, 1)
+
+
+def _drawn(drawing: Figure) -> str:
+    buffer = io.StringIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # letters are set by the page, in its own fonts
+        drawing.savefig(buffer, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]

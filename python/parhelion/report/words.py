@@ -35,6 +35,26 @@ def times(ratio: float | None) -> str:
     return f"{ratio:.2f}×" if ratio else "–"
 
 
+def ratio(value: float | None) -> str:
+    """A ratio of B over A."""
+    return f"{value:.3f}" if value else "–"
+
+
+def ratios(ends: Interval) -> str:
+    """The interval of a ratio."""
+    return f"{ends.low:.3f}–{ends.high:.3f}" if ends.low is not None and ends.high is not None else "–"
+
+
+def signed(value: float | None) -> str:
+    """An effect size from -1 to 1."""
+    return f"{value:+.2f}" if value is not None else "–"
+
+
+def p_value(value: float | None) -> str:
+    """A p value, small ones by their bound."""
+    return "–" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def pipes(value: Any) -> str:
     """A value inside a Markdown table: one line, nothing that Markdown or HTML would take for its own."""
     escaped = str(value).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
@@ -53,6 +73,10 @@ filters: dict[str, Callable[..., str]] = {
     "times": times,
     "param": text,
     "pipes": pipes,
+    "ratio": ratio,
+    "ratios": ratios,
+    "signed": signed,
+    "p_value": p_value,
     "breaks": breaks,
     "setup_exchanges": setup_exchanges,
 }

@@ -1,0 +1,38 @@
+"""`parhelion calibrate`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from .options import POSITIVE
+from .output import Output, json_option
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--planted", type=click.FloatRange(1, 100, min_open=True), default=1.05, show_default=True, help="Slowdown.")
+@click.option("--splits", type=click.IntRange(1, 100_000), default=200, show_default=True)
+@click.option("--launches", type=POSITIVE, help="Launches a side [half of what there is].")
+@click.option("--contenders", "--transports", help="Only these, separated by commas.")
+@click.option("--seed", type=click.IntRange(0, 2**62), default=1, show_default=True)
+@json_option
+def calibrate(
+    run: Path, planted: float, splits: int, launches: int | None, contenders: str | None, seed: int, json_file: str | None
+) -> None:
+    """Split the launches of RUN at random into pairs in which nothing changed, and say how often `compare` finds a
+    difference that is not there, and one that was planted.
+    """
+    from ..comparison.calibration import calibrate as measure
+    from ..comparison.sets import read_set
+    from .compare import only
+
+    output = Output(json_file)
+    found = measure(only(read_set(run), contenders), planted, splits, launches, seed)
+    say = output.console.print
+    say(f"{found.splits} random splits, {found.launches} launches a side, {found.cases} cases × contenders (seed {seed})")
+    say(f"A/A: {found.false_pairs:.1%} of pairs called different in at least one case; {found.false_cases:.2%} of cases")
+    say(f"planted ×{planted:g}: found in {found.found_pairs:.1%} of pairs; {found.found_cases:.1%} of cases")
+    output.document({"schema": "parhelion.calibration/1", "seed": seed, **asdict(found)})

@@ -1,0 +1,69 @@
+"""`parhelion compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .errors import OK, WRONG_VALUE, BadInput
+from .output import Output, json_option
+
+FAIL_ON = {"slower": ("slower",), "different": ("slower", "faster"), "never": ()}
+
+
+@click.command()
+@click.argument("a", type=click.Path(path_type=Path))
+@click.argument("b", type=click.Path(path_type=Path))
+@click.option("--alpha", type=click.FloatRange(0, 0.5, min_open=True), default=0.05, show_default=True,
+              help="Share of false findings that is accepted.")
+@click.option("--least", type=click.FloatRange(0, 1), default=0.01, show_default=True, help="Smaller differences do not count.")
+@click.option("--margin", type=click.FloatRange(0, 1, min_open=True), default=0.05, show_default=True,
+              help="What 'no difference shown' rules out.")
+@click.option("--contenders", "--transports", help="Only these, separated by commas.")
+@click.option("--fail-on", type=click.Choice(list(FAIL_ON)), default="slower", show_default=True,
+              help="Which verdict about B gives exit status 1.")
+@click.option("--all", "show_all", is_flag=True, help="Show every case, not only those that changed.")
+@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), help="Also write Markdown, for a pull request.")
+@json_option
+def compare(
+    a: Path, b: Path, alpha: float, least: float, margin: float, contenders: str | None, fail_on: str, show_all: bool,
+    markdown: Path | None, json_file: str | None,
+) -> None:
+    """Compare B with A: each a run, or a folder of runs whose launches count together.
+
+    Ratios are B / A: above 1, B is slower. Ten launches a side find 5 % on an ordinary machine; `parhelion calibrate`
+    tells for this one. Exit status 1 when B is slower (see --fail-on).
+    """  # fmt: skip
+    from ..comparison import compare as compare_sets
+    from ..comparison import comparison_document, read_set
+    from ..statistics.verdict import Rules
+    from .compare_text import show
+
+    output = Output(json_file)
+    rules = Rules(alpha=alpha, least=least, margin=margin)
+    sets = [only(read_set(path), contenders) for path in (a, b)]
+    found = compare_sets(*sets, rules)
+    show(found, output.console, show_all)
+    if markdown:
+        _write(markdown, found)
+    output.document(comparison_document(found))
+    raise SystemExit(WRONG_VALUE if any(str(row.verdict) in FAIL_ON[fail_on] for row in found.rows) else OK)
+
+
+def only(records, contenders: str | None):
+    """The set with the named contenders alone."""
+    if contenders:
+        wanted = set(contenders.split(","))
+        for record in records.records:
+            record.cases = [line for line in record.cases if line.contender in wanted]
+    return records
+
+
+def _write(path: Path, found) -> None:
+    from ..comparison.markdown import markdown
+
+    try:
+        path.write_text(markdown(found), encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"cannot write --markdown {path}: {error.strerror}") from None

@@ -1,0 +1,74 @@
+"""A comparison for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..comparison import Comparison, Row
+from ..comparison.changes import Change
+from ..records.params import text, varying
+from ..report.words import p_value, ratio, ratios, signed
+from ..statistics.numbers import microseconds
+from ..statistics.verdict import Verdict
+
+COLORS = {Verdict.SLOWER: "bold red", Verdict.FASTER: "bold green", Verdict.NO_DIFFERENCE: "default", Verdict.NOT_ENOUGH: "yellow"}
+CHANGED = (Verdict.SLOWER, Verdict.FASTER)
+
+
+def show(comparison: Comparison, console: Console, show_all: bool) -> None:
+    """Verdicts first, then the cases, then what changed around them."""
+    first, second = comparison.sets
+    console.print(f"A: {first.name}, {first.launches} launches\nB: {second.name}, {second.launches} launches", markup=False)
+    rows = [row for row in comparison.rows if show_all or row.verdict in CHANGED]
+    if rows:
+        console.print(_table(comparison, rows))
+    counts = [f"[{COLORS[verdict]}]{comparison.count(verdict)} {verdict}[/]" for verdict in Verdict]
+    console.print(", ".join(counts), "" if show_all else "[dim](--all shows every case)[/]")
+    _advise(comparison, console)
+    _print_changes(comparison, console)
+
+
+def _table(comparison: Comparison, rows: list[Row]) -> Table:
+    table = Table(title="B against A, µs per exchange; ratio above 1: B is slower", title_justify="left")
+    parameters = varying([row.case for row in comparison.rows])
+    for name in (*parameters, "contender", "A", "B", "B / A", "95 %", "Cliff's δ", "p", "verdict"):
+        table.add_column(escape(name), justify="left" if name in ("contender", "verdict") else "right")
+    for row in rows:
+        found = row.difference
+        cells = [text(row.case.params.get(name)) for name in parameters]
+        figures = [*map(microseconds, row.medians), ratio(found.ratio), ratios(found.interval), signed(found.cliffs_delta)]
+        words = [*cells, row.contender, *figures, p_value(row.p_adjusted)]
+        table.add_row(*map(escape, words), f"[{COLORS[row.verdict]}]{row.verdict}[/]")
+    return table
+
+
+def _advise(comparison: Comparison, console: Console) -> None:
+    if any(row.difference.single_launch for row in comparison.rows):
+        console.print("[yellow]note:[/] one side has a single launch, so a difference may come from the launch itself; "
+                      "measure with --launches 10", soft_wrap=True)  # fmt: skip
+    elif comparison.count(Verdict.NOT_ENOUGH):
+        console.print("[yellow]note:[/] where samples do not suffice, more launches help: --launches 10", soft_wrap=True)
+    for side, names in comparison.only.items():
+        if names:
+            console.print(f"only in {side}: {', '.join(names)}", markup=False, soft_wrap=True)
+
+
+def _print_changes(comparison: Comparison, console: Console) -> None:
+    kinds = {"environment": comparison.changes.environment, "ranks": comparison.changes.ranks,
+             "libraries": comparison.changes.libraries, "messages and choices": comparison.changes.behavior}  # fmt: skip
+    for kind, found in kinds.items():
+        if found:
+            console.print(_changes_table(kind, found))
+    if not comparison.changes.any:
+        console.print("nothing that was recorded changed around the figures")
+
+
+def _changes_table(kind: str, found: list[Change]) -> Table:
+    table = Table(title=f"changed: {kind}", title_justify="left")
+    for name in ("", "A", "B"):
+        table.add_column(name, overflow="fold")
+    for change in found:
+        table.add_row(*(escape(value) if value else "[dim]–[/]" for value in (change.name, change.first, change.second)))
+    return table

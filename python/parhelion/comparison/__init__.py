@@ -1,0 +1,7 @@
+"""Two sets of records against each other: what changed in the figures, and what changed around them."""
+
+from .comparison import Comparison, Row, compare
+from .document import comparison_document
+from .sets import RecordSet, read_set
+
+__all__ = ["Comparison", "RecordSet", "Row", "compare", "comparison_document", "read_set"]

@@ -1,0 +1,107 @@
+"""What differs around the figures: environment, control variables, libraries, what the library chose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from ..records.facts import flatten
+from ..records.model import Launch
+from .sets import RecordSet
+
+# What differs between any two runs and means nothing.
+VOLATILE = ("load", "variables PMI", "variables MPI LOCAL", "binding")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One fact: its values on both sides, `None` where a side lacks it."""
+
+    name: str
+    first: str | None
+    second: str | None
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Differences by kind."""
+
+    environment: list[Change]
+    ranks: list[Change]
+    libraries: list[Change]
+    behavior: list[Change]
+
+    @property
+    def any(self) -> bool:
+        return bool(self.environment or self.ranks or self.libraries or self.behavior)
+
+
+def changes(first: RecordSet, second: RecordSet) -> Changes:
+    """Compare what both sides told; a fact that varies within a side is shown with all its values."""
+    return Changes(
+        environment=_differences(_environment(first), _environment(second)),
+        ranks=_differences(_ranks(first), _ranks(second)),
+        libraries=_differences(_libraries(first), _libraries(second)),
+        behavior=_differences(_behavior(first), _behavior(second)),
+    )
+
+
+Facts = dict[str, str]
+
+
+def _differences(first: Facts, second: Facts) -> list[Change]:
+    names = dict.fromkeys([*first, *second])
+    return [Change(name, first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)]
+
+
+def _gathered(pairs: Iterable[tuple[str, str]]) -> Facts:
+    values: dict[str, dict[str, None]] = {}
+    for name, value in pairs:
+        values.setdefault(name, {})[value] = None
+    return {name: " | ".join(sorted(each)) for name, each in values.items() if not name.startswith(VOLATILE)}
+
+
+def _environment(side: RecordSet) -> Facts:
+    return _gathered(fact for record in side.records for fact in flatten(record.run.environment))
+
+
+def _ranks(side: RecordSet) -> Facts:
+    return _gathered(fact for launch in _launches(side) for fact in flatten(_told(launch)))
+
+
+def _told(launch: Launch) -> dict[str, Any]:
+    return {"ranks": launch.ranks, "mpi": launch.mpi, "flavor": launch.flavor, "bound by": launch.bound_by,
+            "hosts": len(set(map(str, launch.hosts))), "control variable": launch.cvars}  # fmt: skip
+
+
+def _libraries(side: RecordSet) -> Facts:
+    """Where each library was loaded from, by its name up to `.so`: another version is a change, too."""
+    paths = [PurePath(str(path)) for launch in _launches(side) for path in launch.libraries]
+    return _gathered((path.name.partition(".so")[0], str(path)) for path in paths)
+
+
+def _behavior(side: RecordSet) -> Facts:
+    """Messages and bytes per exchange, and what `auto` chose."""
+    facts = []
+    for case in side.cases:
+        for entry in case.entries.values():
+            who = f"{entry.contender} on {case.name}"
+            for line in entry.lines[:1]:
+                told = {"messages": line.messages, "bytes": line.bytes, "choice": _choice(line.explain)}
+                facts += [(f"{what} of {who}", str(value)) for what, value in told.items() if value is not None]
+    return _gathered(facts)
+
+
+def _choice(explain: Any) -> str | None:
+    """The choice without the timings that led to it, as far as it can be told apart."""
+    if isinstance(explain, dict):
+        explain = explain.get("chosen") or explain.get("choice")
+    if not isinstance(explain, str):
+        return None
+    return " ".join(word for word in explain.split() if not any(sign.isdigit() for sign in word))
+
+
+def _launches(side: RecordSet) -> list[Launch]:
+    return [launch for record in side.records for launch in record.launches]

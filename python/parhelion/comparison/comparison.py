@@ -1,0 +1,107 @@
+"""Comparing all cases of two sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from ..records import CaseResult, Entry, RecordError
+from ..records.model import Case
+from ..records.params import in_order
+from ..statistics.compare import Difference, difference
+from ..statistics.states import Launch
+from ..statistics.verdict import DEFAULT_RULES, Rules, Verdict, adjusted, verdicts
+from .changes import Changes, changes
+from .sets import RecordSet, check_comparable
+
+HERE = ("dataset",)  # parameters that name a place on one machine: their last part tells what they are
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender on one case; `ratio` above 1 means that B takes longer."""
+
+    case: CaseResult
+    contender: str
+    medians: tuple[float | None, float | None]
+    difference: Difference
+    p_adjusted: float | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """B against A. `only` lists what one side alone has measured."""
+
+    sets: tuple[RecordSet, RecordSet]
+    rows: list[Row]
+    rules: Rules
+    changes: Changes
+    only: dict[str, list[str]] = field(default_factory=dict)
+
+    def count(self, verdict: Verdict) -> int:
+        return sum(row.verdict is verdict for row in self.rows)
+
+
+def compare(first: RecordSet, second: RecordSet, rules: Rules = DEFAULT_RULES) -> Comparison:
+    """Compare B (`second`) with A (`first`) case by case; raises `RecordError` when nothing can be compared."""
+    check_comparable((first, second))
+    sides = [_entries(first), _entries(second)]
+    shared = [key for key in sides[0] if key in sides[1]]
+    if not shared:
+        raise RecordError(f"{first.name} and {second.name} have no case and contender in common: nothing can be compared")
+    pairs = [(sides[0][key], sides[1][key]) for key in shared]
+    return Comparison(
+        sets=(first, second),
+        rows=compare_entries(pairs, rules),
+        rules=rules,
+        changes=changes(first, second),
+        only={"A": _missing(*sides), "B": _missing(*reversed(sides))},
+    )
+
+
+Pair = tuple[tuple[CaseResult, Entry], tuple[CaseResult, Entry]]
+
+
+def compare_entries(pairs: Sequence[Pair], rules: Rules) -> list[Row]:
+    """Rows of all pairs, judged as one family."""
+    found = [difference(launches(a.lines), launches(b.lines)) for (_, a), (_, b) in pairs]
+    judged = zip(pairs, found, adjusted(found), verdicts(found, rules), strict=True)
+    return [
+        Row(case, a.contender, (a.median, b.median), each, p, verdict)
+        for ((case, a), (_, b)), each, p, verdict in judged
+    ]
+
+
+def launches(lines: Sequence[Case]) -> list[Launch]:
+    """Samples and probes of every launch that measured and whose values were right."""
+    return [_launch(line) for line in lines if line.samples and line.verified is not False]
+
+
+def _launch(line: Case) -> Launch:
+    # A clock of low resolution can give 0; it has no logarithm and tells nothing of a ratio.
+    samples = np.maximum(np.asarray(line.samples), 1e-12)
+    probe = np.array([np.nan if value is None else value for value in line.probe_ns or []], dtype=float)
+    return Launch(samples, probe if len(probe) == len(samples) else np.full(len(samples), np.nan))
+
+
+def _entries(records: RecordSet) -> dict[tuple[bytes, str], tuple[CaseResult, Entry]]:
+    return {
+        (_identity(case.params), entry.contender): (case, entry)
+        for case in in_order(records.cases)
+        for entry in case.entries.values()
+        if entry.ran
+    }
+
+
+def _identity(params: dict[str, Any]) -> bytes:
+    shown = {name: str(value).rpartition("/")[2] if name in HERE else value for name, value in params.items()}
+    return msgspec.json.encode(shown, order="deterministic")
+
+
+def _missing(side: dict, other: dict) -> list[str]:
+    return [f"{entry.contender} on {case.name}" for key, (case, entry) in side.items() if key not in other]

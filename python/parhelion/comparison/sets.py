@@ -1,0 +1,43 @@
+"""A set of records: one side of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..records import CaseResult, Record, RecordError, read_record, results
+from ..records.read import FILE_NAME
+
+
+@dataclass(frozen=True)
+class RecordSet:
+    """One or more runs of the same thing; their launches count alike."""
+
+    name: str
+    records: list[Record]
+
+    @property
+    def cases(self) -> list[CaseResult]:
+        return results(line for record in self.records for line in record.cases)
+
+    @property
+    def launches(self) -> int:
+        return sum(len(record.launches) for record in self.records)
+
+
+def read_set(path: Path) -> RecordSet:
+    """The run at `path`, or all runs in the folders right below it; raises `RecordError`."""
+    if path.is_dir() and not (path / FILE_NAME).exists():
+        runs = sorted(folder for folder in path.iterdir() if (folder / FILE_NAME).is_file())
+        if runs:
+            return RecordSet(path.name, [read_record(run) for run in runs])
+    record = read_record(path)
+    return RecordSet(record.labels.get("image") or record.id, [record])
+
+
+def check_comparable(sets: Sequence[RecordSet]) -> None:
+    """Both sides must be of one benchmark."""
+    benchmarks = {record.run.benchmark for each in sets for record in each.records}
+    if len(benchmarks) > 1:
+        raise RecordError(f"cannot compare runs of {' and '.join(sorted(benchmarks))}: give runs of one benchmark")

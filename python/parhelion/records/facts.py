@@ -1,0 +1,26 @@
+"""Nested values as flat names and values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+Facts = list[tuple[str, str]]
+LONG_LIST = 40
+
+
+def flatten(value: Any, prefix: str = "") -> Facts:
+    """`{"cpu": {"model": "X"}}` as `("cpu model", "X")`; what is unknown or empty is left out."""
+    if isinstance(value, dict):
+        return [fact for key, each in value.items() for fact in flatten(each, f"{prefix} {key}".strip().replace("_", " "))]
+    if value is None or value in ([], ""):
+        return []
+    return [(prefix, _text(value))]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        shown = value[:LONG_LIST]
+        return "\n".join(shown) + (f"\n… and {len(value) - LONG_LIST} more" if len(value) > LONG_LIST else "")
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
