@@ -15,6 +15,7 @@ struct Communicator::State {
     int tag_limit = 32767;  // what every MPI offers at least (MPI-4.1 §9.1.2)
     std::optional<Communicator> node;
     std::unordered_map<int, int> node_rank_of;  // only the ranks of this node: never O(P)
+    std::unordered_map<std::type_index, std::shared_ptr<void>> shared;
 
     explicit State(MPI_Comm own) : handle(own) {
         check_mpi(MPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -111,6 +112,8 @@ const Communicator& Communicator::node() const {
     MPI_Group_free(&near);
     return *state_->node;
 }
+
+std::shared_ptr<void>& Communicator::shared_place(std::type_index type) const { return state_->shared[type]; }
 
 int Communicator::node_rank(int rank) const {
     const auto found = state_->node_rank_of.find(rank);

@@ -106,10 +106,12 @@ byte_count next_color() {
 
 class NodeResource final : public std::pmr::memory_resource {
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-        if (alignment > 4096) throw std::bad_alloc();
-        auto mapping = make_mapping(static_cast<byte_count>(bytes));
-        const std::lock_guard lock(mutex_);
+        // The pool asks for chunks aligned to their block size, which may be more than a page.
+        auto mapping = make_mapping(static_cast<byte_count>(bytes + alignment));
         void* start = mapping->start();
+        std::size_t space = bytes + alignment;
+        std::align(alignment, bytes, start, space);
+        const std::lock_guard lock(mutex_);
         held_[start] = std::move(mapping);
         return start;
     }

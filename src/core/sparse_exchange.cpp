@@ -1,5 +1,7 @@
 #include "parhelion/core/sparse_exchange.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <climits>
 
@@ -55,7 +57,11 @@ std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel
     }
     // Synchronous sends complete when received; when everybody's have, the barrier completes and nothing is under way.
     MPI_Request barrier = MPI_REQUEST_NULL;
+    constexpr int eager_polls = 200;
+    int polls = 0;
     for (bool in_barrier = false;;) {
+        // MPI_Test never gives the core away: with more ranks than cores, each would poll to the end of its time slice.
+        if (++polls > eager_polls) sched_yield();
         while (take_one(comm, tag, incoming)) {}
         int done = 0;
         if (in_barrier) {

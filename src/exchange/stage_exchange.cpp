@@ -31,6 +31,10 @@ StageExchange::StageExchange(const Plan& plan, const StagePlan& stage, const Cho
 
 void StageExchange::use(const Plan& plan, const TransportInfo& info, std::vector<const LinkPlan*> links) {
     auto transport = info.make({plan, links, plan.communicator().next_tag()});
+    if (!links.empty()) {
+        if (transport->node() != nullptr) node_ = transport->node();
+        else also_mpi_ = true;
+    }
     used_.push_back({&info, std::move(transport), std::move(links)});
 }
 
@@ -75,26 +79,24 @@ bool StageExchange::finished(Direction direction) {
 }
 
 void StageExchange::end(Direction direction, Reduction reduction, double timeout_s) {
-    Waiter waiter(timeout_s);
+    Waiter waiter(node_, also_mpi_, timeout_s);
     const auto wait = [&](bool progressed) {
         if (progressed) waiter.reset();
-        else if (!waiter.pause()) report_timeout(direction, timeout_s);
+        else waiter.pause([&] { return missing_text(direction); });
     };
     while (missing_ > 0) wait(deliver_arrived(direction, reduction));
     if (direction == Direction::reverse) deliver_in_order(reduction);
     while (!finished(direction)) wait(false);
 }
 
-void StageExchange::report_timeout(Direction direction, double timeout_s) const {
-    std::string text = "no answer within " + std::to_string(timeout_s) + " s in a " +
-                       (direction == Direction::forward ? "forward" : "reverse") + " exchange on rank " +
-                       std::to_string(plan_.communicator().rank()) + ":";
+std::string StageExchange::missing_text(Direction direction) const {
+    std::string text = direction == Direction::forward ? "in a forward exchange" : "in a reverse exchange";
+    text += " of rank " + std::to_string(plan_.communicator().rank());
     for (std::size_t u = 0; u < used_.size(); ++u)
         for (std::size_t slot = 0; slot < arrived_[u].size(); ++slot)
             if (!arrived_[u][slot] && used_[u].links[slot]->way(direction).receive_bytes > 0)
-                text += " " + used_[u].info->name + " " + used_[u].transport->state(static_cast<int>(slot), direction) + ";";
-    text += " see whether that rank still runs and begins its exchanges in the same order; PARHELION_TIMEOUT sets the limit";
-    throw Error(text, ErrorKind::timeout);
+                text += ", " + used_[u].info->name + " " + used_[u].transport->state(static_cast<int>(slot), direction);
+    return missing_ > 0 ? text : text + ", waiting for its neighbors to take its values";
 }
 
 }  // namespace parhelion

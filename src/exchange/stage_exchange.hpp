@@ -34,7 +34,7 @@ private:
     bool deliver_arrived(Direction direction, Reduction reduction);
     void deliver_in_order(Reduction reduction);
     bool finished(Direction direction);
-    [[noreturn]] void report_timeout(Direction direction, double timeout_s) const;
+    std::string missing_text(Direction direction) const;
 
     const Plan& plan_;
     const StagePlan& stage_;
@@ -42,6 +42,8 @@ private:
     std::vector<Place> in_order_;                  // receivers of a reverse exchange
     std::vector<std::vector<char>> arrived_;       // per transport and slot
     int missing_ = 0;
+    NodeContext* node_ = nullptr;  // where to sleep, when a neighbor is on this node
+    bool also_mpi_ = false;
 };
 
 }  // namespace parhelion

@@ -6,24 +6,75 @@
 #include <immintrin.h>
 #endif
 
-namespace parhelion {
+#include "parhelion/core/error.hpp"
+#include "transport/node/node_context.hpp"
 
-bool Waiter::pause() {
-    ++polls_;
-    if (polls_ < eager_polls) {
+namespace parhelion {
+namespace {
+
+// About 50 µs of polling where every rank has a core; where ranks share cores, polling keeps the neighbor from running.
+constexpr int polls_with_own_core = 2000;
+constexpr int polls_with_shared_core = 50;
+constexpr long longest_sleep_us = 20000;  // dead neighbors are looked for that often
+constexpr long sleep_beside_mpi_us = 50;
+constexpr double watch_every_s = 0.1;
+
+}  // namespace
+
+Waiter::Waiter(NodeContext* node, bool also_mpi, double timeout_s)
+    : node_(node), also_mpi_(also_mpi), timeout_s_(timeout_s),
+      eager_polls_(node != nullptr && node->oversubscribed() ? polls_with_shared_core : polls_with_own_core) {}
+
+void Waiter::relax() {
 #if defined(__x86_64__)
-        _mm_pause();
+    _mm_pause();
 #endif
-        return true;
+}
+
+void Waiter::pause_slowly(const std::function<std::string()>& what) {
+    if (node_ == nullptr) {
+        sched_yield();
+        if (polls_ % 256 == 0) watch(what);
+        return;
     }
-    sched_yield();
-    if (timeout_s_ <= 0 || polls_ % polls_between_clocks != 0) return true;
+    if (node_->advance_all()) return;
+    watch(what);
+    sleep();
+}
+
+// First call: announce the sleep and let the caller poll once more. Second call: sleep.
+void Waiter::sleep() {
+    Postbox& postbox = node_->postbox();
+    if (!armed_) {
+        doorbell_ = postbox.doorbell.load(std::memory_order_acquire);
+        postbox.sleepers.fetch_add(1, std::memory_order_seq_cst);
+        armed_ = true;
+        return;
+    }
+    sleep_at(postbox, doorbell_, also_mpi_ ? sleep_beside_mpi_us : longest_sleep_us);
+    disarm();
+}
+
+void Waiter::disarm() {
+    if (!armed_) return;
+    node_->postbox().sleepers.fetch_sub(1, std::memory_order_relaxed);
+    armed_ = false;
+}
+
+void Waiter::watch(const std::function<std::string()>& what) {
     const auto now = Clock::now();
     if (!timing_) {
         timing_ = true;
-        since_ = now;
+        since_ = watched_ = now;
     }
-    return std::chrono::duration<double>(now - since_).count() < timeout_s_;
+    const auto passed = [&](Clock::time_point start) { return std::chrono::duration<double>(now - start).count(); };
+    if (node_ != nullptr && passed(watched_) >= watch_every_s) {
+        watched_ = now;
+        node_->check_neighbors("rank was " + what());
+    }
+    if (timeout_s_ > 0 && passed(since_) >= timeout_s_)
+        throw Error("no answer within " + std::to_string(timeout_s_) + " s: " + what() + "; see whether that rank still runs "
+                    "and begins its exchanges in the same order (PARHELION_TIMEOUT sets the limit)", ErrorKind::timeout);
 }
 
 }  // namespace parhelion

@@ -2,28 +2,55 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
 
 namespace parhelion {
 
-/// Polls at first; then gives the core away between polls, so that more ranks than cores make progress.
-/// Yielding costs a system call only after a neighbor is late by `eager_polls` polls.
+class NodeContext;
+
+/// Polls at first. A neighbor that is later than that gets the core: between polls this rank yields it (MPI must keep
+/// polling) or sleeps until somebody on the node rings. While a wait is long, work for other exchanges goes on and dead
+/// neighbors are noticed.
 class Waiter {
 public:
-    explicit Waiter(double timeout_s) : timeout_s_(timeout_s) {}
+    /// `node`: where to sleep, null when only MPI is waited for. `also_mpi`: MPI needs polling too.
+    Waiter(NodeContext* node, bool also_mpi, double timeout_s);
+    ~Waiter() { disarm(); }
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
 
-    /// Call when a poll found nothing. Returns false when the time limit has passed.
-    bool pause();
+    /// Call when a poll found nothing, then poll again. `what` describes the wait for an error.
+    /// Throws Error when the time limit has passed or a neighbor on the node is gone.
+    template <class What>
+    void pause(What&& what) {
+        if (++polls_ < eager_polls_) return relax();
+        pause_slowly(what);
+    }
     /// Call when something happened.
-    void reset() { polls_ = 0; }
+    void reset() {
+        disarm();
+        polls_ = 0;
+    }
 
 private:
     using Clock = std::chrono::steady_clock;
-    static constexpr int eager_polls = 200;
-    static constexpr int polls_between_clocks = 1024;
+    static void relax();
+    void pause_slowly(const std::function<std::string()>& what);
+    void watch(const std::function<std::string()>& what);
+    void sleep();
+    void disarm();
+
+    NodeContext* node_;
+    bool also_mpi_;
     double timeout_s_;
+    int eager_polls_;
     int polls_ = 0;
+    bool armed_ = false;
+    std::uint32_t doorbell_ = 0;
     bool timing_ = false;
-    Clock::time_point since_{};
+    Clock::time_point since_{}, watched_{};
 };
 
 }  // namespace parhelion

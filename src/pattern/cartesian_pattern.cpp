@@ -95,7 +95,7 @@ struct Rule {
 
     bool takes(const std::array<const Reading*, max_dimensions>& along, int dimensions) const {
         int ghosts = 0;
-        for (int d = 0; d < dimensions; ++d) ghosts += along[d]->segment.ghost;
+        for (int d = 0; d < std::min(dimensions, max_dimensions); ++d) ghosts += along[d]->segment.ghost;
         if (stage < 0) return neighbors == Neighbors::full ? ghosts > 0 : ghosts == 1;
         return along[stage]->segment.ghost;
     }
@@ -140,7 +140,7 @@ private:
 
     template <class Visitor>
     void descend(int d, const Block& block, Rule rule, Side side, Along& along, Visitor& visitor) const {
-        if (d == domain_.dimensions()) {
+        if (d == max_dimensions || d == domain_.dimensions()) {
             if (rule.takes(along, d)) visitor(along);
             return;
         }

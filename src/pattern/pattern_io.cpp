@@ -3,9 +3,8 @@
 #include <istream>
 #include <ostream>
 
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
-#include "parhelion/pattern/pattern.hpp"
+#include "pattern/words.hpp"
 
 namespace parhelion {
 namespace {
@@ -13,38 +12,13 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "patterns are saved as little-endian words");
 
 constexpr char magic[8] = {'P', 'H', 'L', 'P', 'T', 'N', '0', '1'};
-using Words = std::vector<global_index>;
 
-[[noreturn]] void refuse(const std::string& why) {
-    throw Error("cannot load the pattern: " + why + ": save it again with this version and the same ranks");
-}
+[[noreturn]] void refuse(const std::string& why) { WordReader({}, "pattern").refuse(why); }
 
-template <class Range>
-void put_list(Words& words, const Range& list) {
-    words.push_back(static_cast<global_index>(list.size()));
-    words.insert(words.end(), list.begin(), list.end());
-}
-
-void put(Words& words, const Box& box) {
-    words.insert(words.end(), box.lo.begin(), box.lo.end());
-    words.insert(words.end(), box.hi.begin(), box.hi.end());
-}
-
-void put(Words& words, const Selection& side) {
-    words.push_back(static_cast<global_index>(side.boxes.size()));
-    for (const BoxPiece& piece : side.boxes) {
-        words.push_back(piece.block);
-        put(words, piece.cells);
-        put(words, piece.owner);
-        words.insert(words.end(), piece.shift.begin(), piece.shift.end());
-    }
-    put_list(words, side.cells);
-}
-
-void put(Words& words, const Link& link) {
+void put_link(Words& words, const Link& link) {
     words.push_back(link.rank);
-    put(words, link.send);
-    put(words, link.receive);
+    put_selection(words, link.send);
+    put_selection(words, link.receive);
     words.push_back(link.send_unique);
     words.push_back(link.receive_unique);
     put_list(words, link.send_duplicate_of);
@@ -58,71 +32,20 @@ Words flatten(const Pattern& pattern) {
         words.push_back(pattern.halo.upper[d]);
     }
     words.push_back(static_cast<global_index>(pattern.blocks.size()));
-    for (const Box& block : pattern.blocks) put(words, block);
+    for (const Box& block : pattern.blocks) put_box(words, block);
     words.push_back(static_cast<global_index>(pattern.stages.size()));
     for (const Stage& stage : pattern.stages) {
         words.push_back(static_cast<global_index>(stage.size()));
-        for (const Link& link : stage) put(words, link);
+        for (const Link& link : stage) put_link(words, link);
     }
     return words;
 }
 
-// Reads words in order; never past the end, never a list longer than what is left.
-class Reader {
-public:
-    explicit Reader(const Words& words) : words_(words) {}
-    global_index next() {
-        if (at_ >= words_.size()) refuse("it ends early");
-        return words_[at_++];
-    }
-    template <class T>
-    T next_in(global_index lo, global_index hi) {
-        const global_index value = next();
-        if (value < lo || value > hi) refuse("the number " + std::to_string(value) + " is out of range");
-        return static_cast<T>(value);
-    }
-    std::size_t count(std::size_t words_each) {
-        return next_in<std::size_t>(0, static_cast<global_index>((words_.size() - at_) / words_each));
-    }
-    std::vector<local_index> list() {
-        std::vector<local_index> result(count(1));
-        for (auto& value : result) value = next_in<local_index>(0, 2147483647);
-        return result;
-    }
-    bool at_end() const { return at_ == words_.size(); }
-
-private:
-    const Words& words_;
-    std::size_t at_ = 0;
-};
-
-constexpr global_index coordinate_limit = global_index{1} << 48;
-
-Box get_box(Reader& reader) {
-    Box box;
-    for (auto& x : box.lo) x = reader.next_in<global_index>(-coordinate_limit, coordinate_limit);
-    for (auto& x : box.hi) x = reader.next_in<global_index>(-coordinate_limit, coordinate_limit);
-    return box;
-}
-
-Selection get_selection(Reader& reader) {
-    Selection side;
-    side.boxes.resize(reader.count(21));
-    for (BoxPiece& piece : side.boxes) {
-        piece.block = reader.next_in<std::int32_t>(0, 2147483647);
-        piece.cells = get_box(reader);
-        piece.owner = get_box(reader);
-        for (auto& x : piece.shift) x = reader.next_in<global_index>(-coordinate_limit, coordinate_limit);
-    }
-    side.cells = reader.list();
-    return side;
-}
-
-Link get_link(Reader& reader) {
+Link get_link(WordReader& reader) {
     Link link;
     link.rank = reader.next_in<int>(0, 2147483647);
-    link.send = get_selection(reader);
-    link.receive = get_selection(reader);
+    link.send = reader.selection();
+    link.receive = reader.selection();
     link.send_unique = reader.next_in<local_index>(0, 2147483647);
     link.receive_unique = reader.next_in<local_index>(0, 2147483647);
     link.send_duplicate_of = reader.list();
@@ -131,7 +54,7 @@ Link get_link(Reader& reader) {
 }
 
 Pattern unflatten(const Words& words, Communicator comm) {
-    Reader reader(words);
+    WordReader reader(words, "pattern");
     Pattern pattern{comm, 0, {}, HaloWidth(0), 0, 0, {}};
     const auto rank = reader.next(), size = reader.next();
     if (rank != comm.rank() || size != comm.size())
@@ -145,7 +68,7 @@ Pattern unflatten(const Words& words, Communicator comm) {
         pattern.halo.upper[d] = reader.next_in<int>(0, 2147483647);
     }
     pattern.blocks.resize(reader.count(8));
-    for (Box& block : pattern.blocks) block = get_box(reader);
+    for (Box& block : pattern.blocks) block = reader.box();
     pattern.stages.resize(reader.count(1));
     for (Stage& stage : pattern.stages) {
         stage.resize(reader.count(9));

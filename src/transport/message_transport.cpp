@@ -1,4 +1,5 @@
-#include <memory>
+#include <optional>
+#include <utility>
 
 #include "parhelion/core/aligned.hpp"
 #include "transport/messenger.hpp"
@@ -17,15 +18,17 @@ struct Slot {
     const Way* way;
     std::byte* send = nullptr;
     std::byte* receive = nullptr;
-    bool pack = false, unpack = false;
+    bool pack = true, unpack = true;
+    bool sent = false;
 };
 
 // Slots, buffers and messenger of one direction.
 class Lane {
 public:
-    Lane(const TransportContext& context, Direction direction, const MakeMessenger& make) : plan_(context.plan) {
+    Lane(const TransportContext& context, Direction direction, const MakeMessenger& make, Buffers buffers)
+        : plan_(context.plan), messengers_buffers_(buffers == Buffers::messengers) {
         for (const LinkPlan* link : context.links) slots_.push_back(make_slot(*link, direction));
-        place_buffers();
+        if (!messengers_buffers_) place_buffers();
         std::vector<Channel> channels;
         for (const Slot& slot : slots_) {
             channels.push_back({slot.link->rank, slot.send, slot.way->send_bytes, slot.receive, slot.way->receive_bytes});
@@ -36,30 +39,57 @@ public:
 
     void begin() {
         messenger_->start_receives();
-        for (std::size_t i = 0; i < slots_.size(); ++i) {
-            Slot& slot = slots_[i];
-            if (slot.way->send_bytes == 0) continue;
-            if (slot.pack) run(slot.way->pack, plan_.bases.data(), &slot.send);
-            messenger_->start_send(static_cast<int>(i));
-        }
-        messenger_->flush();
+        for (Slot& slot : slots_) slot.sent = slot.way->send_bytes == 0;
+        all_sent_ = false;
+        send_what_may();
+    }
+
+    int ready() {
+        if (!all_sent_) send_what_may();
+        return messenger_->test_receive();
     }
 
     void deliver(int i, Direction direction, Reduction reduction) {
         Slot& slot = slots_[static_cast<std::size_t>(i)];
-        std::byte* const message[1] = {slot.receive};
-        if (direction == Direction::reverse) return reduce(slot.way->unpack, message, plan_.bases.data(), reduction);
-        if (slot.unpack) run(slot.way->unpack, message, plan_.bases.data());
-        run(slot.link->repeat, plan_.bases.data(), plan_.bases.data());
+        std::byte* const message[1] = {messengers_buffers_ ? messenger_->receive_buffer(i) : slot.receive};
+        if (direction == Direction::reverse) {
+            reduce(slot.way->unpack, message, plan_.bases.data(), reduction);
+        } else {
+            if (slot.unpack) run(slot.way->unpack, message, plan_.bases.data());
+            run(slot.link->repeat, plan_.bases.data(), plan_.bases.data());
+        }
+        messenger_->consumed(i);
     }
 
-    Messenger& messenger() { return *messenger_; }
+    bool finished() {
+        if (!all_sent_) send_what_may();
+        return all_sent_ && messenger_->test_sends();
+    }
+
     int expected() const { return expected_; }
     const Slot& slot(int i) const { return slots_[static_cast<std::size_t>(i)]; }
 
 private:
+    void send_what_may() {
+        all_sent_ = true;
+        for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
+            Slot& slot = slots_[static_cast<std::size_t>(i)];
+            if (slot.sent) continue;
+            if (!messenger_->may_send(i)) {
+                all_sent_ = false;
+                continue;
+            }
+            std::byte* const message[1] = {messengers_buffers_ ? messenger_->send_buffer(i) : slot.send};
+            if (slot.pack) run(slot.way->pack, plan_.bases.data(), message);
+            messenger_->start_send(i);
+            slot.sent = true;
+        }
+        if (all_sent_) messenger_->flush();
+    }
+
     Slot make_slot(const LinkPlan& link, Direction direction) const {
         Slot slot{&link, &link.way(direction)};
+        if (messengers_buffers_) return slot;
         slot.send = in_place(plan_, contiguous_source(slot.way->pack), slot.way->send_bytes);
         // What is received in a reverse exchange is combined with the owner's value: never in place.
         if (direction == Direction::forward)
@@ -78,47 +108,55 @@ private:
         buffer_ = allocate_aligned(total);
         std::byte* next = buffer_.get();
         for (Slot& slot : slots_) {
-            if (slot.pack) { slot.send = next; next += padded(slot.way->send_bytes); }
-            if (slot.unpack) { slot.receive = next; next += padded(slot.way->receive_bytes); }
+            if (slot.pack) slot.send = std::exchange(next, next + padded(slot.way->send_bytes));
+            if (slot.unpack) slot.receive = std::exchange(next, next + padded(slot.way->receive_bytes));
         }
     }
 
     const Plan& plan_;
+    bool messengers_buffers_;
     std::vector<Slot> slots_;
     AlignedBytes buffer_;
     std::unique_ptr<Messenger> messenger_;
     int expected_ = 0;
+    bool all_sent_ = true;
 };
 
 class MessageTransport final : public Transport {
 public:
-    MessageTransport(const TransportContext& context, const MakeMessenger& make)
-        : forward_(context, Direction::forward, make), reverse_(context, Direction::reverse, make) {}
+    MessageTransport(const TransportContext& context, const MakeMessenger& make, MessageTransportOptions options)
+        : node_(options.node) {
+        if (options.lanes == Lanes::both) forward_.emplace(context, Direction::forward, make, options.buffers);
+        reverse_.emplace(context, Direction::reverse, make, options.buffers);
+    }
 
     void begin(Direction direction) override { lane(direction).begin(); }
-    int ready(Direction direction) override { return lane(direction).messenger().test_receive(); }
+    int ready(Direction direction) override { return lane(direction).ready(); }
     void deliver(int slot, Direction direction, Reduction reduction) override {
         lane(direction).deliver(slot, direction, reduction);
     }
-    bool finished(Direction direction) override { return lane(direction).messenger().test_sends(); }
+    bool finished(Direction direction) override { return lane(direction).finished(); }
     int expected(Direction direction) const override {
-        return (direction == Direction::forward ? forward_ : reverse_).expected();
+        return (direction == Direction::forward ? forward_ : reverse_)->expected();
     }
     std::string state(int slot, Direction direction) const override {
-        const Slot& waiting = (direction == Direction::forward ? forward_ : reverse_).slot(slot);
+        const Slot& waiting = (direction == Direction::forward ? forward_ : reverse_)->slot(slot);
         return "waiting for a message of " + std::to_string(waiting.way->receive_bytes) + " bytes from rank " +
                std::to_string(waiting.link->rank);
     }
+    NodeContext* node() const override { return node_; }
 
 private:
-    Lane& lane(Direction direction) { return direction == Direction::forward ? forward_ : reverse_; }
-    Lane forward_, reverse_;
+    Lane& lane(Direction direction) { return direction == Direction::forward ? *forward_ : *reverse_; }
+    std::optional<Lane> forward_, reverse_;
+    NodeContext* node_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_message_transport(const TransportContext& context, const MakeMessenger& make) {
-    return std::make_unique<MessageTransport>(context, make);
+std::unique_ptr<Transport> make_message_transport(const TransportContext& context, const MakeMessenger& make,
+                                                  MessageTransportOptions options) {
+    return std::make_unique<MessageTransport>(context, make, options);
 }
 
 }  // namespace parhelion

@@ -19,6 +19,8 @@ class Messenger {
 public:
     virtual ~Messenger() = default;
     virtual void start_receives() = 0;
+    /// Whether the send buffer may be filled. Polled until it may.
+    virtual bool may_send(int /*channel*/) { return true; }
     /// The send buffer of the channel is full.
     virtual void start_send(int channel) = 0;
     /// All send buffers are full. Messengers that send everything at once do it here.
@@ -27,11 +29,30 @@ public:
     virtual int test_receive() = 0;
     /// Whether all send buffers may be used again.
     virtual bool test_sends() = 0;
+    /// The channel's receive buffer has been emptied.
+    virtual void consumed(int /*channel*/) {}
+
+    /// Buffers of a messenger that brings its own; they may change from exchange to exchange.
+    virtual std::byte* send_buffer(int /*channel*/) { return nullptr; }
+    virtual std::byte* receive_buffer(int /*channel*/) { return nullptr; }
+};
+
+enum class Buffers {
+    arrays_or_private,  ///< contiguous pieces are sent and received in place, others through private memory
+    messengers          ///< the messenger's
+};
+enum class Lanes { both, reverse };  ///< which directions are needed
+
+struct MessageTransportOptions {
+    Buffers buffers = Buffers::arrays_or_private;
+    Lanes lanes = Lanes::both;
+    NodeContext* node = nullptr;
 };
 
 using MakeMessenger = std::function<std::unique_ptr<Messenger>(const TransportContext&, std::vector<Channel>, Direction)>;
 
-/// The transport around a messenger: owns the buffers, packs and unpacks.
-std::unique_ptr<Transport> make_message_transport(const TransportContext& context, const MakeMessenger& make);
+/// The transport around a messenger: packs and unpacks.
+std::unique_ptr<Transport> make_message_transport(const TransportContext& context, const MakeMessenger& make,
+                                                  MessageTransportOptions options = {});
 
 }  // namespace parhelion

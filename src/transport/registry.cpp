@@ -13,6 +13,8 @@ const std::vector<TransportInfo>& transports() {
         {"mpi_p2p", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi_p2p},
         {"mpi_persistent", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent},
         {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor},
+        {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works, make_shared_transport},
+        {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared},
     };
     return all;
 }

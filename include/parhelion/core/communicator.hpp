@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <typeindex>
 
 namespace parhelion {
 
@@ -29,6 +30,15 @@ public:
     /// Ranks that share memory with this one. Collective the first time, local afterwards.
     const Communicator& node() const;
 
+    /// The one object of type T that belongs to this communicator, made as `T(Communicator)` on first use and kept as long as
+    /// the communicator. Collective exactly if T's construction is.
+    template <class T>
+    T& shared_state() const {
+        std::shared_ptr<void>& place = shared_place(typeid(T));
+        if (!place) place = std::make_shared<T>(*this);
+        return *static_cast<T*>(place.get());
+    }
+
     /// Translation: rank on the node of `rank`, or -1 when it is on another node. Needs node(). Local, O(1).
     int node_rank(int rank) const;
 
@@ -38,6 +48,7 @@ private:
     Communicator(MPI_Comm own, Owned);
     static int release(MPI_Comm, int, void* attribute, void*);
     static int attribute_key();
+    std::shared_ptr<void>& shared_place(std::type_index type) const;
     std::shared_ptr<State> state_;
 };
 

@@ -10,6 +10,8 @@
 
 namespace parhelion {
 
+class NodeContext;
+
 /// Moves the data of the links it was given, numbered 0 … n−1 in the order given ("slots").
 ///
 /// One exchange is: begin, then ready/deliver until every slot that receives has been delivered, then finished until it
@@ -30,6 +32,8 @@ public:
     virtual int expected(Direction direction) const = 0;
     /// State of a slot for a message about a neighbor that does not answer.
     virtual std::string state(int slot, Direction direction) const = 0;
+    /// Where a rank can sleep until a neighbor has done something, for transports inside a node.
+    virtual NodeContext* node() const { return nullptr; }
 };
 
 /// What a transport is made from. Making one is collective over the communicator: every rank makes it, with the links

@@ -1,0 +1,69 @@
+#include "pattern/words.hpp"
+
+namespace parhelion {
+namespace {
+
+constexpr global_index coordinate_limit = global_index{1} << 48;
+constexpr global_index index_limit = 2147483647;
+
+}  // namespace
+
+void put_box(Words& words, const Box& box) {
+    words.insert(words.end(), box.lo.begin(), box.lo.end());
+    words.insert(words.end(), box.hi.begin(), box.hi.end());
+}
+
+void put_selection(Words& words, const Selection& side) {
+    words.push_back(static_cast<global_index>(side.boxes.size()));
+    for (const BoxPiece& piece : side.boxes) {
+        words.push_back(piece.block);
+        put_box(words, piece.cells);
+        put_box(words, piece.owner);
+        words.insert(words.end(), piece.shift.begin(), piece.shift.end());
+    }
+    put_list(words, side.cells);
+}
+
+void WordReader::refuse(const std::string& why) const {
+    throw Error("cannot load the " + what_ + ": " + why + ": save it again with this version and the same ranks");
+}
+
+global_index WordReader::next() {
+    if (at_ >= words_.size()) refuse("it ends early");
+    return words_[at_++];
+}
+
+std::size_t WordReader::count(std::size_t words_each) {
+    const global_index value = next();
+    if (value < 0 || value > static_cast<global_index>((words_.size() - at_) / words_each))
+        refuse("a list of " + std::to_string(value) + " entries does not fit into it");
+    return static_cast<std::size_t>(value);
+}
+
+std::vector<local_index> WordReader::list() {
+    std::vector<local_index> result(count(1));
+    for (auto& value : result) value = next_in<local_index>(0, index_limit);
+    return result;
+}
+
+Box WordReader::box() {
+    Box box;
+    for (auto& x : box.lo) x = next_in<global_index>(-coordinate_limit, coordinate_limit);
+    for (auto& x : box.hi) x = next_in<global_index>(-coordinate_limit, coordinate_limit);
+    return box;
+}
+
+Selection WordReader::selection() {
+    Selection side;
+    side.boxes.resize(count(21));
+    for (BoxPiece& piece : side.boxes) {
+        piece.block = next_in<std::int32_t>(0, index_limit);
+        piece.cells = box();
+        piece.owner = box();
+        for (auto& x : piece.shift) x = next_in<global_index>(-coordinate_limit, coordinate_limit);
+    }
+    side.cells = list();
+    return side;
+}
+
+}  // namespace parhelion

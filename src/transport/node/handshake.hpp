@@ -1,0 +1,28 @@
+// Neighbors on a node tell each other, once, where things are.
+#pragma once
+
+#include <functional>
+#include <new>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/node_memory.hpp"
+#include "parhelion/transport/transport.hpp"
+#include "pattern/words.hpp"
+
+namespace parhelion {
+
+/// Collective over the communicator. Sends letters[i] to the neighbor of link i, and opens the one that comes from it.
+/// Errors thrown by `open` are agreed on: every rank throws.
+void exchange_letters(const TransportContext& context, const std::vector<Words>& letters,
+                      const std::function<void(std::size_t link, WordReader& letter)>& open);
+
+/// `count` objects in node-shared memory, constructed. Local. They hold nothing that needs destroying.
+template <class T>
+std::shared_ptr<T> make_lines(std::size_t count) {
+    const auto deleter = [count](T* first) { NodeAllocator<T>().deallocate(first, count + 1); };
+    std::shared_ptr<T> lines(NodeAllocator<T>().allocate(count + 1), deleter);
+    for (std::size_t i = 0; i <= count; ++i) new (lines.get() + i) T;
+    return lines;
+}
+
+}  // namespace parhelion

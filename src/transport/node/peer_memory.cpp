@@ -1,0 +1,87 @@
+#include "transport/node/peer_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+namespace {
+
+using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // process, identity, size
+
+struct Cache {
+    std::mutex mutex;
+    std::map<Key, std::weak_ptr<std::byte>> mappings;
+};
+
+Cache& cache() {
+    static auto* instance = new Cache;
+    return *instance;
+}
+
+[[noreturn]] void fail(const RemotePlace& place, const std::string& what) {
+    throw Error("cannot " + what + " the shared memory of process " + std::to_string(place.process) + " (" +
+                std::strerror(errno) + "): both must be of one user and one container; use transport mpi_persistent if they "
+                "cannot be", ErrorKind::system);
+}
+
+std::shared_ptr<std::byte> map_new(const RemotePlace& place) {
+    const std::string path = "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.descriptor);
+    const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor < 0) fail(place, "open");
+    struct stat status {};
+    if (fstat(descriptor, &status) != 0 || static_cast<std::int64_t>(status.st_ino) != place.identity ||
+        status.st_size != place.size) {
+        close(descriptor);
+        errno = ESTALE;  // another process namespace: the number means somebody else there
+        fail(place, "recognise");
+    }
+    const auto size = static_cast<std::size_t>(place.size);
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+    close(descriptor);
+    if (memory == MAP_FAILED) fail(place, "map");
+    return {static_cast<std::byte*>(memory), [size](std::byte* start) { munmap(start, size); }};
+}
+
+}  // namespace
+
+RemotePlace describe_place(const void* address) {
+    const auto place = find_node_shared(address);
+    if (!place) return {};
+    return {getpid(), place->descriptor, static_cast<std::int64_t>(place->identity), place->size, place->offset};
+}
+
+void put_place(Words& words, const RemotePlace& place) {
+    for (std::int64_t word : {place.process, place.descriptor, place.identity, place.size, place.offset}) words.push_back(word);
+}
+
+RemotePlace get_place(WordReader& words) {
+    RemotePlace place;
+    place.process = words.next();
+    place.descriptor = words.next();
+    place.identity = words.next();
+    place.size = words.next();
+    place.offset = words.next();
+    return place;
+}
+
+std::shared_ptr<std::byte> map_place(const RemotePlace& place) {
+    const std::lock_guard lock(cache().mutex);
+    std::erase_if(cache().mappings, [](const auto& entry) { return entry.second.expired(); });
+    std::weak_ptr<std::byte>& known = cache().mappings[{place.process, place.identity, place.size}];
+    std::shared_ptr<std::byte> mapping = known.lock();
+    if (!mapping) known = mapping = map_new(place);
+    return {mapping, mapping.get() + place.offset};
+}
+
+}  // namespace parhelion

@@ -1,0 +1,64 @@
+#include "transport/node/peer_plan.hpp"
+
+#include "parhelion/core/error.hpp"
+#include "transport/node/peer_memory.hpp"
+
+namespace parhelion {
+void put_peer_plan(Words& words, const Plan& plan, const Link& link) {
+    words.push_back(plan.pattern->owned);
+    words.push_back(static_cast<global_index>(plan.pattern->blocks.size()));
+    for (const Box& block : plan.pattern->blocks) put_box(words, block);
+    put_selection(words, link.receive);
+    put_selection(words, link.send);
+    for (const Field& field : plan.fields) {
+        words.push_back(field.component_stride);
+        words.push_back(static_cast<global_index>(field.blocks.size()));
+        for (const BlockView& block : field.blocks) {
+            put_place(words, describe_place(block.first));
+            words.insert(words.end(), block.strides.begin(), block.strides.end());
+        }
+    }
+}
+
+PeerPlan get_peer_plan(WordReader& words, const Plan& mine) {
+    PeerPlan peer;
+    auto pattern = std::make_shared<Pattern>();
+    pattern->communicator = mine.communicator();
+    pattern->dimensions = mine.pattern->dimensions;
+    pattern->owned = words.next_in<local_index>(0, 2147483647);
+    pattern->blocks.resize(words.count(8));
+    for (Box& block : pattern->blocks) block = words.box();
+    peer.receive = words.selection();
+    peer.send = words.selection();
+    for (const Field& own : mine.fields) {
+        Field field{own.element, own.components, words.next(), own.halo, own.indexed, {}};
+        peer.plan.first_base.push_back(static_cast<int>(peer.plan.bases.size()));
+        field.blocks.resize(words.count(9));
+        for (BlockView& block : field.blocks) {
+            const RemotePlace place = get_place(words);
+            if (place.descriptor >= 0) {
+                const auto memory = map_place(place);
+                peer.mappings.push_back(memory);
+                block.first = memory.get();
+            }
+            for (auto& stride : block.strides) stride = words.next();
+            peer.plan.bases.push_back(block.first);
+        }
+        peer.plan.fields.push_back(std::move(field));
+    }
+    peer.plan.pattern = std::move(pattern);
+    return peer;
+}
+
+std::string private_field(const Plan& plan) {
+    for (std::size_t f = 0; f < plan.fields.size(); ++f)
+        for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) {
+            const bool used = plan.pattern->indexed() ? (b == 0 ? plan.pattern->owned : plan.pattern->ghosts) > 0
+                                                      : !plan.pattern->blocks[b].empty();
+            if (used && !find_node_shared(plan.fields[f].blocks[b].first))
+                return "field " + std::to_string(f) + " is not in node-shared memory (make_array, zeros or NodeAllocator give such arrays)";
+        }
+    return {};
+}
+
+}  // namespace parhelion

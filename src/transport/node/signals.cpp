@@ -1,0 +1,28 @@
+#include "transport/node/signals.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <ctime>
+
+namespace parhelion {
+
+void ring(Postbox& postbox) {
+    postbox.doorbell.fetch_add(1, std::memory_order_seq_cst);
+    syscall(SYS_futex, &postbox.doorbell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox& neighbor) {
+    number.store(value, std::memory_order_release);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (neighbor.sleepers.load(std::memory_order_relaxed) > 0) ring(neighbor);
+}
+
+void sleep_at(Postbox& postbox, std::uint32_t doorbell, long limit_us) {
+    const timespec limit{limit_us / 1000000, limit_us % 1000000 * 1000};
+    syscall(SYS_futex, &postbox.doorbell, FUTEX_WAIT, doorbell, &limit, nullptr, 0);
+}
+
+}  // namespace parhelion

@@ -1,0 +1,138 @@
+// Pack into a ring in the receiver's memory, unpack from it: two copies, works for any array, never waits for the reader.
+//
+// Each link has two slots. Exchange n uses slot n mod 2: the number n stands in front of the message, for small messages on the
+// same cache line. The slot is free when the reader is done with exchange n − 2. Between ranks that both send, its own
+// message n − 1 has told so; a one-way reader acknowledges on a line of its own.
+#include <cstring>
+
+#include "transport/factories.hpp"
+#include "transport/node/handshake.hpp"
+#include "transport/node/node_context.hpp"
+
+namespace parhelion {
+namespace {
+
+constexpr byte_count line = 64;
+constexpr byte_count small_offset = 16;  // of a message that shares a line with its number
+
+byte_count payload_offset(byte_count bytes) { return bytes <= line - small_offset ? small_offset : line; }
+byte_count slot_bytes(byte_count bytes) { return (payload_offset(bytes) + bytes + line - 1) / line * line; }
+
+std::atomic<std::uint64_t>& number_at(std::byte* slot) { return *reinterpret_cast<std::atomic<std::uint64_t>*>(slot); }
+
+struct Ring {
+    Channel channel;
+    NodeNeighbor* neighbor = nullptr;
+    std::byte* incoming = nullptr;  // two slots here
+    std::byte* outgoing = nullptr;  // two slots there
+    SequenceLine* consumed_here = nullptr;   // the neighbor acknowledges here
+    SequenceLine* consumed_there = nullptr;  // this rank acknowledges there
+    std::shared_ptr<std::byte> slots_there, lines_there;
+    bool reported = true;
+
+    bool one_way() const { return (channel.send_bytes > 0) != (channel.receive_bytes > 0); }
+    std::byte* in(std::uint64_t number) const { return incoming + number % 2 * static_cast<std::uint64_t>(slot_bytes(channel.receive_bytes)); }
+    std::byte* out(std::uint64_t number) const { return outgoing + number % 2 * static_cast<std::uint64_t>(slot_bytes(channel.send_bytes)); }
+};
+
+class StagedShared final : public Messenger {
+public:
+    StagedShared(const TransportContext& context, const std::vector<Channel>& channels)
+        : node_(context.plan.communicator().shared_state<NodeContext>()) {
+        for (const Channel& channel : channels) rings_.emplace_back().channel = channel;
+        validate_together(context.plan.communicator(), [&] { allocate(); });
+        shake_hands(context);
+    }
+
+    void start_receives() override {
+        ++number_;
+        for (Ring& ring : rings_) ring.reported = ring.channel.receive_bytes == 0;
+    }
+    bool may_send(int i) override {
+        const Ring& ring = rings_[static_cast<std::size_t>(i)];
+        return !ring.one_way() || ring.consumed_here->value.load(std::memory_order_acquire) + 2 >= number_;
+    }
+    std::byte* send_buffer(int i) override {
+        const Ring& ring = rings_[static_cast<std::size_t>(i)];
+        return ring.out(number_) + payload_offset(ring.channel.send_bytes);
+    }
+    std::byte* receive_buffer(int i) override {
+        const Ring& ring = rings_[static_cast<std::size_t>(i)];
+        return ring.in(number_) + payload_offset(ring.channel.receive_bytes);
+    }
+    void start_send(int i) override {
+        const Ring& ring = rings_[static_cast<std::size_t>(i)];
+        post(number_at(ring.out(number_)), number_, *ring.neighbor->postbox);
+    }
+    int test_receive() override {
+        for (std::size_t i = 0; i < rings_.size(); ++i) {
+            Ring& ring = rings_[i];
+            if (ring.reported || number_at(ring.in(number_)).load(std::memory_order_acquire) != number_) continue;
+            ring.reported = true;
+            return static_cast<int>(i);
+        }
+        return -1;
+    }
+    bool test_sends() override { return true; }
+    void consumed(int i) override {
+        const Ring& ring = rings_[static_cast<std::size_t>(i)];
+        if (ring.one_way()) post(ring.consumed_there->value, number_, *ring.neighbor->postbox);
+    }
+
+private:
+    void allocate() {
+        byte_count total = line;
+        for (const Ring& ring : rings_) total += 2 * slot_bytes(ring.channel.receive_bytes);
+        const auto bytes = static_cast<std::size_t>(total);
+        memory_ = {NodeAllocator<SequenceLine>().allocate(bytes / line), [bytes](SequenceLine* first) {
+                       NodeAllocator<SequenceLine>().deallocate(first, bytes / line);
+                   }};
+        lines_ = make_lines<SequenceLine>(rings_.size());
+        std::byte* next = reinterpret_cast<std::byte*>(memory_.get());
+        for (std::size_t i = 0; i < rings_.size(); ++i) {
+            Ring& ring = rings_[i];
+            ring.incoming = next;
+            ring.consumed_here = &lines_.get()[i];
+            next += 2 * slot_bytes(ring.channel.receive_bytes);
+            for (std::uint64_t slot : {0, 1}) new (ring.in(slot)) std::atomic<std::uint64_t>(0);  // recycled memory has old numbers
+        }
+    }
+
+    void shake_hands(const TransportContext& context) {
+        std::vector<Words> letters;
+        for (const Ring& ring : rings_) {
+            Words& letter = letters.emplace_back();
+            put_place(letter, node_.postbox_place());
+            put_place(letter, describe_place(ring.incoming));
+            put_place(letter, describe_place(ring.consumed_here));
+        }
+        exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
+            Ring& ring = rings_[i];
+            ring.neighbor = &node_.meet(ring.channel.rank, get_place(letter));
+            ring.slots_there = map_place(get_place(letter));
+            ring.lines_there = map_place(get_place(letter));
+            ring.outgoing = ring.slots_there.get();
+            ring.consumed_there = reinterpret_cast<SequenceLine*>(ring.lines_there.get());
+        });
+    }
+
+    NodeContext& node_;
+    std::vector<Ring> rings_;
+    std::shared_ptr<SequenceLine> memory_, lines_;
+    std::uint64_t number_ = 0;
+};
+
+std::unique_ptr<Transport> make(const TransportContext& context, Lanes lanes) {
+    const auto make_messenger = [](const TransportContext& with, std::vector<Channel> channels, Direction) {
+        return std::make_unique<StagedShared>(with, channels);
+    };
+    return make_message_transport(context, make_messenger,
+                                  {Buffers::messengers, lanes, &context.plan.communicator().shared_state<NodeContext>()});
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> make_staged_shared(const TransportContext& context) { return make(context, Lanes::both); }
+std::unique_ptr<Transport> make_staged_shared_reverse(const TransportContext& context) { return make(context, Lanes::reverse); }
+
+}  // namespace parhelion
