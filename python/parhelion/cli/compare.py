@@ -33,7 +33,7 @@ def compare(
     """Compare B with A: each a run, or a folder of runs whose launches count together.
 
     Ratios are B / A: above 1, B is slower. Ten launches a side find 5 % on an ordinary machine; `parhelion calibrate`
-    tells for this one. Exit status 1 when B is slower (see --fail-on).
+    tells for this one. Exit status 1 when B is slower (see --fail-on) or gave wrong values.
     """  # fmt: skip
     from ..comparison import compare as compare_sets
     from ..comparison import comparison_document, read_set
@@ -48,7 +48,12 @@ def compare(
     if markdown:
         _write(markdown, found)
     output.document(comparison_document(found))
-    raise SystemExit(WRONG_VALUE if any(str(row.verdict) in FAIL_ON[fail_on] for row in found.rows) else OK)
+    raise SystemExit(_status(found, FAIL_ON[fail_on]))
+
+
+def _status(found, bad: tuple[str, ...]) -> int:
+    judged = any(str(row.verdict) in bad for row in found.rows)
+    return WRONG_VALUE if judged or found.failed["B"] else OK
 
 
 def only(records, contenders: str | None):

@@ -50,6 +50,9 @@ def _advise(comparison: Comparison, console: Console) -> None:
                       "measure with --launches 10", soft_wrap=True)  # fmt: skip
     elif comparison.count(Verdict.NOT_ENOUGH):
         console.print("[yellow]note:[/] where samples do not suffice, more launches help: --launches 10", soft_wrap=True)
+    for side, names in comparison.failed.items():
+        if names:
+            console.print(f"[bold red]failed in {side}:[/] {escape(', '.join(names))}", soft_wrap=True)
     for side, names in comparison.only.items():
         if names:
             console.print(f"only in {side}: {', '.join(names)}", markup=False, soft_wrap=True)

@@ -35,13 +35,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """B against A. `only` lists what one side alone has measured."""
+    """B against A. `only` lists what one side alone has measured, `failed` what gave wrong values or broke down."""
 
     sets: tuple[RecordSet, RecordSet]
     rows: list[Row]
     rules: Rules
     changes: Changes
     only: dict[str, list[str]] = field(default_factory=dict)
+    failed: dict[str, list[str]] = field(default_factory=dict)
 
     def count(self, verdict: Verdict) -> int:
         return sum(row.verdict is verdict for row in self.rows)
@@ -61,6 +62,7 @@ def compare(first: RecordSet, second: RecordSet, rules: Rules = DEFAULT_RULES) -
         rules=rules,
         changes=changes(first, second),
         only={"A": _missing(*sides), "B": _missing(*reversed(sides))},
+        failed={name: _failed(side) for name, side in zip("AB", sides, strict=True)},
     )
 
 
@@ -105,3 +107,7 @@ def _identity(params: dict[str, Any]) -> bytes:
 
 def _missing(side: dict, other: dict) -> list[str]:
     return [f"{entry.contender} on {case.name}" for key, (case, entry) in side.items() if key not in other]
+
+
+def _failed(side: dict) -> list[str]:
+    return [f"{entry.contender} on {case.name}" for case, entry in side.values() if entry.failed]

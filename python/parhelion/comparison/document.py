@@ -21,6 +21,8 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "cases": [_row(row) for row in comparison.rows],
         "only_in_A": comparison.only["A"],
         "only_in_B": comparison.only["B"],
+        "failed_in_A": comparison.failed["A"],
+        "failed_in_B": comparison.failed["B"],
         "changes": asdict(comparison.changes),
     }
 

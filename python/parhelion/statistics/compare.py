@@ -12,7 +12,7 @@ from .interval import CONFIDENCE, NO_INTERVAL, Interval
 from .states import Launch, without_states
 
 TRIM = 0.25  # the mean of the middle half: nearly as sharp as a mean, nearly as robust as a median
-MOST_PAIRS = 1000
+MOST_PAIRS = 300  # samples of a side that enter the median of all ratios
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,8 @@ def _sample_test(first: np.ndarray, second: np.ndarray) -> Test:
 
 
 def _middle(samples: np.ndarray) -> float:
-    from scipy import stats
-
-    return float(stats.trim_mean(samples, TRIM))
+    cut = int(TRIM * len(samples))  # scipy's trim_mean does the same, at forty times the cost
+    return float(np.sort(samples)[cut : len(samples) - cut].mean())
 
 
 def _inflation(samples: np.ndarray) -> float:

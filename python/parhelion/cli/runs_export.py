@@ -1,0 +1,53 @@
+"""`parhelion runs export` and `parhelion runs query`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from ..records.query import FORMATS, export, query
+from ..records.tables import TABLES
+from .errors import BadInput
+from .output import Output, json_option
+from .runs_options import chosen, store_option
+
+
+@click.command()
+@click.argument("runs", nargs=-1)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="File to write.")
+@click.option("--table", type=click.Choice(TABLES), default="samples", show_default=True)
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="[the ending of the file's name]")
+@store_option
+@json_option
+def export_runs(runs: tuple[str, ...], out: Path, table: str, form: str | None, store: Path, json_file: str | None) -> None:
+    """Write a table of RUNS, or of the whole store: every sample, every case and launch, or every run."""
+    output = Output(json_file)
+    wanted = form or out.suffix.removeprefix(".")
+    if wanted not in FORMATS:
+        raise BadInput(f"--out {out}: its ending tells no format: use .{', .'.join(FORMATS)}, or give --format")
+    rows = export(chosen(runs, store, output), table, wanted, out)
+    output.console.print(f"{out}: {rows} rows", markup=False, soft_wrap=True)
+    output.document({"schema": "parhelion.export/1", "file": str(out), "table": table, "format": wanted, "rows": rows})
+
+
+@click.command()
+@click.argument("sql")
+@store_option
+@json_option
+def query_runs(sql: str, store: Path, json_file: str | None) -> None:
+    """Ask the store in SQL (DuckDB's) over the tables runs, cases and samples.
+
+    Such as: select contender, param_halo, median(seconds) from samples group by all order by all
+    """
+    output = Output(json_file)
+    columns, rows = query(chosen((), store, output), sql)
+    table = Table()
+    for name in columns:
+        table.add_column(escape(name), overflow="fold")
+    for row in rows:
+        table.add_row(*(escape("" if value is None else str(value)) for value in row))
+    output.console.print(table)
+    output.document({"schema": "parhelion.query/1", "columns": columns, "rows": [list(row) for row in rows]})

@@ -1,0 +1,31 @@
+"""What the verbs of `parhelion runs` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..records import Record, read_record
+from ..records.folder import DEFAULT_STORE
+from ..records.store import find_run, stored_runs
+from .output import Output
+
+
+def store_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that names the store."""
+    return click.option("--store", type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True,
+                        help="Folder of run folders.")(command)  # fmt: skip
+
+
+def chosen(runs: Sequence[str], store: Path, output: Output) -> list[Record]:
+    """The named runs, or every run of the store that can be read; the others are named."""
+    if runs:
+        return [read_record(find_run(run, store)) for run in runs]
+    found = stored_runs(store)
+    for each in found:
+        if each.error:
+            output.errors.print(f"left out: {each.error}", markup=False, soft_wrap=True)
+    return [each.record for each in found if each.record]

@@ -1,0 +1,55 @@
+"""A store: a folder of run folders, nothing more. Damaged runs are listed with what is wrong and left alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import RecordError
+from .folder import append_line
+from .model import Labels
+from .read import FILE_NAME, Record, read_record
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A run in a store; either its record or what keeps it from being read."""
+
+    path: Path
+    record: Record | None
+    error: str | None = None
+
+
+def stored_runs(store: Path) -> list[Stored]:
+    """Every run of the store, the oldest first; raises `RecordError` when there is no such folder."""
+    if not store.is_dir():
+        raise RecordError(f"{store} is no store of runs: there is no such folder; measure something, or give --store")
+    return [_stored(folder) for folder in sorted(store.iterdir()) if (folder / FILE_NAME).exists()]
+
+
+def find_run(name: str, store: Path) -> Path:
+    """A run by its path, by its name in the store, or by a part of its name that no other run has."""
+    if Path(name).exists():
+        return Path(name)
+    matches = [folder for folder in sorted(store.glob("*")) if name and name in folder.name and (folder / FILE_NAME).exists()]
+    exact = [folder for folder in matches if folder.name == name]
+    if len(exact or matches) == 1:
+        return (exact or matches)[0]
+    found = f"{len(matches)} runs have that in their names" if matches else "no run has that in its name"
+    raise RecordError(f"{name}: {found} in {store}: give a run folder, or a part of its name that no other has")
+
+
+def relabel(run: Path, changes: dict[str, str | None]) -> Record:
+    """Give labels to a run, or take those away whose value is `None`; returns the record as it is then."""
+    record = read_record(run)
+    if record.path.read_bytes()[-1:] != b"\n":
+        raise RecordError(f"{record.path} ends in an unfinished line: wait for the run to end; a killed run cannot be labeled")
+    append_line(record.path, Labels(changes))
+    return read_record(run)
+
+
+def _stored(folder: Path) -> Stored:
+    try:
+        return Stored(folder, read_record(folder))
+    except RecordError as error:
+        return Stored(folder, None, str(error))

@@ -1,0 +1,203 @@
+"""`compare`, `calibrate` and `runs` on the command line."""
+
+import csv
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+import synthetic
+from click.testing import CliRunner
+
+from parhelion.cli.main import root
+from parhelion.records import read_record
+
+ENVIRONMENT = {"cpu": {"model": "Some CPU"}, "software": {"kernel": "Linux 6.1"}}
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path, monkeypatch):
+    """A store with A, another like it, and one that is 5 % slower; work happens beside it."""
+    monkeypatch.chdir(tmp_path)
+    common = {"launches": 8, "drift": 0.005, "contenders": ("auto", "hand_packed")}
+    synthetic.write_record(Path("runs/a-halo"), seed=1, environment=ENVIRONMENT, **common)
+    synthetic.write_record(Path("runs/b-halo"), seed=2, environment=ENVIRONMENT, **common)
+    synthetic.write_record(Path("runs/c-halo"), seed=3, scale=1.05, environment=ENVIRONMENT | {"host": "there"}, **common)
+    return Path("runs")
+
+
+def parhelion(*words):
+    """Run the command in this process."""
+    result = CliRunner().invoke(root, [str(word) for word in words], prog_name="parhelion")
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+    return result
+
+
+def edit(run, change):
+    """Rewrite every line of a record."""
+    file = Path(run, "record.jsonl")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines:
+        change(line)
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_two_runs_of_the_same_show_no_difference():
+    result = parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
+    assert result.exit_code == 0, result.output
+    document = json.loads(Path("out.json").read_text())
+    assert {case["verdict"] for case in document["cases"]} == {"no difference shown"}
+    assert "nothing that was recorded changed" in result.output
+
+
+def test_a_slower_run_gives_status_1_and_is_named_case_by_case():
+    result = parhelion("compare", "runs/a-halo", "runs/c-halo", "--json", "out.json", "--markdown", "out.md")
+    assert result.exit_code == 1
+    document = json.loads(Path("out.json").read_text())
+    assert {case["verdict"] for case in document["cases"]} == {"slower"}
+    for case in document["cases"]:
+        low, high = case["ci95"]
+        assert low <= case["ratio"] <= high and case["ratio"] == pytest.approx(1.05, abs=0.03)
+    assert [change["name"] for change in document["changes"]["environment"]] == ["host"]
+    assert "🔴 slower" in Path("out.md").read_text() and "| host | – | there |" in Path("out.md").read_text()
+
+
+@pytest.mark.parametrize(("sides", "fail_on", "status"), [("ca", "slower", 0), ("ca", "different", 1), ("ac", "never", 0)])
+def test_the_user_chooses_what_fails(sides, fail_on, status):
+    runs = [f"runs/{side}-halo" for side in sides]
+    assert parhelion("compare", *runs, "--fail-on", fail_on).exit_code == status
+
+
+def test_a_folder_of_runs_counts_as_one_side(store):
+    for name in ("d", "e"):
+        synthetic.write_record(store / "sides" / name, launches=2, contenders=("auto", "hand_packed"))
+    result = parhelion("compare", store / "sides", "runs/a-halo", "--json", "out.json")
+    assert json.loads(Path("out.json").read_text())["A"]["launches"] == 4, result.output
+
+
+def test_control_variables_libraries_and_messages_that_changed_are_named():
+    def change(line):
+        if line["type"] == "launch":
+            line["cvars"] = {"MPIR_CVAR_ALLTOALL": "bruck"}
+            line["libraries"] = ["/opt/other/libmpi.so.40"]
+        if line["type"] == "case" and line["contender"] == "auto":
+            line.update(messages=6, explain="staged_shared to rank 1: 3 µs")
+
+    edit("runs/b-halo", change)
+    parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
+    changes = json.loads(Path("out.json").read_text())["changes"]
+    assert {each["name"]: (each["first"], each["second"]) for each in changes["ranks"]} == {
+        "control variable A": ("1", None), "control variable MPIR CVAR ALLTOALL": (None, "bruck")}  # fmt: skip
+    assert [each["second"] for each in changes["libraries"]] == ["/opt/other/libmpi.so.40"]
+    assert {each["name"] for each in changes["behavior"]} == {"messages of auto on halo", "choice of auto on halo"}
+
+
+def test_a_value_that_became_wrong_fails_whatever_the_timings_say():
+    edit("runs/b-halo", lambda line: line.update(verified=False) if line.get("contender") == "auto" else None)
+    result = parhelion("compare", "runs/a-halo", "runs/b-halo", "--fail-on", "never")
+    assert result.exit_code == 1 and "failed in B" in result.output
+
+
+def test_what_one_side_alone_measured_is_named(store):
+    synthetic.write_record(store / "f", launches=4, contenders=("auto", "xpmem"))
+    result = parhelion("compare", "runs/a-halo", store / "f")
+    assert "only in A: hand_packed on halo" in result.output and "only in B: xpmem on halo" in result.output
+
+
+@pytest.mark.parametrize("other", ["missing", "runs/g-gather", "runs/h-halo"])
+def test_what_cannot_be_compared_is_refused(store, other):
+    synthetic.write_record(store / "g-gather", benchmark="gather")
+    synthetic.write_record(store / "h-halo", contenders=("nobody",))
+    result = parhelion("compare", "runs/a-halo", other)
+    assert result.exit_code == 2 and "Error:" in result.output
+
+
+def test_calibration_tells_both_rates():
+    result = parhelion("calibrate", "runs/a-halo", "--splits", "30", "--json", "out.json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(Path("out.json").read_text())
+    assert found["launches"] == 4 and found["cases"] == 8
+    assert found["false_pairs"] <= 0.1 and found["found_pairs"] >= 0.9
+
+
+def test_calibration_needs_launches_to_split():
+    assert parhelion("calibrate", "runs/a-halo", "--launches", "5").exit_code == 2
+
+
+def test_a_damaged_run_is_listed_with_its_fault_and_left_alone(store):
+    (store / "d-halo").mkdir()
+    (store / "d-halo" / "record.jsonl").write_text("hello\n")
+    result = parhelion("runs", "list", "--json", "out.json")
+    assert result.exit_code == 0
+    listed = json.loads(Path("out.json").read_text())["runs"]
+    assert [Path(run["path"]).name for run in listed] == ["a-halo", "b-halo", "c-halo", "d-halo"]
+    assert "not a Parhelion record" in listed[3]["error"]
+    assert (store / "d-halo" / "record.jsonl").read_text() == "hello\n"
+
+
+def test_a_label_is_given_found_and_taken_away():
+    assert parhelion("runs", "tag", "a-h", "image=v1", "notes=a | b", "--remove", "none").exit_code == 0
+    assert read_record("runs/a-halo").labels == {"image": "v1", "notes": "a | b"}
+    listed = parhelion("runs", "list", "--label", "image=v1", "--json", "-").stdout
+    assert [Path(run["path"]).name for run in json.loads(listed)["runs"]] == ["a-halo"]
+    parhelion("runs", "tag", "a-halo", "--remove", "image")
+    assert read_record("runs/a-halo").labels == {"notes": "a | b"}
+
+
+def test_a_run_that_still_grows_is_not_labeled(store):
+    file = store / "a-halo" / "record.jsonl"
+    file.write_bytes(file.read_bytes() + b'{"type": "ca')
+    before = file.read_bytes()
+    result = parhelion("runs", "tag", "a-halo", "image=v1")
+    assert result.exit_code == 2 and file.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["halo", "nothing", ""])
+def test_a_name_that_is_not_one_runs_is_refused(name):
+    result = parhelion("runs", "show", name)
+    assert result.exit_code == 2
+
+
+def test_a_run_is_shown_again():
+    result = parhelion("runs", "show", "c-halo", "--environment")
+    assert "geomean" in result.output and "cpu model: Some CPU" in result.output
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "json"])
+def test_every_sample_is_exported(form):
+    result = parhelion("runs", "export", "a-halo", "b-halo", "--out", f"out.{form}")
+    assert result.exit_code == 0, result.output
+    rows = duckdb.sql(f"SELECT run, count(*), min(param_fields), max(sample) FROM 'out.{form}' GROUP BY run ORDER BY run").fetchall()
+    assert rows == [(run, 8 * 4 * 2 * 30, 1, 29) for run in ("a-halo", "b-halo")]
+
+
+def test_an_exported_sample_is_the_recorded_one():
+    parhelion("runs", "export", "a-halo", "--out", "out.csv")
+    with open("out.csv") as file:
+        first = next(csv.DictReader(file))
+    case = read_record("runs/a-halo").cases[0]
+    assert float(first["seconds"]) == case.samples[0] and first["contender"] == case.contender
+
+
+@pytest.mark.parametrize("words", [["--out", "out.xls"], ["--out", "/nowhere/out.csv"], ["nothing", "--out", "out.csv"]])
+def test_an_export_that_cannot_be_made_is_refused(words):
+    assert parhelion("runs", "export", *words).exit_code == 2
+
+
+def test_the_store_answers_questions_in_sql():
+    result = parhelion("runs", "query", "select contender, count(*) n from samples group by all order by all", "--json", "-")
+    document = json.loads(result.stdout)
+    assert document["columns"] == ["contender", "n"]
+    assert document["rows"] == [["auto", 2880], ["hand_packed", 2880]]
+
+
+@pytest.mark.parametrize("sql", ["selec", "select * from nothing", "select * from read_csv('/etc/passwd')"])
+def test_a_query_that_cannot_be_answered_is_refused(sql):
+    result = parhelion("runs", "query", sql)
+    assert result.exit_code == 2 and "the query failed" in result.output
+
+
+def test_an_empty_store_is_listed_and_exported():
+    Path("empty").mkdir()
+    assert "no run matches" in parhelion("runs", "list", "--store", "empty").output
+    assert parhelion("runs", "export", "--store", "empty", "--out", "out.csv").exit_code == 0
