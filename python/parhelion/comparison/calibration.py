@@ -7,14 +7,16 @@ size is found.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..records import CaseResult, Entry, RecordError
-from ..records.model import Case
-from ..statistics.verdict import DEFAULT_RULES, Rules, Verdict
-from .comparison import Pair, compare_entries
+from ..records import RecordError
+from ..statistics.compare import difference
+from ..statistics.states import Launch
+from ..statistics.verdict import DEFAULT_RULES, Rules, Verdict, verdicts
+from .comparison import launches as launches_of
 from .sets import RecordSet
 
 DIFFERENT = (Verdict.SLOWER, Verdict.FASTER)
@@ -39,8 +41,9 @@ def calibrate(
     rules: Rules = DEFAULT_RULES,
 ) -> Calibration:
     """Split at random and compare; raises `RecordError` with fewer than four launches per case."""  # fmt: skip
-    whole = [(case, entry) for case in records.cases for entry in case.entries.values() if entry.launches and not entry.failed]
-    available = min((len(entry.launches) for _, entry in whole), default=0)
+    whole = [launches_of(entry.lines) for case in records.cases for entry in case.entries.values() if not entry.failed]
+    whole = [each for each in whole if each]
+    available = min(map(len, whole), default=0)
     size = launches or available // 2
     if size < 1 or 2 * size > available or available < 4:
         raise RecordError(f"{records.name} has {available} launches per case, {max(4, 2 * size)} are needed: use --launches")
@@ -51,25 +54,20 @@ def calibrate(
     return Calibration(splits, size, len(whole), planted, *map(float, (false_pairs, false_cases, found_pairs, found_cases)))
 
 
-def _outcome(
-    whole: list[tuple[CaseResult, Entry]], drawn: np.ndarray, size: int, planted: float, rules: Rules
-) -> tuple[float, float]:
+def _outcome(whole: Sequence[list[Launch]], drawn: np.ndarray, size: int, planted: float, rules: Rules) -> tuple[float, float]:
     """Shares of cases called different in A/A, and called slower with the slowdown planted."""
-    same = [_split(case, entry, drawn, size, 1.0) for case, entry in whole]
-    slower = [_split(case, entry, drawn, size, planted) for case, entry in whole]
-    false = [row.verdict in DIFFERENT for row in compare_entries(same, rules)]
-    found = [row.verdict is Verdict.SLOWER for row in compare_entries(slower, rules)]
-    return float(np.mean(false)), float(np.mean(found))
+    found = [_judge(whole, drawn[:size], drawn[size:], factor, rules) for factor in (1.0, planted)]
+    different = [verdict in DIFFERENT for verdict in found[0]]
+    slower = [verdict is Verdict.SLOWER for verdict in found[1]]
+    return float(np.mean(different)), float(np.mean(slower))
 
 
-def _split(case: CaseResult, entry: Entry, drawn: np.ndarray, size: int, factor: float) -> Pair:
-    lines = [line for line in entry.lines if line.samples]
-    first = [lines[place] for place in drawn[:size]]
-    second = [_scaled(lines[place], factor) for place in drawn[size:]]
-    halves = (Entry(entry.name, entry.params, entry.contender, entry.role, half) for half in (first, second))
-    return tuple((case, half) for half in halves)
+def _judge(
+    whole: Sequence[list[Launch]], first: np.ndarray, second: np.ndarray, factor: float, rules: Rules
+) -> list[Verdict]:
+    pairs = [([each[i] for i in first], [_scaled(each[i], factor) for i in second]) for each in whole]
+    return verdicts([difference(*pair) for pair in pairs], rules)
 
 
-def _scaled(line: Case, factor: float) -> Case:
-    samples = [factor * sample for sample in line.samples]
-    return Case(line.launch, line.name, line.contender, line.params, line.role, line.verified, samples=samples, probe_ns=line.probe_ns)
+def _scaled(launch: Launch, factor: float) -> Launch:
+    return Launch(factor * launch.samples, launch.probe)

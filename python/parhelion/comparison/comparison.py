@@ -58,7 +58,7 @@ def compare(first: RecordSet, second: RecordSet, rules: Rules = DEFAULT_RULES) -
     pairs = [(sides[0][key], sides[1][key]) for key in shared]
     return Comparison(
         sets=(first, second),
-        rows=compare_entries(pairs, rules),
+        rows=_rows(pairs, rules),
         rules=rules,
         changes=changes(first, second),
         only={"A": _missing(*sides), "B": _missing(*reversed(sides))},
@@ -69,7 +69,7 @@ def compare(first: RecordSet, second: RecordSet, rules: Rules = DEFAULT_RULES) -
 Pair = tuple[tuple[CaseResult, Entry], tuple[CaseResult, Entry]]
 
 
-def compare_entries(pairs: Sequence[Pair], rules: Rules) -> list[Row]:
+def _rows(pairs: Sequence[Pair], rules: Rules) -> list[Row]:
     """Rows of all pairs, judged as one family."""
     found = [difference(launches(a.lines), launches(b.lines)) for (_, a), (_, b) in pairs]
     judged = zip(pairs, found, adjusted(found), verdicts(found, rules), strict=True)
