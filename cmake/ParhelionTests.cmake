@@ -2,20 +2,42 @@
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
 set(PARHELION_TEST_TIMEOUT 120 CACHE STRING "Time limit of one test in seconds")
 
+add_library(parhelion_test_settings INTERFACE)
+target_include_directories(parhelion_test_settings SYSTEM INTERFACE ${PROJECT_SOURCE_DIR}/third_party)
+target_include_directories(parhelion_test_settings INTERFACE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(parhelion_test_settings INTERFACE parhelion parhelion_compile_options)
+
 # Sources in tests/support are shared by all tests; each kind has its own main.
 file(GLOB support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cpp)
 list(FILTER support_sources EXCLUDE REGEX "_main\\.cpp$")
 foreach(kind unit parallel)
-  add_library(parhelion_${kind}_main OBJECT
-    ${PROJECT_SOURCE_DIR}/tests/support/${kind}_main.cpp ${support_sources})
-  target_include_directories(parhelion_${kind}_main SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/third_party)
-  target_include_directories(parhelion_${kind}_main PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(parhelion_${kind}_main PUBLIC parhelion parhelion_compile_options)
+  add_library(parhelion_${kind}_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/${kind}_main.cpp)
+  target_link_libraries(parhelion_${kind}_main PUBLIC parhelion_test_settings)
 endforeach()
+add_library(parhelion_test_support INTERFACE)
+if(support_sources)
+  add_library(parhelion_test_support_objects STATIC ${support_sources})
+  target_link_libraries(parhelion_test_support_objects PUBLIC parhelion_test_settings)
+  target_link_libraries(parhelion_test_support INTERFACE parhelion_test_support_objects)
+endif()
 
-# Calls `add NAME PROGRAM SOURCE` for every source below tests/<directory>: unit/box.cpp is unit.box.
+# Calls `add TEST PROGRAM SOURCE` for every source below tests/<directory>: unit/box.cpp is
+# unit.box. Sources with a header of the same name hold what the directory's tests share.
 function(parhelion_add_tests directory add)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${directory}/*.cpp)
+  set(shared)
+  foreach(source IN LISTS sources)
+    string(REGEX REPLACE "cpp$" "hpp" header ${source})
+    if(EXISTS ${header})
+      list(APPEND shared ${source})
+    endif()
+  endforeach()
+  list(REMOVE_ITEM sources ${shared} "")
+  if(shared)
+    add_library(parhelion_${directory}_shared OBJECT ${shared})
+    target_link_libraries(parhelion_${directory}_shared PUBLIC parhelion_test_settings)
+    set(shared_by_directory parhelion_${directory}_shared)
+  endif()
   foreach(source IN LISTS sources)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE name)
     cmake_path(REMOVE_EXTENSION name)
@@ -28,7 +50,7 @@ endfunction()
 # Files named bench_* test the measuring program's parts.
 function(parhelion_add_test_program program source kind)
   add_executable(${program} ${source})
-  target_link_libraries(${program} PRIVATE parhelion_${kind}_main)
+  target_link_libraries(${program} PRIVATE parhelion_${kind}_main parhelion_test_support ${shared_by_directory})
   if(source MATCHES "/bench_[^/]*$" AND TARGET phl_bench)
     target_link_libraries(${program} PRIVATE phl_bench)
   endif()
@@ -51,7 +73,7 @@ endfunction()
 
 # The launcher knows what each MPI wants (options, environment, killing a job that hangs).
 function(parhelion_add_parallel_test test program source)
-  parhelion_add_test_program(${program} ${source} parallel)
+  parhelion_add_test_program(${program} "${source}" parallel)
   math(EXPR ctest_limit "${PARHELION_TEST_TIMEOUT} + 15")
   foreach(ranks IN LISTS PARHELION_TEST_RANKS)
     add_test(NAME ${test}.${ranks} COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/mpirun.py
