@@ -1,0 +1,29 @@
+// Communicators come over as Fortran handles: the one form that every MPI and every mpi4py have in common.
+#include "parhelion/core/communicator.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings.hpp"
+#include "parhelion/core/error.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace parhelion::python {
+
+void bind_communicator(nb::module_& module) {
+    using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+    nb::class_<Communicator>(module, "Communicator", "The library's own duplicate of a communicator.")
+        .def("__init__",
+             [](Communicator* self, MPI_Fint handle) { new (self) Communicator(MPI_Comm_f2c(handle)); },
+             "fortran_handle"_a, Unlocked(),
+             "Collective the first time for a communicator (it duplicates), local afterwards.")
+        .def_prop_ro("rank", &Communicator::rank)
+        .def_prop_ro("size", &Communicator::size)
+        .def("agree", [](const Communicator& comm, const std::string& complaint, ErrorKind kind) { agree(comm, complaint, kind); },
+             "complaint"_a, "kind"_a = ErrorKind::value, Unlocked(),
+             "Collective. Raises the complaint of the lowest rank that has one, on every rank.");
+}
+
+}  // namespace parhelion::python

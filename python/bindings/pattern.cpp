@@ -1,0 +1,85 @@
+#include "parhelion/pattern/pattern.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <sstream>
+
+#include "bindings.hpp"
+#include "convert.hpp"
+#include "parhelion/domain/indexed_domain.hpp"
+#include "parhelion/domain/cartesian_domain.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace parhelion::python {
+namespace {
+
+nb::list boxes_to_python(const std::vector<BoxPiece>& pieces, int dimensions) {
+    nb::list result;
+    for (const BoxPiece& piece : pieces)
+        result.append(nb::make_tuple(piece.block, box_to_python(piece.cells, dimensions)));
+    return result;
+}
+
+nb::object selection_to_python(const Selection& selection, int dimensions) {
+    if (dimensions == 0) return nb::cast(to_numpy(std::vector<local_index>(selection.cells)));
+    return boxes_to_python(selection.boxes, dimensions);
+}
+
+nb::list stages_to_python(const Pattern& pattern) {
+    nb::list stages;
+    for (const Stage& stage : pattern.stages) {
+        nb::list links;
+        for (const Link& link : stage)
+            links.append(nb::make_tuple(link.rank, selection_to_python(link.send, pattern.dimensions),
+                                        selection_to_python(link.receive, pattern.dimensions)));
+        stages.append(links);
+    }
+    return stages;
+}
+
+nb::list blocks_to_python(const Pattern& pattern) {
+    nb::list blocks;
+    for (const Box& box : pattern.blocks) blocks.append(box_to_python(box, pattern.dimensions));
+    return blocks;
+}
+
+nb::bytes save_to_bytes(const Pattern& pattern) {
+    std::ostringstream stream;
+    save(pattern, stream);
+    const std::string text = stream.str();
+    return nb::bytes(text.data(), text.size());
+}
+
+Pattern load_from_bytes(const nb::bytes& data, const Communicator& comm) {
+    std::istringstream stream(std::string(data.c_str(), data.size()));
+    return load_pattern(stream, comm);
+}
+
+}  // namespace
+
+void bind_pattern(nb::module_& module) {
+    using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+    nb::class_<Pattern>(module, "Pattern")
+        .def_ro("communicator", &Pattern::communicator)
+        .def_ro("dimensions", &Pattern::dimensions)
+        .def_ro("owned", &Pattern::owned)
+        .def_ro("ghosts", &Pattern::ghosts)
+        .def_prop_ro("halo", [](const Pattern& pattern) { return halo_to_python(pattern.halo, pattern.dimensions); })
+        .def_prop_ro("blocks", &blocks_to_python)
+        .def("stages", &stages_to_python)
+        .def("describe", &describe)
+        .def("neighbor_ranks", &neighbor_ranks)
+        .def("cells_sent", &cells_sent)
+        .def("check_local", &check_local)
+        .def("verify", &verify, Unlocked())
+        .def("save", &save_to_bytes);
+    module.def("build_pattern", nb::overload_cast<const CartesianDomain&>(&build_pattern), "domain"_a, Unlocked());
+    module.def("build_pattern", nb::overload_cast<const IndexedDomain&>(&build_pattern), "domain"_a, Unlocked());
+    module.def("load_pattern", &load_from_bytes, "data"_a, "comm"_a);
+}
+
+}  // namespace parhelion::python

@@ -1,0 +1,18 @@
+from ._core import Step as Step
+from ._transports import Transport as Transport, transports as transports
+from .arrays import HaloArray as HaloArray
+from .cartesian import CartesianDomain as CartesianDomain, choose_process_grid as choose_process_grid
+from .errors import (
+    CommunicationError as CommunicationError,
+    Error as Error,
+    ExchangeTimeoutError as ExchangeTimeoutError,
+    LostPeerError as LostPeerError,
+    MpiMismatchError as MpiMismatchError,
+    ResourceError as ResourceError,
+)
+from .exchange import Exchange as Exchange
+from .fields import Field as Field
+from .indexed import IndexedDomain as IndexedDomain, read_partition as read_partition
+from .pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern, load_pattern as load_pattern
+
+__version__: str

@@ -1,0 +1,10 @@
+"""The native module, built against the MPI that mpi4py is bound to. Importing it starts MPI through mpi4py.
+
+This file stands in for it: when it has run, `parhelion._core` is the extension module of the right flavor.
+"""
+
+import sys
+
+from ._loader import load_core
+
+sys.modules[__name__] = load_core(__name__)

@@ -1,0 +1,234 @@
+"""
+Parhelion's C++ objects, built against one MPI. Use the package parhelion instead.
+"""
+
+from collections.abc import Sequence
+import enum
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+class ErrorKind(enum.IntEnum):
+    """What kind of mistake an error reports."""
+
+    VALUE = 1
+
+    TYPE = 2
+
+    COMMUNICATION = 3
+
+    TIMEOUT = 4
+
+    LOST_PEER = 5
+
+    SYSTEM = 6
+
+class Communicator:
+    """The library's own duplicate of a communicator."""
+
+    def __init__(self, fortran_handle: int) -> None:
+        """
+        Collective the first time for a communicator (it duplicates), local afterwards.
+        """
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def agree(self, complaint: str, kind: ErrorKind = ErrorKind.VALUE) -> None:
+        """
+        Collective. Raises the complaint of the lowest rank that has one, on every rank.
+        """
+
+def allocate_node_shared(bytes: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]:
+    """
+    Zeroed bytes in memory that the ranks of this node can map, aligned to 64. Local.
+    """
+
+def is_node_shared(address: int) -> bool:
+    """Whether allocate_node_shared gave the memory at this address. Local."""
+
+class Neighbors(enum.Enum):
+    full = 0
+
+    faces = 1
+
+class Algorithm(enum.Enum):
+    standard = 0
+
+    staged = 1
+
+class CartesianDomain:
+    def __init__(self, comm: Communicator, extents: Sequence[int], lower: Sequence[int], upper: Sequence[int], periodic: Sequence[bool], process_grid: Sequence[int], splits: Sequence[Sequence[int]], blocks_per_rank: Sequence[int], neighbors: Neighbors, algorithm: Algorithm) -> None: ...
+
+    @property
+    def process_grid(self) -> list[int]: ...
+
+    @property
+    def starts(self) -> list[list[int]]:
+        """Per dimension, the first cell of each block and the extent."""
+
+    @property
+    def blocks(self) -> list:
+        """Per block of this rank, the first and the past-the-end cell."""
+
+    def coordinates_of(self, rank: int) -> list[int]: ...
+
+def choose_process_grid(ranks: int, extents: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> list[int]: ...
+
+class IndexedDomain:
+    @staticmethod
+    def from_block(comm: Communicator, owned: int, ghosts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], self_ghosts: bool) -> IndexedDomain: ...
+
+    @staticmethod
+    def from_owned_ids(comm: Communicator, owned_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ghosts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], self_ghosts: bool) -> IndexedDomain: ...
+
+    @property
+    def owned(self) -> int: ...
+
+    @property
+    def ghosts(self) -> int: ...
+
+    @property
+    def global_size(self) -> int: ...
+
+    @property
+    def first(self) -> int: ...
+
+    def ghost_ids(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]: ...
+
+    def ghost_owners(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]: ...
+
+    def global_of(self, cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]: ...
+
+    def local_of(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]: ...
+
+    def owners_of(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]: ...
+
+def read_partition(folder: str, comm: Communicator) -> tuple: ...
+
+class Pattern:
+    @property
+    def communicator(self) -> Communicator: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def owned(self) -> int: ...
+
+    @property
+    def ghosts(self) -> int: ...
+
+    @property
+    def halo(self) -> tuple: ...
+
+    @property
+    def blocks(self) -> list: ...
+
+    def stages(self) -> list: ...
+
+    def describe(self) -> str: ...
+
+    def neighbor_ranks(self) -> list[int]: ...
+
+    def cells_sent(self) -> int: ...
+
+    def check_local(self) -> None: ...
+
+    def verify(self) -> None: ...
+
+    def save(self) -> bytes: ...
+
+@overload
+def build_pattern(domain: CartesianDomain) -> Pattern: ...
+
+@overload
+def build_pattern(domain: IndexedDomain) -> Pattern: ...
+
+def load_pattern(data: bytes, comm: Communicator) -> Pattern: ...
+
+class Field:
+    """Where the values of one field lie. Keeps nothing alive."""
+
+    def __init__(self, element: str, components: int, component_stride: int, indexed: bool) -> None: ...
+
+    def set_halo(self, lower: Sequence[int], upper: Sequence[int]) -> None: ...
+
+    def add_block(self, first: int, strides: Sequence[int]) -> None: ...
+
+    def __str__(self) -> str: ...
+
+def transports() -> list: ...
+
+class Step:
+    """An exchange under way, from `begin` to `end`."""
+
+    def end(self) -> None:
+        """
+        Waits for the neighbors; afterwards the ghosts are filled. Once per step.
+        """
+
+    @property
+    def ended(self) -> bool:
+        """Whether the exchange has ended, here or by `Exchange.end`."""
+
+    def __enter__(self) -> Step: ...
+
+    def __exit__(self, *exception: object) -> None: ...
+
+class Exchange:
+    def __init__(self, pattern: Pattern, fields: Sequence[Field], transport: str, timeout_s: float, arrays: object) -> None: ...
+
+    def __call__(self) -> None:
+        """Fills every ghost with its owner's value: begin and end."""
+
+    def begin(self) -> Step:
+        """
+        Starts filling the ghosts and returns while messages travel.
+
+        Until the step ends, owned cells must not be written and ghosts not touched.
+
+            with exchange.begin():
+                update_interior(u)
+        """
+
+    def reverse(self, reduction: str = 'sum') -> None:
+        """
+        Combines every ghost's value into its owner's: sum, min, max, replace, bit_and or bit_or.
+
+        The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values, except with the
+        staged algorithm. TypeError where the elements cannot be combined so.
+        """
+
+    def begin_reverse(self, reduction: str = 'sum') -> Step:
+        """
+        Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must not be touched and ghosts
+        not be written.
+        """
+
+    def end(self) -> None:
+        """Ends what `begin` or `begin_reverse` started; waits for the neighbors."""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it has begun and not ended."""
+
+    @property
+    def transport(self) -> str:
+        """
+        Name of what moves the data, such as 'mpi_persistent' or 'shared+mpi_p2p'.
+        """
+
+    def explain(self) -> str:
+        """What was chosen for which neighbor and why, in a few lines."""
+
+    def bytes_sent(self, direction: str = 'forward') -> int:
+        """Bytes that this rank sends to other ranks in one exchange. Local."""
+
+    def messages_sent(self, direction: str = 'forward') -> int:
+        """Messages that this rank sends to other ranks in one exchange. Local."""

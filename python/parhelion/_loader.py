@@ -1,0 +1,113 @@
+"""Loads the native module of the flavor whose MPI is the one that mpi4py is bound to."""
+
+import importlib.machinery
+import importlib.util
+import os
+import warnings
+from types import ModuleType
+
+from ._mpi_libraries import file_of, loaded_mpi_libraries, symbol_address
+from .errors import MpiMismatchError
+from .launch import Flavor, flavor_directory, flavors, inside_launcher
+
+
+def load_core(name: str) -> ModuleType:
+    """The native module under `name`. Imports mpi4py.MPI, which starts MPI.
+
+    Raises MpiMismatchError when no flavor fits mpi4py's MPI, or when two MPIs are in this process.
+    """
+    MPI = _import_mpi()
+    flavor = choose_flavor(MPI.__file__, MPI.Get_library_version())
+    module = _execute(name, flavor)
+    refuse_two_mpis()
+    _warn_of_singletons(MPI)
+    return module
+
+
+def choose_flavor(mpi4py_file: str, version: str) -> Flavor:
+    """The built flavor that runs on the MPI that the module `mpi4py_file` uses."""
+    built = {name: flavor for name, flavor in flavors().items() if _extension(flavor)}
+    address = symbol_address(mpi4py_file)
+    fitting = [flavor for flavor in built.values() if address and symbol_address(flavor.soname) == address]
+    if not fitting:
+        raise MpiMismatchError(_mismatch(version, address, list(built.values())))
+    wanted = os.environ.get("PARHELION_FLAVOR")
+    # One soname serves related MPIs: rather the flavor asked for, or built for this very version.
+    return max(fitting, key=lambda flavor: (flavor.name == wanted, _first_line(flavor.library_version) == _first_line(version)))
+
+
+def refuse_two_mpis() -> None:
+    """Raises MpiMismatchError when this process has loaded more than one MPI."""
+    loaded = loaded_mpi_libraries()
+    if len(loaded) > 1:
+        raise MpiMismatchError(
+            f"two MPIs are in this process: {' and '.join(map(str, loaded))}; messages of one never reach the other. "
+            "Let every package use one MPI: look for it in LD_LIBRARY_PATH, LD_PRELOAD and MPI4PY_LIBMPI"
+        )
+
+
+def _import_mpi() -> ModuleType:
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise MpiMismatchError(
+            f"mpi4py found no MPI ({error}): install mpi4py, and name the library with MPI4PY_LIBMPI=/path/libmpi.so.N"
+        ) from error
+    return MPI
+
+
+def _execute(name: str, flavor: Flavor) -> ModuleType:
+    path = _extension(flavor)
+    spec = importlib.util.spec_from_file_location(name, path)
+    try:
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    except ImportError as error:
+        raise MpiMismatchError(
+            f"{path} does not load ({error}): build it again for this MPI and this Python, `make build MPI={flavor.name}`"
+        ) from error
+    return module
+
+
+def _extension(flavor: Flavor) -> str | None:
+    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+        if (flavor.directory / f"_core{suffix}").exists():
+            return str(flavor.directory / f"_core{suffix}")
+    return None
+
+
+def _mismatch(version: str, address: int | None, built: list[Flavor]) -> str:
+    library = f" ({file_of(address)})" if address else ""
+    bound = f"mpi4py is bound to {_first_line(version)}{library}"
+    remedy = f"build it for this MPI: make build MPI={_known_name(version)}"
+    if not built:
+        return f"{bound}, and Parhelion is not built for any MPI in {flavor_directory()}: {remedy}"
+    choices = ", ".join(f"{flavor.name} ({flavor.mpi_library})" for flavor in built)
+    first = built[0]
+    return (
+        f"{bound}, and Parhelion is built for {choices}: {remedy}; or bind mpi4py to one of those, "
+        f"MPI4PY_LIBMPI={first.mpi_library}, and start the ranks with {first.mpiexec}"
+    )
+
+
+def _known_name(version: str) -> str:
+    known = {"Open MPI": "openmpi", "Intel": "impi", "MPICH": "mpich"}
+    return next((name for text, name in known.items() if text in version), "/prefix/of/that/mpi")
+
+
+def _first_line(version: str) -> str:
+    """As flavor.json tells it: up to the first comma or line end."""
+    return " ".join(version.split("\n")[0].split(",")[0].split())
+
+
+def _warn_of_singletons(MPI: ModuleType) -> None:
+    """A launcher of one MPI and the library of another make every rank think that it is alone."""
+    place = inside_launcher()
+    if place is None or not place.size or place.size == 1 or not MPI.Is_initialized() or MPI.COMM_WORLD.size > 1:
+        return
+    warnings.warn(
+        f"this process was started as rank {place.rank} of {place.size}, but {_first_line(MPI.Get_library_version())} sees "
+        "1 rank: start the ranks with the mpiexec of this MPI, or bind mpi4py to the launcher's MPI with MPI4PY_LIBMPI",
+        RuntimeWarning,
+        stacklevel=2,
+    )

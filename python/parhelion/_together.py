@@ -1,0 +1,47 @@
+"""Collective calls: every rank raises, or none."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from . import _core
+from .errors import CLASSES, kind_of
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
+
+Result = TypeVar("Result")
+
+
+def resolve(comm: "Intracomm | None") -> "tuple[Intracomm, _core.Communicator]":
+    """The mpi4py communicator (MPI.COMM_WORLD for None) and the library's duplicate of it.
+
+    Collective the first time for a communicator, local afterwards.
+    """
+    from mpi4py import MPI
+
+    if comm is None:
+        comm = MPI.COMM_WORLD
+    elif hasattr(comm, "tompi4py"):  # petsc4py's
+        comm = comm.tompi4py()
+    if not isinstance(comm, MPI.Intracomm) and comm != MPI.COMM_NULL:
+        raise TypeError(f"comm is a {type(comm).__name__}: pass an intracommunicator of mpi4py, or None for MPI.COMM_WORLD")
+    return comm, _core.Communicator(comm.py2f())
+
+
+def together(comm: "_core.Communicator", local: Callable[[], Result]) -> Result:
+    """Collective, one reduction. What `local` returns; it must not communicate.
+
+    When it raises on any rank, every rank raises what the lowest of them had to say.
+    """
+    try:
+        result = local()
+    except Exception as error:
+        kind = _core.ErrorKind(kind_of(error))
+        text = str(error) if isinstance(error, CLASSES) else f"{type(error).__name__}: {error}"
+        try:
+            comm.agree(text or type(error).__name__, kind)
+        except Exception as agreed:
+            raise agreed from error
+        raise
+    comm.agree("")
+    return result

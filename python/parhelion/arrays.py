@@ -1,0 +1,105 @@
+"""NumPy arrays with a halo, in memory that the ranks of a node share."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arguments import choice, integers
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an array's cells stand in a domain: extents with halo, and which of them are owned."""
+
+    domain: Any
+    shape: tuple[int, ...]
+    owned: tuple[slice, ...]
+    halo: tuple[tuple[int, int], ...] | None = None
+    ghosts: tuple[slice, ...] | None = None
+    block: int = 0
+
+
+class HaloArray(np.ndarray):
+    """A NumPy array that knows which of its cells are owned and which are ghosts.
+
+    Domains make it (`domain.zeros`, …) in node-shared memory, which lives as long as any view of it. Results of
+    arithmetic and copies of the same shape know their halo too, but are ordinary memory; other views do not know it.
+    Pickles as a plain array.
+    """
+
+    _place: Place | None = None
+
+    def __array_finalize__(self, source: Any) -> None:
+        place = getattr(source, "_place", None)
+        if place is None or self.shape[: len(place.shape)] != place.shape:
+            return
+        # A transposed or reversed view may have the same shape, but its cells stand elsewhere.
+        dims = len(place.shape)
+        if self.base is None or self.strides[:dims] == source.strides[:dims]:
+            self._place = place
+
+    @property
+    def owned(self) -> np.ndarray:
+        """View of the cells that this rank owns, without the halo; a plain NumPy array."""
+        return self.view(np.ndarray)[self._known_place().owned]
+
+    @property
+    def ghosts(self) -> np.ndarray:
+        """View of the ghosts of an indexed domain, in the order in which they were asked for."""
+        ghosts = self._known_place().ghosts
+        if ghosts is None:
+            raise AttributeError("the ghosts of a Cartesian array are not one view: index the array around `owned`")
+        return self.view(np.ndarray)[ghosts]
+
+    @property
+    def domain(self) -> Any:
+        """The domain that the array was made for; None for a view that does not know its halo."""
+        return self._place and self._place.domain
+
+    @property
+    def halo(self) -> tuple[tuple[int, int], ...] | None:
+        """((lower, upper), …) widths around the owned cells; None for an indexed domain."""
+        return self._place and self._place.halo
+
+    @property
+    def block(self) -> int:
+        """Number of this rank's block that the array is for."""
+        return self._known_place().block
+
+    def _known_place(self) -> Place:
+        if self._place is None:
+            raise AttributeError("this view has lost its halo: take `owned` of the whole array first, then slice")
+        return self._place
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.view(np.ndarray).__reduce_ex__(protocol)
+
+
+def make_array(place: Place, dtype: Any, components: Any, order: str, value: Any = None) -> HaloArray:
+    """An array for `place` in node-shared memory, zero or filled with `value`. Local."""
+    kind = np.dtype(dtype)
+    if kind.hasobject:
+        raise TypeError(f"dtype {kind} holds Python objects, which cannot be sent: use numbers or structures of numbers")
+    if kind.itemsize == 0:
+        raise TypeError(f"dtype {kind} has no size: give its length, such as 'S8'")
+    shape = place.shape + component_shape(components)
+    memory = _core.allocate_node_shared(math.prod(shape) * kind.itemsize)
+    array = np.ndarray.__new__(HaloArray, shape, kind, memory, order=choice(order, "order", "CF"))
+    array._place = place
+    if value is not None:
+        array.fill(value)
+    return array
+
+
+def component_shape(components: Any) -> tuple[int, ...]:
+    """Axes after those of the domain: none, one, or those of a tensor."""
+    if components is None:
+        return ()
+    counts = [components] if hasattr(components, "__index__") else components
+    shape = tuple(integers(counts, "components"))
+    if any(count < 1 for count in shape):
+        raise ValueError(f"components is {components}: every axis needs at least 1")
+    return shape

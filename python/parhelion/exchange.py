@@ -1,0 +1,84 @@
+"""The halo exchange itself."""
+
+from typing import Any
+
+from . import _core
+from ._together import together
+from .cartesian import CartesianDomain
+from .fields import make_fields
+from .indexed import IndexedDomain
+from .pattern import Pattern, build_pattern
+
+
+class Exchange(_core.Exchange):
+    """Refreshes the ghosts of arrays, or gives the ghosts' contributions back to the owners.
+
+    Construction is collective: it checks that all ranks agree, compiles the copies, and sets up transports. Then
+    `exchange()` fills every ghost with its owner's value; a rank waits for its neighbors only. Every rank begins and
+    ends an exchange the same number of times; different exchanges may be under way at once. Other Python threads run
+    while it waits.
+
+    Parameters
+    ----------
+    source: a CartesianDomain, an IndexedDomain, or a Pattern, which several exchanges can share.
+    arrays: NumPy arrays or objects with DLPack or a buffer, any strides, in host memory and writable. Their memory is
+        used in place; the exchange keeps them alive. Cartesian: cells with halo in the first axes, components after them;
+        a list of arrays where ranks have several blocks; narrower halos than the domain's are allowed. Indexed: owned
+        cells, then ghosts along the first axis, or a pair (owned, ghosts). All fields for a neighbor travel together.
+    transport: "auto", a name that `ph.transports()` lists, or "NEAR+FAR" for neighbors on the own node and others.
+        None: the environment variable PARHELION_TRANSPORT, else "auto".
+    timeout: seconds after which waiting is an error that says who did not answer. None: PARHELION_TIMEOUT, else never.
+
+    Raises ValueError or TypeError on every rank for arrays that do not fit or differ between ranks in number, dtype,
+    components or halo. ExchangeTimeoutError after the time limit; the exchange cannot be used any more then.
+
+        exchange = ph.Exchange(domain, u, v)
+        with exchange.begin():
+            update_interior(u, v)
+    """
+
+    def __init__(
+        self,
+        source: CartesianDomain | IndexedDomain | Pattern,
+        *arrays: Any,
+        transport: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        pattern = source if isinstance(source, Pattern) else build_pattern(source)
+        native = pattern._native
+
+        def parse() -> tuple[Any, ...]:
+            return *make_fields(native, arrays), _transport(transport), _seconds(timeout)
+
+        fields, kept, name, seconds = together(native.communicator, parse)
+        super().__init__(native, fields, name, seconds, (arrays, kept))
+        self._pattern = pattern
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays as they were passed."""
+        return self._kept[0]
+
+    @property
+    def pattern(self) -> Pattern:
+        """The pattern that it follows."""
+        return self._pattern
+
+    def __repr__(self) -> str:
+        return f"<Exchange of {len(self.arrays)} arrays by {self.transport}>"
+
+
+def _transport(name: Any) -> str:
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"transport is {name!r}: pass the name of one, see ph.transports()")
+    return name or ""
+
+
+def _seconds(timeout: Any) -> float:
+    if timeout is None:
+        return 0.0
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+        raise TypeError(f"timeout is {timeout!r}: pass seconds, or None")
+    if not timeout > 0:
+        raise ValueError(f"timeout is {timeout}: pass more than 0 seconds, or None for no limit")
+    return float(timeout)

@@ -1,0 +1,197 @@
+"""Cells known by global ids: unstructured meshes, graphs, matrices."""
+
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from . import _core
+from ._arguments import integer
+from ._together import resolve, together
+from .arrays import HaloArray, Place, make_array
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpi4py.MPI import Intracomm
+    from numpy.typing import ArrayLike, DTypeLike
+
+
+class IndexedDomain:
+    """Who owns which global id, and which ghosts this rank wants.
+
+    Local numbering: owned cells 0 … owned−1, then ghosts in the order given (duplicates allowed). Ranks own blocks of
+    ids in rank order: rank r owns the `owned` ids that follow those of rank r − 1. `with_owned_ids` makes a domain with
+    any other ownership. Construction is collective over `comm`; a rank may own nothing and may have no ghosts.
+
+    Parameters
+    ----------
+    owned: number of cells that this rank owns.
+    ghosts: global ids of cells of other ranks that this rank needs.
+    comm: an mpi4py communicator; MPI.COMM_WORLD by default.
+    self_ghosts: whether a ghost may be a cell that this rank owns itself; it is then copied locally.
+
+    Raises ValueError on every rank for a ghost that is out of range, owned by nobody, or owned by its reader.
+
+        domain = ph.IndexedDomain(1000, ghosts=[2005, 17])
+        x = domain.zeros(dtype="float64")      # 1000 owned values, then 2 ghosts
+    """
+
+    def __init__(
+        self,
+        owned: int,
+        ghosts: "ArrayLike" = (),
+        comm: "Intracomm | None" = None,
+        self_ghosts: bool = False,
+    ) -> None:
+        self._comm, native_comm = resolve(comm)
+        count, ids = together(native_comm, lambda: (integer(owned, "owned", 64), to_ids(ghosts, "ghosts")))
+        self._native = _core.IndexedDomain.from_block(native_comm, count, ids, bool(self_ghosts))
+
+    @classmethod
+    def with_owned_ids(
+        cls,
+        owned_ids: "ArrayLike",
+        ghosts: "ArrayLike" = (),
+        comm: "Intracomm | None" = None,
+        self_ghosts: bool = False,
+    ) -> "IndexedDomain":
+        """A domain in which this rank owns `owned_ids`, in that local order; ids need not be contiguous. Collective.
+
+        Raises ValueError on every rank for an id that is owned twice, and as the class does.
+        """
+        domain = cls.__new__(cls)
+        domain._comm, native_comm = resolve(comm)
+        owned, wanted = together(native_comm, lambda: (to_ids(owned_ids, "owned_ids"), to_ids(ghosts, "ghosts")))
+        domain._native = _core.IndexedDomain.from_owned_ids(native_comm, owned, wanted, bool(self_ghosts))
+        return domain
+
+    @property
+    def comm(self) -> "Intracomm":
+        """The communicator that was passed."""
+        return self._comm
+
+    @property
+    def owned(self) -> int:
+        """Number of cells that this rank owns."""
+        return self._native.owned
+
+    @property
+    def ghosts(self) -> int:
+        """Number of ghosts of this rank."""
+        return self._native.ghosts
+
+    @property
+    def size(self) -> int:
+        """Owned cells and ghosts of this rank."""
+        return self.owned + self.ghosts
+
+    @property
+    def global_size(self) -> int:
+        """Owned cells of all ranks."""
+        return self._native.global_size
+
+    @property
+    def first(self) -> int | None:
+        """First owned id where ranks own blocks of ids; None where ownership is arbitrary."""
+        first = self._native.first
+        return None if first < 0 else first
+
+    @property
+    def ghost_ids(self) -> np.ndarray:
+        """Global id of each ghost, int64; a copy."""
+        return self._native.ghost_ids()
+
+    @property
+    def ghost_owners(self) -> np.ndarray:
+        """Rank that owns each ghost, int32; a copy."""
+        return self._native.ghost_owners()
+
+    def global_of(self, cells: "ArrayLike") -> np.ndarray:
+        """Global id of each local cell, owned or ghost; any shape. Local. ValueError for a cell that does not exist."""
+        return _mapped(self._native.global_of, cells, "cells")
+
+    def local_of(self, ids: "ArrayLike") -> np.ndarray:
+        """Local index of each global id: owned, or its first ghost, or −1; any shape. Local."""
+        return _mapped(self._native.local_of, ids, "ids")
+
+    def owners_of(self, ids: "ArrayLike") -> np.ndarray:
+        """Rank that owns each global id; any shape, each rank asks for its own. Collective.
+
+        Raises ValueError on every rank when an id has no owner.
+        """
+        flat = together(_core.Communicator(self._comm.py2f()), lambda: to_ids(np.ravel(ids), "ids"))
+        return self._native.owners_of(flat).reshape(np.shape(ids))
+
+    def zeros(
+        self,
+        dtype: "DTypeLike" = "float64",
+        components: "int | Sequence[int] | None" = None,
+        order: Literal["C", "F"] = "C",
+    ) -> HaloArray:
+        """A zeroed array of owned cells, then ghosts, in node-shared memory. Local.
+
+        `components` adds axes after the first; in Fortran order each component is a row of its own. The array owns its
+        memory. Raises ValueError or TypeError for wrong arguments, ResourceError when memory is short.
+        """
+        return make_array(self._place(), dtype, components, order)
+
+    def empty(
+        self,
+        dtype: "DTypeLike" = "float64",
+        components: "int | Sequence[int] | None" = None,
+        order: Literal["C", "F"] = "C",
+    ) -> HaloArray:
+        """As `zeros`; what is in it is not promised."""
+        return make_array(self._place(), dtype, components, order)
+
+    def full(
+        self,
+        fill_value: Any,
+        dtype: "DTypeLike" = None,
+        components: "int | Sequence[int] | None" = None,
+        order: Literal["C", "F"] = "C",
+    ) -> HaloArray:
+        """As `zeros`, with `fill_value` in owned cells and ghosts; `dtype` is by default that of the value."""
+        kind = np.asarray(fill_value).dtype if dtype is None else dtype
+        return make_array(self._place(), kind, components, order, fill_value)
+
+    def _place(self) -> Place:
+        owned, size = self.owned, self.size
+        return Place(self, (size,), (slice(0, owned),), ghosts=(slice(owned, size),))
+
+    def __repr__(self) -> str:
+        return (
+            f"IndexedDomain(rank {self._comm.rank}: {self.owned} owned of {self.global_size} cells, {self.ghosts} ghosts)"
+        )
+
+
+def read_partition(folder: str | os.PathLike, comm: "Intracomm | None" = None) -> tuple[int, np.ndarray]:
+    """This rank's part of a data set in the published layout: number of owned cells, and ghost ids from 0. Collective.
+
+    Every rank reads its own file (`data001` for rank 0, …). Raises ValueError on every rank when a file is missing,
+    damaged, or for another number of ranks.
+
+        domain = ph.IndexedDomain(*ph.read_partition("opencalc-B0-2"))
+    """
+    _, native_comm = resolve(comm)
+    return _core.read_partition(together(native_comm, lambda: os.fspath(folder)), native_comm)
+
+
+def to_ids(values: "ArrayLike", name: str) -> np.ndarray:
+    """Whole numbers as a contiguous row of int64. TypeError for others, ValueError for any other shape."""
+    ids = np.asarray(values)
+    if ids.size == 0:
+        return np.empty(0, np.int64)
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"{name} are {ids.dtype}: pass whole numbers")
+    if ids.ndim != 1:
+        raise ValueError(f"{name} has shape {ids.shape}: pass one row of global ids")
+    if ids.dtype == np.uint64 and ids.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} has an id beyond 64-bit signed integers")
+    return np.ascontiguousarray(ids, np.int64)
+
+
+def _mapped(function: Any, values: "ArrayLike", name: str) -> np.ndarray:
+    array = np.asarray(values)
+    return function(to_ids(array.ravel(), name)).reshape(array.shape)

@@ -1,0 +1,115 @@
+"""Per neighbor, what is sent and what is received."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._together import resolve, together
+from .cartesian import CartesianDomain
+from .indexed import IndexedDomain
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
+
+Cells = np.ndarray | list[tuple[int, tuple[slice, ...]]]
+
+
+class Link(NamedTuple):
+    """What this rank and a neighbor (possibly itself) give each other in a forward exchange, in the order of the message.
+
+    Indexed: local indices of owned cells (`send`) and positions among the ghosts (`receive`), int32.
+    Cartesian: (block, global cells) pairs; ghosts continue past a periodic end.
+    """
+
+    rank: int
+    send: Cells
+    receive: Cells
+
+
+class Pattern:
+    """What each rank sends to and receives from each neighbor. It holds no arrays and no types: exchanges share it.
+
+    Made by `build_pattern` or `load_pattern`. `print(pattern)` shows this rank's part.
+    """
+
+    def __init__(self, native: "_core.Pattern") -> None:
+        self._native = native
+
+    @property
+    def dimensions(self) -> int:
+        """Dimensions of the grid; 0 for an indexed domain."""
+        return self._native.dimensions
+
+    @property
+    def neighbor_ranks(self) -> list[int]:
+        """Ranks other than this one with which it exchanges, ascending."""
+        return self._native.neighbor_ranks()
+
+    @property
+    def cells_sent(self) -> int:
+        """Cells that this rank sends to others in a forward exchange."""
+        return self._native.cells_sent()
+
+    def stages(self) -> list[list[Link]]:
+        """The links of each stage, in ascending order of rank; a standard pattern has one stage. Local; copies."""
+        return [[self._link(*link) for link in stage] for stage in self._native.stages()]
+
+    def verify(self) -> None:
+        """Compares each link with the neighbor's view of it. Collective.
+
+        Raises ValueError on every rank when a link has no partner there or the two sides differ.
+        """
+        self._native.verify()
+
+    def save(self, folder: str | os.PathLike) -> None:
+        """Writes this rank's part as `pattern.RANK` into `folder`, which is made if need be. Collective."""
+        together(self._native.communicator, lambda: self._write(Path(folder)))
+
+    def _write(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        _part(folder, self._native.communicator.rank).write_bytes(self._native.save())
+
+    def _link(self, rank: int, send: Cells, receive: Cells) -> Link:
+        if self.dimensions == 0:
+            return Link(rank, send, receive)
+        return Link(rank, _slices(send), _slices(receive))
+
+    def __str__(self) -> str:
+        return self._native.describe()
+
+    def __repr__(self) -> str:
+        return f"<Pattern: {str(self).splitlines()[0]}>"
+
+
+def build_pattern(domain: CartesianDomain | IndexedDomain) -> Pattern:
+    """The pattern of a domain. Collective for an indexed domain (owners learn who reads their cells), else local."""
+    if not isinstance(domain, (CartesianDomain, IndexedDomain)):
+        raise TypeError(f"a {type(domain).__name__} has no pattern: pass a CartesianDomain or an IndexedDomain")
+    return Pattern(_core.build_pattern(domain._native))
+
+
+def load_pattern(folder: str | os.PathLike, comm: "Intracomm | None" = None) -> Pattern:
+    """What `Pattern.save` wrote, on as many ranks. Collective; the ranks' parts are held against each other.
+
+    Raises ValueError (ResourceError for a file that cannot be read) on every rank when a part is missing, damaged, or
+    does not belong to the others.
+    """
+    _, native_comm = resolve(comm)
+    pattern = Pattern(together(native_comm, lambda: _read(Path(folder), native_comm)))
+    pattern.verify()
+    return pattern
+
+
+def _read(folder: Path, comm: "_core.Communicator") -> "_core.Pattern":
+    return _core.load_pattern(_part(folder, comm.rank).read_bytes(), comm)
+
+
+def _part(folder: Path, rank: int) -> Path:
+    return folder / f"pattern.{rank}"
+
+
+def _slices(boxes: list) -> list[tuple[int, tuple[slice, ...]]]:
+    return [(block, tuple(map(slice, *box))) for block, box in boxes]
