@@ -49,8 +49,8 @@ private:
         if (share.count > 1 && kind.equal_parts) {
             const int part = kind.parts.front();
             for_each_tile(box, problem_.kinds[part].ranks, {1, 1, 1, 1}, 0, [&](const Coords& tile) {
-                Arrangement now = tiled(box, share, tile, best);
-                if (now.order && (!best.order || now.costs < best.costs)) best = std::move(now);
+                Arrangement now = tiled(box, share, tile);
+                if (!best.order || weighed(now.costs) < weighed(best.costs)) best = std::move(now);
             });
         }
         if (!best.order) {
@@ -61,15 +61,13 @@ private:
         return best;
     }
 
-    Arrangement tiled(const Coords& box, const Share& share, const Coords& tile, const Arrangement& best) {
+    Arrangement tiled(const Coords& box, const Share& share, const Coords& tile) {
         const auto level = static_cast<std::size_t>(problem_.kinds[share.kind].level + 1);
-        const std::int64_t cut = tiling_cut(problem_, box, tile);
-        if (best.order && cut > best.costs[level]) return {};
         const int part = problem_.kinds[share.kind].parts.front();
         const Arrangement& inside = arrange(tile, {part, 0, problem_.kinds[part].count()});
         Arrangement now{inside.costs, inside.order};
         for (auto& cost : now.costs) cost *= share.count;
-        now.costs[level] += cut;
+        now.costs[level] += tiling_cut(problem_, box, tile);
         for (int d = max_dimensions - 1; d >= 0; --d)
             if (const int count = box[d] / tile[d]; count > 1) now.order = Order::slabs(d, {{count, *now.order}});
         return now;

@@ -95,16 +95,17 @@ private:
     void try_cut(const Coords& box, const Share& share, Choice now, Choice& best) {
         cut_work_ += static_cast<std::int64_t>(problem_.stencil.offsets.size());
         const auto level = static_cast<std::size_t>(problem_.kinds[share.kind].level + 1);
-        const std::int64_t bytes = problem_.cut(box, now.dimension, now.thickness);
-        if (best.found() && bytes > best.costs[level]) return;
+        const auto worse = [&] { return best.found() && weighed(now.costs) >= weighed(best.costs); };
+        now.costs[level] = problem_.cut(box, now.dimension, now.thickness);
+        if (worse()) return;
         const auto [left, right] = halves(box, now.dimension, now.thickness);
-        const Costs before = solve(left, {share.kind, share.first, now.parts}).costs;
-        if (best.found() && bytes + before[level] > best.costs[level]) return;
-        const Costs after = solve(right, {share.kind, share.first + now.parts, share.count - now.parts}).costs;
-        std::ranges::transform(before, after, now.costs.begin(), std::plus{});
-        now.costs[level] += bytes;
-        if (!best.found() || now.costs < best.costs) best = std::move(now);
+        add(solve(left, {share.kind, share.first, now.parts}).costs, now.costs);
+        if (worse()) return;
+        add(solve(right, {share.kind, share.first + now.parts, share.count - now.parts}).costs, now.costs);
+        if (!worse()) best = std::move(now);
     }
+
+    static void add(const Costs& part, Costs& sum) { std::ranges::transform(sum, part, sum.begin(), std::plus{}); }
 
     bool worth_strips(const Coords& box, const Share& share) const {
         return share.count <= most_parts_for_strips && strip_work_ + strip_cost(box) <= strip_budget;
@@ -123,7 +124,7 @@ private:
             now = best_strips(problem_, box, share);
         else
             now.order = plain_path(problem_, box), now.costs = costs_within(problem_, box, share, *now.order);
-        if (best.found() && now.costs >= best.costs) return;
+        if (best.found() && weighed(now.costs) >= weighed(best.costs)) return;
         best = {};
         best.costs = now.costs, best.strips = std::move(now.order);
     }

@@ -80,19 +80,36 @@ std::vector<Widths> candidates(const Problem& problem, const Coords& box, double
     return found;
 }
 
+struct Candidate {
+    std::int64_t outermost;
+    Order order;
+};
+
+// Of those that are nearly the best at the outermost level, the best over all levels.
+Arrangement best_inside(const Problem& problem, const Coords& box, const Share& share,
+                        const std::vector<Candidate>& sorted) {
+    const auto limit = sorted.front().outermost + sorted.front().outermost / 10;
+    Arrangement best;
+    for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 4) && sorted[i].outermost <= limit; ++i) {
+        const Costs costs = costs_within(problem, box, share, sorted[i].order);
+        if (!best.order || weighed(costs) < weighed(best.costs)) best = {costs, sorted[i].order};
+    }
+    return best;
+}
+
 }  // namespace
 
 Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share) {
     const double points = volume(box);
     const double work = points * static_cast<double>(problem.stencil.offsets.size());
-    std::optional<Order> best;
-    std::int64_t least = 0;
+    std::vector<Candidate> found;
     for (const auto& widths : candidates(problem, box, points / share.count, work > 2e5)) {
         Order order = strips(problem, box, widths);
         const auto bytes = outermost_cost(problem, box, share, order);
-        if (!best || bytes < least) best = std::move(order), least = bytes;
+        found.push_back({bytes, std::move(order)});
     }
-    return {costs_within(problem, box, share, *best), best};
+    std::ranges::stable_sort(found, {}, &Candidate::outermost);
+    return best_inside(problem, box, share, found);
 }
 
 Attempt stencil_strips(const Problem& problem) {

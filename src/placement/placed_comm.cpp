@@ -1,0 +1,235 @@
+#include "parhelion/placement/placed_comm.hpp"
+
+#include <algorithm>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/hash.hpp"
+
+namespace parhelion::placement {
+
+struct PlacedComm::State {
+    Placement placement;
+    Numbering numbering;
+    Scores scores, before;
+    std::string description;
+    MPI_Comm comm = MPI_COMM_NULL;
+    int rank = 0;
+
+    State(Placement placement_, Numbering numbering_) : placement(std::move(placement_)), numbering(std::move(numbering_)) {}
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State() {
+        int finalized = 0;
+        MPI_Finalized(&finalized);
+        if (!finalized && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+    }
+};
+
+namespace {
+
+// What rank 0 decided, before it is sent to all.
+struct Plan {
+    ProcessGrid grid;
+    std::vector<std::int32_t> placement;
+    Scores scores, before;
+    std::string chosen;
+};
+
+int dimensions_of(const PlacedOptions& options) {
+    if (!options.blocks.empty()) return static_cast<int>(options.blocks.begin()->second.size());
+    return static_cast<int>(options.grid.empty() ? options.cells.size() : options.grid.size());
+}
+
+Stencil weighed_stencil(const PlacedOptions& options, const ProcessGrid& grid, Stencil stencil) {
+    if (options.cells.empty()) return stencil;
+    std::vector<std::int64_t> block;
+    for (int d = 0; d < grid.dimensions; ++d)
+        block.push_back(std::max<std::int64_t>(1, options.cells[static_cast<std::size_t>(d)] / grid.extent[d]));
+    return with_halo_bytes(std::move(stencil), block, options.halo, options.bytes_per_cell);
+}
+
+Scores scores_as_numbered(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine) {
+    return score(grid, stencil, machine, [&](const Coords& point) { return Numbering(max_dimensions).rank(grid.extent, point); });
+}
+
+Plan make_plan(const Machine& machine, const PlacedOptions& options) {
+    const int dimensions = dimensions_of(options);
+    if (dimensions == 0)
+        throw Error("nothing says how many dimensions the process grid has: give grid, cells or blocks");
+    if (!options.cells.empty() && options.cells.size() != static_cast<std::size_t>(dimensions))
+        throw Error("cells have " + std::to_string(options.cells.size()) + " dimensions, the process grid " +
+                    std::to_string(dimensions) + ": make them agree");
+    Stencil stencil = options.stencil.offsets.empty() ? faces(dimensions) : options.stencil;
+    const auto finish = [&](const Placement& placement, std::string chosen) {
+        return Plan{placement.grid(), placement.pack(), placement.scores(stencil),
+                    scores_as_numbered(placement.grid(), stencil, machine), std::move(chosen)};
+    };
+    if (!options.blocks.empty()) {
+        const auto placement = place_by_hand(machine, options.blocks, options.periodic, options.numbering);
+        stencil = weighed_stencil(options, placement.grid(), stencil);
+        return finish(placement, "by hand");
+    }
+    ProcessGrid grid;
+    if (options.grid.empty()) {
+        auto choice = choose_grid(machine, options.cells, stencil, options.halo, options.bytes_per_cell, options.periodic,
+                                  options.objective);
+        grid = choice.grid, stencil = std::move(choice.stencil);
+    } else {
+        grid = make_grid(options.grid, options.periodic);
+        stencil = weighed_stencil(options, grid, stencil);
+    }
+    const auto found = place({grid, stencil, options.objective}, machine);
+    return finish(found.placement, found.chosen);
+}
+
+std::vector<std::int64_t> flat(const Scores& scores) {
+    std::vector<std::int64_t> values;
+    for (const auto& s : scores) values.insert(values.end(), {s.edges_sum, s.edges_max, s.bytes_sum, s.bytes_max});
+    return values;
+}
+
+Scores unflat(const std::int64_t* values, int levels) {
+    Scores scores;
+    for (int l = 0; l < levels; ++l, values += 4) scores.push_back({values[0], values[1], values[2], values[3]});
+    return scores;
+}
+
+template <class T>
+void broadcast(MPI_Comm comm, std::vector<T>& values) {
+    int length = static_cast<int>(values.size() * sizeof(T));
+    check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm), "MPI_Bcast");
+    values.resize(static_cast<std::size_t>(length) / sizeof(T));
+    check_mpi(MPI_Bcast(values.data(), length, MPI_BYTE, 0, comm), "MPI_Bcast");
+}
+
+// From rank 0 to all: a few hundred bytes, plus the points that local search moved.
+void send_to_all(const Communicator& comm, int levels, Plan& plan) {
+    std::vector<int> grid{plan.grid.dimensions};
+    grid.insert(grid.end(), plan.grid.extent.begin(), plan.grid.extent.end());
+    for (const bool wraps : plan.grid.periodic) grid.push_back(wraps);
+    auto scores = flat(plan.scores), before = flat(plan.before);
+    scores.insert(scores.end(), before.begin(), before.end());
+    std::vector<char> chosen(plan.chosen.begin(), plan.chosen.end());
+    broadcast(comm.handle(), grid);
+    broadcast(comm.handle(), plan.placement);
+    broadcast(comm.handle(), scores);
+    broadcast(comm.handle(), chosen);
+    plan.grid.dimensions = grid[0];
+    std::copy_n(grid.begin() + 1, max_dimensions, plan.grid.extent.begin());
+    std::copy_n(grid.begin() + 1 + max_dimensions, max_dimensions, plan.grid.periodic.begin());
+    plan.scores = unflat(scores.data(), levels), plan.before = unflat(scores.data() + 4 * levels, levels);
+    plan.chosen.assign(chosen.begin(), chosen.end());
+}
+
+std::uint64_t fingerprint(const PlacedOptions& options) {
+    Hash hash;
+    hash.add_range(options.grid).add_range(options.cells).add_range(options.numbering);
+    for (const bool wraps : options.periodic) hash.add(wraps);
+    for (const auto& offset : options.stencil.offsets) hash.add_range(offset.step).add(offset.bytes);
+    for (const auto& [level, blocks] : options.blocks) hash.add_range(level).add_range(blocks);
+    return hash.add(options.halo).add(options.bytes_per_cell).add(options.objective).value();
+}
+
+std::string shown(const std::vector<int>& grid) {
+    std::string text;
+    for (const int n : grid) text += (text.empty() ? "" : "x") + std::to_string(n);
+    return text;
+}
+
+std::string describe(const Discovered& found, const Plan& plan) {
+    std::string text = std::to_string(found.machine.size()) + " ranks on " + std::to_string(found.machine.nodes()) +
+                       " nodes (" + found.source + ")";
+    if (!found.note.empty()) text += "\nnote: " + found.note;
+    const auto& e = plan.grid.extent;
+    text += "\nprocess grid " + shown({e.begin(), e.begin() + plan.grid.dimensions}) + ", placement: " + plan.chosen;
+    for (int l = 0; l < found.machine.levels(); ++l) {
+        const auto& now = plan.scores[static_cast<std::size_t>(l)];
+        const auto& then = plan.before[static_cast<std::size_t>(l)];
+        text += "\n  " + found.machine.level(l) + ": bytes that leave it " + std::to_string(now.bytes_sum) + " (were " +
+                std::to_string(then.bytes_sum) + "), from one unit at most " + std::to_string(now.bytes_max) + " (were " +
+                std::to_string(then.bytes_max) + ")";
+    }
+    return text;
+}
+
+}  // namespace
+
+PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
+    const Communicator comm(parent);
+    require_equal(comm, fingerprint(options), "ranks ask for different placements: pass equal options on every rank");
+    Discovered found = discover(comm.handle(), options.node_color);
+    Plan plan;
+    Numbering numbering(1);
+    validate_together(comm, [&] {
+        if (comm.rank() == 0) plan = make_plan(found.machine, options);
+        const int dimensions = dimensions_of(options);
+        numbering = options.numbering.empty() ? Numbering(dimensions) : Numbering::parse(options.numbering, dimensions);
+    });
+    send_to_all(comm, found.machine.levels(), plan);
+    auto state = std::make_shared<State>(Placement::unpack(plan.grid, found.machine, plan.placement), numbering);
+    state->scores = plan.scores, state->before = plan.before;
+    state->description = placement::describe(found, plan);
+    state->rank = numbering.rank(plan.grid.extent, state->placement.point(found.position));
+    check_mpi(MPI_Comm_split(comm.handle(), 0, state->rank, &state->comm), "MPI_Comm_split");
+    // The duplicate that was split returns errors; the user's communicator decides for what is made from it.
+    MPI_Errhandler handler;
+    check_mpi(MPI_Comm_get_errhandler(parent, &handler), "MPI_Comm_get_errhandler");
+    check_mpi(MPI_Comm_set_errhandler(state->comm, handler), "MPI_Comm_set_errhandler");
+    MPI_Errhandler_free(&handler);
+    state_ = std::move(state);
+}
+
+MPI_Comm PlacedComm::comm() const { return state_->comm; }
+int PlacedComm::rank() const { return state_->rank; }
+int PlacedComm::size() const { return state_->placement.machine().size(); }
+const Placement& PlacedComm::placement() const { return state_->placement; }
+const Scores& PlacedComm::scores() const { return state_->scores; }
+const Scores& PlacedComm::scores_before() const { return state_->before; }
+std::string PlacedComm::describe() const { return state_->description; }
+
+std::vector<int> PlacedComm::grid() const {
+    const auto& grid = state_->placement.grid();
+    return {grid.extent.begin(), grid.extent.begin() + grid.dimensions};
+}
+
+std::vector<int> PlacedComm::coords_of(int rank) const {
+    const auto& grid = state_->placement.grid();
+    const Coords point = state_->numbering.coords(grid.extent, rank);
+    return {point.begin(), point.begin() + grid.dimensions};
+}
+
+int PlacedComm::rank_of(const std::vector<int>& coords) const {
+    const auto& grid = state_->placement.grid();
+    if (coords.size() != static_cast<std::size_t>(grid.dimensions))
+        throw Error(std::to_string(coords.size()) + " coordinates are given for a process grid of " +
+                    std::to_string(grid.dimensions) + " dimensions");
+    Coords step{}, found{};
+    std::copy(coords.begin(), coords.end(), step.begin());
+    return neighbor(grid, Coords{}, step, found) ? state_->numbering.rank(grid.extent, found) : MPI_PROC_NULL;
+}
+
+MPI_Comm PlacedComm::to_cart() const {
+    const auto& grid = state_->placement.grid();
+    const Coords own = state_->numbering.coords(grid.extent, rank());
+    MPI_Comm in_order = MPI_COMM_NULL, cart = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split(comm(), 0, Numbering(max_dimensions).rank(grid.extent, own), &in_order), "MPI_Comm_split");
+    std::vector<int> extents = this->grid(), wraps(grid.periodic.begin(), grid.periodic.begin() + grid.dimensions);
+    check_mpi(MPI_Cart_create(in_order, grid.dimensions, extents.data(), wraps.data(), 0, &cart), "MPI_Cart_create");
+    MPI_Comm_free(&in_order);
+    return cart;
+}
+
+MPI_Comm PlacedComm::sub(const std::vector<bool>& remain) const {
+    const auto& grid = state_->placement.grid();
+    if (remain.size() != static_cast<std::size_t>(grid.dimensions))
+        throw Error(std::to_string(remain.size()) + " dimensions are named for a process grid of " +
+                    std::to_string(grid.dimensions) + ": say for each whether it remains");
+    Coords fixed = state_->numbering.coords(grid.extent, rank());
+    for (std::size_t d = 0; d < remain.size(); ++d)
+        if (remain[d]) fixed[d] = 0;
+    MPI_Comm sub = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split(comm(), state_->numbering.rank(grid.extent, fixed), rank(), &sub), "MPI_Comm_split");
+    return sub;
+}
+
+}  // namespace parhelion::placement

@@ -1,0 +1,138 @@
+// Topology of a node: hwloc's XML, /sys, bindings.
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/placement/node_topology.hpp"
+
+using namespace parhelion::placement;
+using parhelion::Error;
+
+namespace {
+
+// Two sockets with two NUMA domains, of which each has one L3 cache over two cores of two threads: 16 threads in all.
+std::string xml_of_two_sockets() {
+    std::string text = "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0xffff\">\n";
+    const auto hex = [](int bits, int shift) {
+        char word[32];
+        std::snprintf(word, sizeof word, "0x%08x", static_cast<unsigned>(bits) << shift);
+        return std::string(word);
+    };
+    const auto open = [](const std::string& type, const std::string& set) {
+        return "<object type=\"" + type + "\" os_index=\"0\" cpuset=\"" + set + "\" complete_cpuset=\"0xffffffff\">";
+    };
+    for (int s = 0; s < 2; ++s) {
+        text += open("Package", hex(0xff, 8 * s));
+        for (int n = 0; n < 2; ++n) {
+            const int base = 8 * s + 4 * n;
+            text += open("NUMANode", hex(0xf, base)) + "</object>" + open("L3Cache", hex(0xf, base));
+            for (int c = 0; c < 2; ++c) {
+                text += open("L2Cache", hex(3, base + 2 * c)) + open("Core", hex(3, base + 2 * c));
+                for (int t = 0; t < 2; ++t) text += open("PU", hex(1, base + 2 * c + t)) + "</object>";
+                text += "</object></object>";
+            }
+            text += "</object>\n";
+        }
+        text += "</object>\n";
+    }
+    return text + "</object></topology>\n";
+}
+
+std::string shape_of(const NodeTopology& node) {
+    std::string text;
+    for (const auto& level : node.levels) text += level.name + ":" + std::to_string(level.units.size()) + " ";
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("hwloc's XML gives the levels by nesting, without the L2 caches that repeat the cores") {
+    const auto node = parse_hwloc_xml(xml_of_two_sockets(), "test");
+    CHECK(shape_of(node) == "pack:2 numa:4 l3:4 core:8 pu:16 ");
+    const auto topology = regular(node, 3);
+    REQUIRE(topology);
+    CHECK(topology->levels[2].count == 2);
+    CHECK(topology->levels[3].count == 1);
+    CHECK(node.levels[3].units[3] == CpuSet{6, 7});
+}
+
+TEST_CASE("XML that is cut off, empty or something else is refused") {
+    CHECK_THROWS_WITH_AS(parse_hwloc_xml("<html/>", "x"), doctest::Contains("not a topology of hwloc"), Error);
+    CHECK_THROWS_WITH_AS(parse_hwloc_xml("<topology><object type=\"PU\" cpu", "x"), doctest::Contains("cut off"), Error);
+    CHECK_THROWS_WITH_AS(parse_hwloc_xml("<topology></topology>", "x"), doctest::Contains("no processor"), Error);
+    CHECK_THROWS_WITH_AS(read_hwloc_xml("/nonexistent/x.xml"), doctest::Contains("cannot read"), Error);
+}
+
+TEST_CASE("ranks are sorted by the units that they are bound to, equal ones keep their order") {
+    const auto node = parse_hwloc_xml(xml_of_two_sockets(), "test");
+    const std::vector<CpuSet> bindings{{14}, {0, 1}, {8}, {2, 3}, {15}};
+    const int levels = usable_levels(node, bindings);
+    CHECK(levels == 4);  // {0, 1} is a whole core: two hardware threads
+    const auto sorted = sort_ranks(node, bindings, levels);
+    CHECK(sorted.order == std::vector<int>{1, 3, 2, 0, 4});
+    CHECK(sorted.shape.starts[0] == std::vector<int>{0, 2, 5});
+    CHECK(sorted.shape.starts[1] == std::vector<int>{0, 2, 2, 3, 5});
+}
+
+TEST_CASE("unbound ranks leave only the levels that hold them whole") {
+    const auto node = parse_hwloc_xml(xml_of_two_sockets(), "test");
+    CpuSet all, socket;
+    for (int cpu = 0; cpu < 16; ++cpu) all.push_back(cpu);
+    for (int cpu = 8; cpu < 16; ++cpu) socket.push_back(cpu);
+    CHECK(usable_levels(node, {all, {3}}) == 0);
+    CHECK(usable_levels(node, {socket, {3}}) == 1);
+    const auto sorted = sort_ranks(node, {all, all}, 0);
+    CHECK(sorted.order == std::vector<int>{0, 1});
+    CHECK(sorted.shape.starts.empty());
+}
+
+TEST_CASE("a node whose parts are unequal still takes ranks") {
+    NodeTopology node{{{"pack", {{0, 1, 2, 3}, {4, 5}}}, {"core", {{0}, {1}, {2}, {3}, {4}, {5}}}}, "test", ""};
+    CHECK(!regular(node, 1));
+    const auto machine = machine_of_nodes(node, {6, 3}, Binding::spread);
+    CHECK(machine.shape(0).starts[0] == std::vector<int>{0, 4, 6});
+    CHECK(machine.shape(1).starts[0] == std::vector<int>{0, 2, 3});
+}
+
+TEST_CASE("without hwloc this machine is described by /sys, and the note says so") {
+    ::setenv("PARHELION_HWLOC", "none", 1);
+    const auto node = detect_node_topology();
+    ::unsetenv("PARHELION_HWLOC");
+    CHECK(node.source == "linux sysfs");
+    CHECK(node.note.find("hwloc") != std::string::npos);
+    CHECK(read_sysfs("/nonexistent").levels.empty());
+}
+
+TEST_CASE("/sys is read as Linux writes it") {
+    namespace fs = std::filesystem;
+    const auto root = fs::temp_directory_path() / ("phl-sysfs-" + std::to_string(::getpid()));
+    const auto write = [&](const std::string& path, const std::string& text) {
+        fs::create_directories((root / path).parent_path());
+        std::ofstream(root / path) << text << "\n";
+    };
+    for (int cpu = 0; cpu < 8; ++cpu) {
+        const auto at = "system/cpu/cpu" + std::to_string(cpu);
+        const int core = cpu % 4;  // threads 0 and 4 share a core
+        write(at + "/topology/thread_siblings_list", std::to_string(core) + "," + std::to_string(core + 4));
+        write(at + "/topology/core_siblings_list", core < 2 ? "0-1,4-5" : "2-3,6-7");
+        write(at + "/cache/index3/level", "3");
+        write(at + "/cache/index3/type", "Unified");
+        write(at + "/cache/index3/shared_cpu_list", core < 2 ? "0-1,4-5" : "2-3,6-7");
+    }
+    write("system/node/node0/cpulist", "0-7");
+    const auto node = read_sysfs(root.string());
+    fs::remove_all(root);
+    CHECK(shape_of(node) == "numa:1 pack:2 l3:2 core:4 pu:8 ");
+    CHECK(node.levels[3].units[1] == CpuSet{1, 5});
+}
+
+TEST_CASE("lists of processors are read and written") {
+    CHECK(parse_cpu_list("0-3,8") == CpuSet{0, 1, 2, 3, 8});
+    CHECK(to_string(CpuSet{0, 1, 2, 3, 8, 10, 11}) == "0-3,8,10-11");
+    CHECK(!current_binding().empty());
+}
