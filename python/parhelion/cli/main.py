@@ -14,6 +14,7 @@ COMMANDS = {
     "calibrate": (".calibrate", "calibrate", "Say how often compare is right on this machine."),
     "runs": (".runs", "runs", "List, show, tag, export and query runs."),
     "doctor": (".doctor", "doctor", "Say what this machine offers and which transports work here."),
+    "place": (".place", "place", "Put the process grid onto the machine and score it."),
     "partition": (".partition", "partition", "Partition a mesh and write index maps."),
     "inspect": (".inspect", "inspect", "Check index maps and say what they hold."),
 }
