@@ -310,16 +310,39 @@ def test_the_demo_ends_with_tables_and_a_report(flavor):
     assert Path("report.html").read_text().startswith("<!doctype html>")
 
 
-def test_a_narrow_terminal_gets_the_short_table(tmp_path):
+@pytest.mark.parametrize(("width", "tables"), [(200, 1), (90, 3), (60, 1)])
+def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, width, tables):
     from rich.console import Console
 
     from parhelion.cli.measure.table import print_results
     from parhelion.records import results
 
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1))
-    console = Console(width=80, record=True, file=open(os.devnull, "w"))
+    console = Console(width=width, record=True, file=open(os.devnull, "w"))
     print_results(console, record, results(record.cases))
-    assert "best of the library" in console.export_text()
+    shown = console.export_text()
+    assert shown.count("halo: ranks 2") == tables
+    assert ("best of the library" in shown) == (width == 60)
+    assert "…" not in shown
+
+
+def test_what_makes_figures_doubtful_is_said(tmp_path):
+    from parhelion.records import results
+    from parhelion.records.remarks import remarks
+
+    run = synthetic.write_record(tmp_path / "run", launches=1, spread=2.0, ranks=4, environment={"cpu": {"usable_cores": 2}})
+    record = read_record(run)
+    words = " ".join(remarks(record, results(record.cases)))
+    assert "4 ranks shared 2 cores" in words and "wider than 25%" in words and "two states" in words
+
+
+@pytest.mark.parametrize("environment", [{}, {"cpu": "x", "load": ""}, {"cpu": {"usable_cores": "two"}, "load": 3}])
+def test_a_strange_environment_keeps_nobody_from_the_figures(tmp_path, environment):
+    from parhelion.records import results
+    from parhelion.records.remarks import remarks
+
+    record = read_record(synthetic.write_record(tmp_path / "run", launches=1, spread=2.0, environment=environment))
+    assert remarks(record, results(record.cases))
 
 
 def test_the_doctor_tries_out_what_transports_need(flavor):

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from .errors import BadInput
 
-PIPE_WIDTH = 400
+PIPE_WIDTH = 170
 
 
 class Output:
@@ -47,7 +47,7 @@ class Output:
 
 
 def _console(stream: Any) -> Console:
-    # Into a pipe or a file nothing is folded to 80 columns: a table cut there would lose figures.
+    # A pipe or a file has no width of its own; 80 columns would fold most tables.
     width = None if stream.isatty() else PIPE_WIDTH
     return Console(file=stream, width=width, highlight=False, soft_wrap=False)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .read import Record
+from .remarks import remarks
 from .results import CaseResult, Entry, results
 
 SCHEMA = "parhelion.bench/1"
@@ -21,7 +22,7 @@ def bench_document(record: Record) -> dict[str, Any]:
         "record": str(record.path),
         "labels": record.labels,
         "environment": record.run.environment,
-        "notes": record.notes,
+        "notes": remarks(record, cases),
         "failures": [{"launch": end.launch, "status": end.status, "message": end.message} for end in failed(record)],
         "cases": [case_object(case, entry) for case in cases for entry in case.entries.values() if entry.ran],
         "not_run": [reason_object(entry) for case in cases for entry in case.entries.values() if not entry.ran],

@@ -56,7 +56,7 @@ def plain_log_axis(axis: object) -> None:
 
     low, high = axis.get_view_interval()
     if high > 8 * low:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_locator(LogLocator(subs=(1,) if high > 200 * low else (1, 2, 5)))
     else:
         axis.set_major_locator(_even_ticks())
     axis.set_minor_locator(NullLocator())

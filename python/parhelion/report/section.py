@@ -8,6 +8,7 @@ from typing import Any
 from ..records import CaseResult, Record
 from ..records.document import failed
 from ..records.params import constant, in_order, varying
+from ..records.remarks import remarks
 from ..records.results import contenders, results
 from .environment import Facts, environment_facts, launch_facts
 from .headline import Headline, headline, means
@@ -40,6 +41,7 @@ class Section:
     method: Method
     verification: Verification
     failures: list[Any]
+    remarks: list[str]
 
     @property
     def title(self) -> str:
@@ -77,4 +79,5 @@ def section(record: Record, number: int) -> Section:
         method=method(record),
         verification=verification(cases),
         failures=failed(record),
+        remarks=remarks(record, cases),
     )

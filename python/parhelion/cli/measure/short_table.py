@@ -24,16 +24,22 @@ def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
     table = Table(title=escape(f"{benchmark}: {shared}"), caption=HELP, title_justify="left", caption_justify="left")
     for name in parameters:
         table.add_column(escape(name), justify="right", no_wrap=True)
-    for name in ("best of the library", "best baseline", "×"):
+    for name in ("auto", "×", "best of the library", "×", "best baseline"):
         table.add_column(name, justify="right")
     for case in rows:
         own, baseline = case.best("own"), case.best(BASELINE)
         cells = [escape(text(case.params.get(name))) for name in parameters]
-        table.add_row(*cells, _named(own), _named(baseline), _times(own and case.speed(own.contender)))
-    mean = geometric_mean(own and case.speed(own.contender) for case in rows if (own := case.best("own")))
+        auto = [microseconds(case.entries["auto"].median) if "auto" in case.entries else "–", _times(case.speed("auto"))]
+        table.add_row(*cells, *auto, _named(own), _times(_best_speed(case)), _named(baseline))
+    means = [geometric_mean(speeds) for speeds in ((case.speed("auto") for case in rows), map(_best_speed, rows))]
     table.add_section()
-    table.add_row("geomean", *[""] * (len(parameters) + 1), _times(mean))
+    table.add_row("geomean", *[""] * len(parameters), _times(means[0]), "", _times(means[1]), "")
     return table
+
+
+def _best_speed(case: CaseResult) -> float | None:
+    own = case.best("own")
+    return case.speed(own.contender) if own else None
 
 
 def _named(entry: Entry | None) -> str:

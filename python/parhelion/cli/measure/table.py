@@ -11,11 +11,13 @@ from rich.table import Table
 
 from ...records import CaseResult, Entry, Record
 from ...records.params import constant, in_order, text, varying
+from ...records.remarks import remarks
 from ...records.results import BASELINE, contenders
 from ...statistics import geometric_mean
 from ...statistics.numbers import microseconds
 from .short_table import UNLIMITED, short_table
 
+MOST_TABLES = 3
 CELL_HELP = "µs per exchange, median; ×: times as fast as the best hand-written baseline; below: 95 % confidence interval"
 
 
@@ -24,16 +26,17 @@ def print_results(console: Console, record: Record, cases: Sequence[CaseResult])
     if not cases:
         console.print("no case was finished")
     else:
-        console.print(_fitting_table(console, record.run.benchmark, cases))
+        for table in _fitting_tables(console, record.run.benchmark, cases):
+            console.print(table)
         _print_troubles(console, cases)
-    for note in record.notes:
-        console.print(f"[yellow]note:[/] {escape(note)}")
+    for note in remarks(record, cases):
+        console.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
     console.print(f"record: {escape(str(record.path))}", soft_wrap=True)
 
 
-def results_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
-    """The table itself."""
-    names, rows = contenders(cases), in_order(cases)
+def results_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str]) -> Table:
+    """A table of the named contenders."""
+    rows = in_order(cases)
     shared = ", ".join(f"{name} {value}" for name, value in constant(cases).items())
     table = Table(title=escape(f"{benchmark}: {shared}"), caption=CELL_HELP, title_justify="left", caption_justify="left")
     parameters = varying(cases)
@@ -52,11 +55,19 @@ def results_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
     return table
 
 
-def _fitting_table(console: Console, benchmark: str, cases: Sequence[CaseResult]) -> Table:
-    table = results_table(benchmark, cases)
-    unlimited = console.options.update(max_width=UNLIMITED)
-    fits = Measurement.get(console, unlimited, table).maximum <= console.width
-    return table if fits else short_table(benchmark, cases)
+def _fitting_tables(console: Console, benchmark: str, cases: Sequence[CaseResult]) -> list[Table]:
+    """All contenders in as few tables as the width allows, or a short one where that would be too many."""
+    names = contenders(cases)
+    for tables in range(1, MOST_TABLES + 1):
+        size = -(-len(names) // tables)
+        parts = [results_table(benchmark, cases, names[first : first + size]) for first in range(0, len(names), size)]
+        if all(_width(console, part) <= console.width for part in parts):
+            return parts
+    return [short_table(benchmark, cases)]
+
+
+def _width(console: Console, table: Table) -> int:
+    return Measurement.get(console, console.options.update(max_width=UNLIMITED), table).maximum
 
 
 def _header_style(cases: Sequence[CaseResult], name: str) -> str:

@@ -1,0 +1,55 @@
+"""What a reader should know before believing the figures of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..statistics.states import state_boundary
+from .read import Record
+from .results import CaseResult
+
+WIDE = 0.25  # an interval this wide, in shares of its median, says little
+MANY = 0.2
+
+
+def remarks(record: Record, cases: Sequence[CaseResult]) -> list[str]:
+    """Notes of the reader, shared cores, a busy machine, two states of the cores."""
+    found = [_shared_cores(record), _busy(record, cases), _states(record)]
+    return [*record.notes, *filter(None, found)]
+
+
+def _shared_cores(record: Record) -> str | None:
+    told = record.run.environment.get("cpu")
+    cores = told.get("usable_cores") if isinstance(told, dict) else None
+    if not isinstance(cores, int):
+        return None
+    ranks = sorted({launch.ranks for launch in record.launches if launch.ranks > cores})
+    if not ranks:
+        return None
+    return f"{', '.join(map(str, ranks))} ranks shared {cores} cores: those figures tell of the scheduler as well"
+
+
+def _busy(record: Record, cases: Sequence[CaseResult]) -> str | None:
+    timed = [entry.summary for case in cases for entry in case.entries.values() if entry.summary and entry.summary.interval.low]
+    wide = sum(summary.interval.high - summary.interval.low > WIDE * summary.median for summary in timed)
+    if wide <= MANY * len(timed):
+        return None
+    load = (str(record.run.environment.get("load")).split() or ["unknown"])[0]
+    return (
+        f"in {wide} of {len(timed)} timings the interval is wider than {WIDE:.0%} of the median: the machine was busy (load "
+        f"{load} at the start) or samples are few; repeat when it is quiet, or with more --launches"
+    )
+
+
+def _states(record: Record) -> str | None:
+    values = [value for line in record.cases for value in line.probe_ns or [] if value]
+    boundary = state_boundary(np.array(values, dtype=float))
+    if boundary is None:
+        return None
+    near, far = ([value for value in values if (value > boundary) is side] for side in (False, True))
+    return (
+        f"the probe met the cores in two states, {np.median(near):.0f} ns apart in {len(near) / len(values):.0%} of the samples "
+        f"and {np.median(far):.0f} ns in the others: medians mix them, ratios within a run do not"
+    )
