@@ -310,19 +310,20 @@ def test_the_demo_ends_with_tables_and_a_report(flavor):
     assert Path("report.html").read_text().startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize(("width", "tables"), [(200, 1), (90, 3), (60, 1)])
-def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, width, tables):
+@pytest.mark.parametrize(("width", "transports", "tables"), [(200, 1, 1), (90, 4, 3), (90, 20, 1)])
+def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, width, transports, tables):
     from rich.console import Console
 
     from parhelion.cli.measure.table import print_results
     from parhelion.records import results
 
-    record = read_record(synthetic.write_record(tmp_path / "run", launches=1))
+    names = ("auto", *(f"transport_{number}" for number in range(transports)), *synthetic.BASELINES)
+    record = read_record(synthetic.write_record(tmp_path / "run", launches=1, contenders=names))
     console = Console(width=width, record=True, file=open(os.devnull, "w"))
     print_results(console, record, results(record.cases))
     shown = console.export_text()
     assert shown.count("halo: ranks 2") == tables
-    assert ("best of the library" in shown) == (width == 60)
+    assert ("best of the library" in shown) == (transports == 20)
     assert "…" not in shown
 
 
