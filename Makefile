@@ -36,7 +36,7 @@ ifeq ($(SANITIZE),)
 else
   BUILD := build/$(FLAVOR)-$(subst $(comma),-,$(SANITIZE))
   FLAVOR_DIR := $(CURDIR)/$(BUILD)/flavor
-  PARTS := -DPARHELION_BUILD_PYTHON=OFF "-DPARHELION_SANITIZE=$(subst $(comma),;,$(SANITIZE))"
+  PARTS := -DPARHELION_BUILD_PYTHON=OFF -DPARHELION_BUILD_BENCH=OFF "-DPARHELION_SANITIZE=$(subst $(comma),;,$(SANITIZE))"
 endif
 
 .DEFAULT_GOAL := help
