@@ -1,12 +1,8 @@
 #include "parhelion/placement/c_interface.h"
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <numeric>
-#include <sstream>
 
+#include "c_guard.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/node_topology.hpp"
 #include "parhelion/placement/placement.hpp"
@@ -27,42 +23,9 @@ struct phl_placement {
 
 namespace {
 
-thread_local std::string last_error;
-
-// No exception crosses into C.
-int guarded(const std::function<void()>& work) {
-    try {
-        work();
-        return 0;
-    } catch (const std::bad_alloc&) {
-        last_error = "out of memory: use a smaller process grid";
-    } catch (const std::exception& error) {
-        last_error = error.what();
-    }
-    return 1;
-}
-
 ProcessGrid grid_from(int dimensions, const int* extents, const int* periodic) {
     if (dimensions < 1 || dimensions > parhelion::max_dimensions) return make_grid({});
-    std::vector<bool> wraps;
-    if (periodic)
-        for (int d = 0; d < dimensions; ++d) wraps.push_back(periodic[d] != 0);
-    return make_grid({extents, extents + dimensions}, wraps);
-}
-
-Stencil stencil_from(int dimensions, int count, const int* offsets, const std::int64_t* bytes) {
-    Stencil stencil;
-    for (int o = 0; o < count; ++o) {
-        Offset offset;
-        std::copy_n(offsets + o * dimensions, dimensions, offset.step.begin());
-        if (bytes) offset.bytes = bytes[o];
-        stencil.offsets.push_back(offset);
-    }
-    return stencil;
-}
-
-void export_score(const LevelScore& score, std::int64_t* out) {
-    out[0] = score.edges_sum, out[1] = score.edges_max, out[2] = score.bytes_sum, out[3] = score.bytes_max;
+    return make_grid({extents, extents + dimensions}, flags_from(dimensions, periodic));
 }
 
 std::vector<int> per_node(int nodes, int entries, const int* ranks_per_node) {
@@ -107,8 +70,6 @@ Numbering numbering_from(const char* name, int dimensions) {
 
 extern "C" {
 
-const char* phl_place_error(void) { return last_error.c_str(); }
-
 int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node, int compact,
                        phl_machine** machine) {
     return guarded([&] {
@@ -144,12 +105,8 @@ int phl_place(const phl_machine* machine, int dimensions, const int* grid, const
 int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels, const int* blocks,
                       const int* periodic, const char* numbering, phl_placement** placement) {
     return guarded([&] {
-        std::map<std::string, std::vector<int>> by_level;
-        std::istringstream names(levels);
-        for (std::string name; names >> name; blocks += dimensions) by_level[name] = {blocks, blocks + dimensions};
-        std::vector<bool> wraps;
-        for (int d = 0; periodic && d < dimensions; ++d) wraps.push_back(periodic[d] != 0);
-        *placement = new phl_placement{place_by_hand(machine->machine, by_level, wraps, numbering ? numbering : ""),
+        *placement = new phl_placement{place_by_hand(machine->machine, blocks_from(dimensions, levels, blocks),
+                                                     flags_from(dimensions, periodic), numbering ? numbering : ""),
                                        "by_hand", "", {}, {}};
     });
 }
@@ -158,11 +115,9 @@ int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* c
                     const int* offsets, int halo, int bytes_per_cell, const int* periodic, int objective, int* grid,
                     int64_t* bytes) {
     return guarded([&] {
-        std::vector<bool> wraps;
-        for (int d = 0; periodic && d < dimensions; ++d) wraps.push_back(periodic[d] != 0);
         const auto choice = choose_grid(machine->machine, {cells, cells + std::max(0, dimensions)},
                                         stencil_from(dimensions, offset_count, offsets, nullptr), halo, bytes_per_cell,
-                                        wraps, objective ? Objective::jmax : Objective::jsum);
+                                        flags_from(dimensions, periodic), objective ? Objective::jmax : Objective::jsum);
         std::copy_n(choice.grid.extent.begin(), dimensions, grid);
         for (const auto& offset : choice.stencil.offsets) *bytes++ = offset.bytes;
     });

@@ -10,7 +10,7 @@ namespace parhelion::placement {
 struct PlacedComm::State {
     Placement placement;
     Numbering numbering;
-    Scores scores, before;
+    Scores scores, blocked;
     std::string description;
     MPI_Comm comm = MPI_COMM_NULL;
     int rank = 0;
@@ -31,7 +31,7 @@ namespace {
 struct Plan {
     ProcessGrid grid;
     std::vector<std::int32_t> placement;
-    Scores scores, before;
+    Scores scores, blocked;
     std::string chosen;
 };
 
@@ -48,7 +48,7 @@ Stencil weighed_stencil(const PlacedOptions& options, const ProcessGrid& grid, S
     return with_halo_bytes(std::move(stencil), block, options.halo, options.bytes_per_cell);
 }
 
-Scores scores_as_numbered(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine) {
+Scores scores_in_order(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine) {
     return score(grid, stencil, machine, [&](const Coords& point) { return Numbering(max_dimensions).rank(grid.extent, point); });
 }
 
@@ -62,7 +62,7 @@ Plan make_plan(const Machine& machine, const PlacedOptions& options) {
     Stencil stencil = options.stencil.offsets.empty() ? faces(dimensions) : options.stencil;
     const auto finish = [&](const Placement& placement, std::string chosen) {
         return Plan{placement.grid(), placement.pack(), placement.scores(stencil),
-                    scores_as_numbered(placement.grid(), stencil, machine), std::move(chosen)};
+                    scores_in_order(placement.grid(), stencil, machine), std::move(chosen)};
     };
     if (!options.blocks.empty()) {
         const auto placement = place_by_hand(machine, options.blocks, options.periodic, options.numbering);
@@ -107,8 +107,8 @@ void send_to_all(const Communicator& comm, int levels, Plan& plan) {
     std::vector<int> grid{plan.grid.dimensions};
     grid.insert(grid.end(), plan.grid.extent.begin(), plan.grid.extent.end());
     for (const bool wraps : plan.grid.periodic) grid.push_back(wraps);
-    auto scores = flat(plan.scores), before = flat(plan.before);
-    scores.insert(scores.end(), before.begin(), before.end());
+    auto scores = flat(plan.scores), blocked = flat(plan.blocked);
+    scores.insert(scores.end(), blocked.begin(), blocked.end());
     std::vector<char> chosen(plan.chosen.begin(), plan.chosen.end());
     broadcast(comm.handle(), grid);
     broadcast(comm.handle(), plan.placement);
@@ -117,7 +117,7 @@ void send_to_all(const Communicator& comm, int levels, Plan& plan) {
     plan.grid.dimensions = grid[0];
     std::copy_n(grid.begin() + 1, max_dimensions, plan.grid.extent.begin());
     std::copy_n(grid.begin() + 1 + max_dimensions, max_dimensions, plan.grid.periodic.begin());
-    plan.scores = unflat(scores.data(), levels), plan.before = unflat(scores.data() + 4 * levels, levels);
+    plan.scores = unflat(scores.data(), levels), plan.blocked = unflat(scores.data() + 4 * levels, levels);
     plan.chosen.assign(chosen.begin(), chosen.end());
 }
 
@@ -144,9 +144,9 @@ std::string describe(const Discovered& found, const Plan& plan) {
     text += "\nprocess grid " + shown({e.begin(), e.begin() + plan.grid.dimensions}) + ", placement: " + plan.chosen;
     for (int l = 0; l < found.machine.levels(); ++l) {
         const auto& now = plan.scores[static_cast<std::size_t>(l)];
-        const auto& then = plan.before[static_cast<std::size_t>(l)];
-        text += "\n  " + found.machine.level(l) + ": bytes that leave it " + std::to_string(now.bytes_sum) + " (were " +
-                std::to_string(then.bytes_sum) + "), from one unit at most " + std::to_string(now.bytes_max) + " (were " +
+        const auto& then = plan.blocked[static_cast<std::size_t>(l)];
+        text += "\n  " + found.machine.level(l) + ": bytes that leave it " + std::to_string(now.bytes_sum) + " (blocked: " +
+                std::to_string(then.bytes_sum) + "), from one unit at most " + std::to_string(now.bytes_max) + " (blocked: " +
                 std::to_string(then.bytes_max) + ")";
     }
     return text;
@@ -167,7 +167,7 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
     });
     send_to_all(comm, found.machine.levels(), plan);
     auto state = std::make_shared<State>(Placement::unpack(plan.grid, found.machine, plan.placement), numbering);
-    state->scores = plan.scores, state->before = plan.before;
+    state->scores = plan.scores, state->blocked = plan.blocked;
     state->description = placement::describe(found, plan);
     state->rank = numbering.rank(plan.grid.extent, state->placement.point(found.position));
     check_mpi(MPI_Comm_split(comm.handle(), 0, state->rank, &state->comm), "MPI_Comm_split");
@@ -184,7 +184,7 @@ int PlacedComm::rank() const { return state_->rank; }
 int PlacedComm::size() const { return state_->placement.machine().size(); }
 const Placement& PlacedComm::placement() const { return state_->placement; }
 const Scores& PlacedComm::scores() const { return state_->scores; }
-const Scores& PlacedComm::scores_before() const { return state_->before; }
+const Scores& PlacedComm::scores_blocked() const { return state_->blocked; }
 std::string PlacedComm::describe() const { return state_->description; }
 
 std::vector<int> PlacedComm::grid() const {

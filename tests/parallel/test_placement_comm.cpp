@@ -95,7 +95,7 @@ TEST_CASE("the placement is where the processes really are") {
             const bool together = placement.node({ca[0], ca[1], 0, 0}) == placement.node({cb[0], cb[1], 0, 0});
             CHECK(together == (colors[static_cast<std::size_t>(a)] == colors[static_cast<std::size_t>(b)]));
         }
-    CHECK(placed.scores()[0].bytes_sum <= placed.scores_before()[0].bytes_sum);
+    CHECK(placed.scores()[0].bytes_sum <= placed.scores_blocked()[0].bytes_sum);
 }
 
 TEST_CASE("an MPI_Cart communicator made from it keeps every process at its coordinates") {

@@ -77,6 +77,32 @@ const char* phl_placement_note(const phl_placement* placement);
 int phl_numbering_rank(int dimensions, const int* grid, const char* numbering, const int* point, int* rank);
 int phl_numbering_coords(int dimensions, const int* grid, const char* numbering, int rank, int* point);
 
+/* Placed communicators. Communicators are Fortran handles (MPI_Comm_c2f, MPI_Comm_f2c; comm%MPI_VAL, Comm.py2f()).
+ *
+ * Collective over `parent`. Either `grid` or `cells` may be NULL, or both where `levels` and `blocks` place by hand;
+ * `offset_count` 0 means faces. `node_color` is negative to find nodes by shared memory. Free with phl_placed_free on
+ * every rank, before MPI_Finalize: that frees the communicator too. */
+typedef struct phl_placed phl_placed;
+int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t* cells, const int* periodic,
+                      int offset_count, const int* offsets, int halo, int bytes_per_cell, int objective,
+                      const char* levels, const int* blocks, const char* numbering, int node_color,
+                      phl_placed** placed);
+void phl_placed_free(phl_placed* placed);
+int phl_placed_comm(const phl_placed* placed);
+int phl_placed_rank(const phl_placed* placed);
+int phl_placed_grid(const phl_placed* placed, int* grid);
+int phl_placed_coords(const phl_placed* placed, int rank, int* coords);
+/* MPI_PROC_NULL where the grid ends. */
+int phl_placed_rank_of(const phl_placed* placed, const int* coords, int* rank);
+/* Collective over the placed communicator; the caller frees what it gets with MPI_Comm_free. */
+int phl_placed_to_cart(const phl_placed* placed, int* cart);
+int phl_placed_sub(const phl_placed* placed, const int* remain, int* sub);
+const char* phl_placed_describe(const phl_placed* placed);
+/* jsum, jmax and both in bytes at a level; with `blocked` those of ranks numbered node after node. */
+int phl_placed_levels(const phl_placed* placed);
+const char* phl_placed_level(const phl_placed* placed, int level);
+int phl_placed_score(const phl_placed* placed, int level, int blocked, int64_t* score);
+
 #ifdef __cplusplus
 }
 #endif

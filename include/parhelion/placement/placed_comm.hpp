@@ -72,8 +72,8 @@ public:
     const Placement& placement() const;
     /// Under the stencil that the placement was made for.
     const Scores& scores() const;
-    /// Ranks in the order in which they came, for comparison.
-    const Scores& scores_before() const;
+    /// Of ranks numbered node after node, last dimension fastest: what MPI_Cart_create gives on a blocked launch.
+    const Scores& scores_blocked() const;
     /// For people: the machine, what was chosen, what could not be used.
     std::string describe() const;
 

@@ -6,6 +6,7 @@
 (2592, (12, 12, 12))
 """
 
+from .comm import PlacedComm
 from .errors import PlacementError
 from .library import library
 from .machine import Machine
@@ -18,6 +19,7 @@ __all__ = [
     "Machine",
     "Member",
     "Numbering",
+    "PlacedComm",
     "Placement",
     "PlacementError",
     "Score",

@@ -8,10 +8,8 @@ import os
 import sys
 from pathlib import Path
 
-from ..launch import Flavor, default_flavor, flavors
+from ..launch import Flavor, default_flavor
 from .errors import PlacementError
-
-KIND_OF_VENDOR = {"MPICH": "mpich", "Open MPI": "openmpi", "Intel MPI": "impi"}
 
 
 @functools.cache
@@ -60,8 +58,6 @@ def _flavor() -> Flavor:
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is None:
         return default_flavor()
-    kind = KIND_OF_VENDOR.get(mpi.get_vendor()[0])
-    for flavor in flavors():
-        if flavor.kind == kind:
-            return flavor
-    raise PlacementError(f"mpi4py runs on {mpi.get_vendor()[0]}, for which no flavor is built: make build MPI={kind}")
+    from .._loader import choose_flavor
+
+    return choose_flavor(mpi.__file__, mpi.Get_library_version())

@@ -1,0 +1,63 @@
+#include "c_guard.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/placement/c_interface.h"
+
+namespace parhelion::placement {
+namespace {
+
+thread_local std::string last_error;
+
+}  // namespace
+
+int guarded(const std::function<void()>& work) {
+    try {
+        work();
+        return 0;
+    } catch (const std::bad_alloc&) {
+        last_error = "out of memory: use a smaller process grid";
+    } catch (const std::exception& error) {
+        last_error = error.what();
+    }
+    return 1;
+}
+
+Stencil stencil_from(int dimensions, int count, const int* offsets, const std::int64_t* bytes) {
+    Stencil stencil;
+    if (count > 0 && (dimensions < 1 || dimensions > max_dimensions))
+        throw Error("a stencil of " + std::to_string(dimensions) + " dimensions is given: use 1 to 4");
+    for (int o = 0; o < count; ++o) {
+        Offset offset;
+        std::copy_n(offsets + o * dimensions, dimensions, offset.step.begin());
+        if (bytes) offset.bytes = bytes[o];
+        stencil.offsets.push_back(offset);
+    }
+    return stencil;
+}
+
+std::vector<bool> flags_from(int count, const int* flags) {
+    std::vector<bool> values;
+    for (int i = 0; flags && i < count; ++i) values.push_back(flags[i] != 0);
+    return values;
+}
+
+std::map<std::string, std::vector<int>> blocks_from(int dimensions, const char* levels, const int* blocks) {
+    std::map<std::string, std::vector<int>> by_level;
+    std::istringstream names(levels ? levels : "");
+    for (std::string name; names >> name; blocks += dimensions) {
+        if (!by_level.emplace(name, std::vector<int>(blocks, blocks + dimensions)).second)
+            throw Error("blocks name the level " + name + " twice: give its blocks once");
+    }
+    return by_level;
+}
+
+void export_score(const LevelScore& score, std::int64_t* out) {
+    out[0] = score.edges_sum, out[1] = score.edges_max, out[2] = score.bytes_sum, out[3] = score.bytes_max;
+}
+
+}  // namespace parhelion::placement
+
+extern "C" const char* phl_place_error(void) { return parhelion::placement::last_error.c_str(); }
