@@ -1,0 +1,67 @@
+// A field on cells known by global ids that knows what it should hold.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parhelion/parhelion.hpp"
+#include "support/memory.hpp"
+#include "support/values.hpp"
+
+namespace test {
+
+/// What every rank owns and reads: all ranks know all of it, so that each can tell what it should get.
+struct Mesh {
+    std::vector<std::vector<global_index>> owned;   ///< ids of each rank, in local order
+    std::vector<std::vector<global_index>> ghosts;  ///< ids that each rank reads
+    bool blocks = true;                             ///< owned ids follow each other in rank order
+
+    /// `owned` as blocks of these sizes.
+    static Mesh of_blocks(const std::vector<global_index>& sizes);
+    global_index cells() const;
+    IndexedDomain domain(SelfGhosts self = SelfGhosts::refused, Communicator comm = {}) const;
+};
+
+/// joined: one array, owned cells before ghosts. rows: each component in a row of its own. apart: two arrays with gaps.
+enum class CellLayout { joined, rows, apart };
+
+struct CellSpec {
+    Element element;
+    int components = 1;
+    CellLayout layout = CellLayout::joined;
+};
+
+class CellField {
+public:
+    CellField(const IndexedDomain& domain, const Mesh& mesh, const CellSpec& spec, int number, Memory memory);
+    const Field& view() const { return view_; }
+
+    void fill(Values values, int round = 0);
+    void fill_ghosts(Reduction reduction);
+    void expect_forward();
+    void expect_reverse(Reduction reduction);
+    /// Empty when everything is as expected, else the first cell that is not.
+    std::string difference() const;
+    std::vector<std::byte> copy() const;
+
+    /// Owned cells, then ghosts.
+    std::byte* at(local_index cell, int component);
+
+private:
+    std::byte* expected(local_index cell, int component);
+    std::uint64_t key(global_index id, int component) const;
+    std::uint64_t ghost_key(int rank, std::size_t position, global_index id, int component, Reduction reduction) const;
+    void make_view(Memory memory);
+
+    const IndexedDomain& domain_;
+    const Mesh& mesh_;
+    CellSpec spec_;
+    int number_;
+    int round_ = 0;
+    Values values_ = Values::bits;
+    std::optional<WatchedBytes> owned_, ghosts_;  // ghosts_ only where they lie apart
+    Field view_;
+};
+
+}  // namespace test

@@ -1,0 +1,57 @@
+// Shorthands for tests over fields of either kind.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "parhelion/parhelion.hpp"
+#include "support/values.hpp"
+
+namespace test {
+
+template <class FieldKind>
+std::vector<Field> views(const std::vector<FieldKind>& fields) {
+    std::vector<Field> result;
+    for (const auto& field : fields) result.push_back(field.view());
+    return result;
+}
+
+template <class FieldKind>
+void check_forward(Exchange& exchange, std::vector<FieldKind>& fields, int round) {
+    for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();
+    exchange();
+    for (const auto& field : fields) CHECK_EQ(field.difference(), "");
+}
+
+/// Fields whose elements cannot be combined so are left out by the caller.
+template <class FieldKind>
+void check_reverse(Exchange& exchange, std::vector<FieldKind>& fields, Reduction reduction, bool staged, int round) {
+    for (auto& field : fields) {
+        field.fill(Values::whole, round);
+        field.fill_ghosts(reduction);
+        field.expect_reverse(reduction);
+    }
+    exchange.reverse(reduction);
+    for (auto& field : fields) {
+        if constexpr (requires { field.accept_ghosts(); })
+            if (staged) field.accept_ghosts();
+        CHECK_EQ(field.difference(), "");
+    }
+}
+
+/// The message of the Error that `call` throws, or "" when it throws none.
+template <class Call>
+std::string error_of(Call&& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return {};
+}
+
+inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace test

@@ -1,0 +1,51 @@
+// Memory of a test field: poisoned, and watched beyond both ends.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "parhelion/parhelion.hpp"
+
+namespace test {
+
+using namespace parhelion;
+
+inline constexpr std::byte poison{0xA5};
+
+/// Private memory lets sanitizers watch; node-shared memory is what transports within a node may ask for.
+enum class Memory { ordinary, node_shared };
+
+/// `bytes` bytes with canaries before and behind. What it should look like after an exchange is kept beside it, so that one
+/// comparison finds a wrong ghost, an owned cell that changed and a write outside of all cells alike.
+class WatchedBytes {
+public:
+    WatchedBytes(byte_count bytes, Memory memory) : size_(static_cast<std::size_t>(bytes) + 2 * canary) {
+        if (memory == Memory::node_shared) memory_ = allocate_node_shared(static_cast<byte_count>(size_));
+        else memory_ = std::shared_ptr<std::byte>(new std::byte[size_], std::default_delete<std::byte[]>());
+        wipe();
+    }
+    void wipe() { std::memset(memory_.get(), static_cast<int>(poison), size_); }
+    std::byte* data() { return memory_.get() + canary; }
+    const std::byte* data() const { return memory_.get() + canary; }
+
+    /// From now on everything is expected to stay as it is now.
+    void expect_as_is() { expected_.assign(memory_.get(), memory_.get() + size_); }
+    /// Where to change what is expected; `at` is an address within data().
+    std::byte* expected(const std::byte* at) { return expected_.data() + (at - memory_.get()); }
+    bool as_expected() const { return std::memcmp(memory_.get(), expected_.data(), size_) == 0; }
+    bool as_expected(const std::byte* at, std::size_t bytes) const {
+        return std::memcmp(at, expected_.data() + (at - memory_.get()), bytes) == 0;
+    }
+    /// What has been written is what is expected (for cells that a law leaves open).
+    void accept(const std::byte* at, std::size_t bytes) { std::memcpy(expected(at), at, bytes); }
+    std::vector<std::byte> copy() const { return {memory_.get(), memory_.get() + size_}; }
+
+private:
+    static constexpr std::size_t canary = 64;
+    std::size_t size_;
+    std::shared_ptr<std::byte> memory_;
+    std::vector<std::byte> expected_;
+};
+
+}  // namespace test
