@@ -88,4 +88,10 @@ Binding bind_ranks(const Communicator& comm, bool bind) {
     return binding;
 }
 
+bool more_ranks_than_cpus(const Communicator& node) {
+    CpuSet together;
+    for (const CpuSet& cpus : from_all_ranks(node.handle(), my_cpus())) together |= cpus;
+    return static_cast<std::size_t>(node.size()) > together.count();
+}
+
 }  // namespace parhelion::bench

@@ -21,4 +21,7 @@ struct Binding {
 /// i-th cpu that it may use, beginning again where ranks outnumber cpus. Ranks that the launcher did bind stay as they are.
 Binding bind_ranks(const Communicator& comm, bool bind);
 
+/// Collective. Whether some ranks of a node have to share a cpu.
+bool more_ranks_than_cpus(const Communicator& node);
+
 }  // namespace parhelion::bench

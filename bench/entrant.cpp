@@ -26,7 +26,7 @@ std::optional<std::string> agreed(const Communicator& comm, const std::string& c
 
 }  // namespace
 
-Entrant::Entrant(const Entry& entry, const Communicator& comm) : comm_(comm) {
+Entrant::Entrant(const Entry& entry, Ground ground) : ground_(ground) {
     outcome_.contender = entry.name;
     outcome_.role = entry.role;
     std::unique_ptr<Contender> made;
@@ -38,8 +38,8 @@ Entrant::Entrant(const Entry& entry, const Communicator& comm) : comm_(comm) {
     } catch (const std::exception& e) {
         failed = e.what();
     }
-    outcome_.skipped = agreed(comm_, cannot);
-    outcome_.error = agreed(comm_, failed);
+    if (!cannot.empty()) outcome_.skipped = cannot;   // on every rank, so there is nothing to agree on
+    outcome_.error = agreed(ground_.comm, failed);
     if (!outcome_.skipped && !outcome_.error) contender_ = std::move(made);
 }
 
@@ -52,7 +52,7 @@ void Entrant::attempt(Work&& work) {
     } catch (const std::exception& e) {
         failed = e.what();
     }
-    outcome_.error = agreed(comm_, failed);
+    outcome_.error = agreed(ground_.comm, failed);
     if (!outcome_.error) return;
     outcome_.verified = false;
     outcome_.traffic = contender_->traffic();
@@ -64,17 +64,17 @@ void Entrant::attempt(Work&& work) {
 void Entrant::checked_round(std::int64_t exchanges) {
     contender_->values().refresh(++round_);
     const bool held = contender_->needs_barrier_between_steps() || round_ == 1;
-    if (held) MPI_Barrier(comm_.handle());
+    if (held) ground_.start_line.wait();
     const double start = now();
     for (std::int64_t i = 0; i < exchanges; ++i) contender_->exchange();
     if (round_ == 1) outcome_.first_s = now() - start;
     wrong_ += contender_->values().count_wrong(round_);
-    if (held) MPI_Barrier(comm_.handle());
+    if (held) ground_.start_line.wait();
 }
 
 void Entrant::judge() {
     std::int64_t wrong = wrong_;
-    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT64_T, MPI_SUM, comm_.handle());
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT64_T, MPI_SUM, comm());
     outcome_.verified = wrong == 0;
     if (wrong == 0) return;
     outcome_.error = std::to_string(wrong) + " elements were wrong after an exchange";
@@ -105,9 +105,9 @@ void Entrant::choose_iterations(double least_s) {
     });
 }
 
-void Entrant::take_sample(FlagProbe& probe) {
-    MPI_Barrier(comm_.handle());
-    outcome_.probe_ns.push_back(probe.measure());
+void Entrant::take_sample() {
+    ground_.start_line.wait();
+    outcome_.probe_ns.push_back(ground_.probe.measure());
     attempt([&] {
         if (exchange_s_ < long_exchange_s) contender_->exchange();
         samples_.push_back(batch(outcome_.iterations) / static_cast<double>(outcome_.iterations));
@@ -128,7 +128,7 @@ Outcome Entrant::finish() {
     outcome_.plan_s = slowest(setup_.plan);
     outcome_.first_s = slowest(outcome_.first_s);
     std::int64_t traffic[2] = {outcome_.traffic.bytes, outcome_.traffic.messages};
-    MPI_Allreduce(MPI_IN_PLACE, traffic, 2, MPI_INT64_T, MPI_MAX, comm_.handle());
+    MPI_Allreduce(MPI_IN_PLACE, traffic, 2, MPI_INT64_T, MPI_MAX, comm());
     outcome_.traffic = {traffic[0], traffic[1]};
     outcome_.samples_by_rank = samples_of_all_ranks();
     contender_.reset();
@@ -136,7 +136,7 @@ Outcome Entrant::finish() {
 }
 
 double Entrant::batch(std::int64_t exchanges) {
-    MPI_Barrier(comm_.handle());
+    ground_.start_line.wait();
     const double start = now();
     for (std::int64_t i = 0; i < exchanges; ++i) contender_->exchange();
     return now() - start;
@@ -144,14 +144,14 @@ double Entrant::batch(std::int64_t exchanges) {
 
 double Entrant::slowest(double mine) const {
     double seconds = mine;
-    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm_.handle());
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm());
     return seconds;
 }
 
 std::vector<std::vector<double>> Entrant::samples_of_all_ranks() const {
     const std::size_t each = samples_.size();
-    std::vector<double> all(each * static_cast<std::size_t>(comm_.rank() == 0 ? comm_.size() : 0));
-    MPI_Gather(samples_.data(), static_cast<int>(each), MPI_DOUBLE, all.data(), static_cast<int>(each), MPI_DOUBLE, 0, comm_.handle());
+    std::vector<double> all(each * static_cast<std::size_t>(ground_.comm.rank() == 0 ? ground_.comm.size() : 0));
+    MPI_Gather(samples_.data(), static_cast<int>(each), MPI_DOUBLE, all.data(), static_cast<int>(each), MPI_DOUBLE, 0, comm());
     std::vector<std::vector<double>> by_rank;
     for (auto first = all.begin(); first != all.end() && each > 0; first += static_cast<std::ptrdiff_t>(each))
         by_rank.emplace_back(first, first + static_cast<std::ptrdiff_t>(each));

@@ -6,15 +6,23 @@
 #include "parhelion/core/communicator.hpp"
 #include "probe.hpp"
 #include "record.hpp"
+#include "start_line.hpp"
 
 namespace parhelion::bench {
+
+/// Where contenders are measured: the ranks, and what they share for it.
+struct Ground {
+    const Communicator& comm;
+    StartLine& start_line;
+    FlagProbe& probe;
+};
 
 /// A contender on its way through a case, with what is known of it so far. All calls are collective, and the ranks agree
 /// after each on whether it is still in the race.
 class Entrant {
 public:
     /// Makes the contender; afterwards it may be out, with the reason.
-    Entrant(const Entry& entry, const Communicator& comm);
+    Entrant(const Entry& entry, Ground ground);
 
     /// Several exchanges with new values each, every element compared. The first one's time is kept.
     void verify_first_exchanges();
@@ -22,7 +30,7 @@ public:
     /// Finds how many exchanges make a sample of at least `least_s`.
     void choose_iterations(double least_s);
 
-    void take_sample(FlagProbe& probe);
+    void take_sample();
 
     /// As many exchanges as a sample has, starting from poisoned ghosts, every element compared.
     void verify_a_whole_sample();
@@ -38,10 +46,11 @@ private:
     void checked_round(std::int64_t exchanges);
     void judge();
     double batch(std::int64_t exchanges);
+    MPI_Comm comm() const { return ground_.comm.handle(); }
     double slowest(double mine) const;
     std::vector<std::vector<double>> samples_of_all_ranks() const;
 
-    const Communicator& comm_;
+    Ground ground_;
     std::unique_ptr<Contender> contender_;
     Outcome outcome_;
     SetupTimes setup_;

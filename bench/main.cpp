@@ -12,7 +12,6 @@
 #include "clock.hpp"
 #include "launch_facts.hpp"
 #include "parhelion/core/error.hpp"
-#include "probe.hpp"
 #include "record.hpp"
 #include "runner.hpp"
 
@@ -23,11 +22,11 @@ namespace {
 
 constexpr int all_right = 0, wrong_values = 1, bad_input = 2;
 
-int measure(const std::vector<PlannedCase>& cases, const Job& job, const Communicator& comm, FlagProbe& probe, Record& record) {
+int measure(const std::vector<PlannedCase>& cases, const Job& job, Ground ground, Record& record) {
     int status = all_right;
     for (const PlannedCase& planned : cases) {
         const Case which = planned.make();
-        run_case(which, job, comm, probe, [&](const Outcome& outcome) {
+        run_case(which, job, ground, [&](const Outcome& outcome) {
             record.outcome(which, outcome);
             if (!outcome.skipped && !outcome.verified) status = wrong_values;
         });
@@ -40,8 +39,9 @@ int run(const Job& job, const Communicator& comm, double mpi_init_s, Record& rec
     const Binding binding = bind_ranks(comm, job.bind);
     record.launch(launch_facts(binding, mpi_init_s));
     record.plan(lines_expected(cases));
+    StartLine start_line(comm);
     FlagProbe probe(comm, binding);
-    return measure(cases, job, comm, probe, record);
+    return measure(cases, job, {comm, start_line, probe}, record);
 }
 
 // An Error is thrown by every rank or by none, so one of them says it and all of them leave in order.

@@ -8,10 +8,10 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr std::uint64_t warm_up = 8, rounds = 64;
+constexpr std::uint32_t warm_up = 8, rounds = 64;
 constexpr double patience_s = 0.005;
 
-bool wait_until(const Flag& flag, std::uint64_t sequence, double deadline) {
+bool wait_until(const Flag& flag, std::uint32_t sequence, double deadline) {
     for (int spins = 1; !flag.reached(sequence); ++spins) {
         pause_briefly();
         if (spins % 256 == 0 && now() > deadline) return false;
@@ -39,7 +39,7 @@ FlagProbe::~FlagProbe() {
 
 std::optional<double> FlagProbe::measure() {
     if (!window_) return std::nullopt;
-    const std::uint64_t first = 1 + (warm_up + rounds) * probes_++;
+    const std::uint32_t first = 1 + (warm_up + rounds) * probes_++;
     const double deadline = now() + patience_s;
     if (rank_ == 0) return ping(first, deadline);
     answer(first, deadline);
@@ -47,9 +47,9 @@ std::optional<double> FlagProbe::measure() {
 }
 
 // Sequence numbers are never used twice: a rank that gave up cannot take a late answer for a new one.
-std::optional<double> FlagProbe::ping(std::uint64_t first, double deadline) {
+std::optional<double> FlagProbe::ping(std::uint32_t first, double deadline) {
     double start = 0;
-    for (std::uint64_t i = 0; i < warm_up + rounds; ++i) {
+    for (std::uint32_t i = 0; i < warm_up + rounds; ++i) {
         if (i == warm_up) start = now();
         flags_[0]->post(first + i);
         if (!wait_until(*flags_[1], first + i, deadline)) {
@@ -60,8 +60,8 @@ std::optional<double> FlagProbe::ping(std::uint64_t first, double deadline) {
     return (now() - start) / (2 * rounds) * 1e9;
 }
 
-void FlagProbe::answer(std::uint64_t first, double deadline) {
-    for (std::uint64_t i = 0; i < warm_up + rounds; ++i) {
+void FlagProbe::answer(std::uint32_t first, double deadline) {
+    for (std::uint32_t i = 0; i < warm_up + rounds; ++i) {
         if (!wait_until(*flags_[0], first + i, deadline)) return;
         flags_[1]->post(first + i);
     }

@@ -24,14 +24,14 @@ public:
     std::optional<double> measure();
 
 private:
-    std::optional<double> ping(std::uint64_t first, double deadline);
-    void answer(std::uint64_t first, double deadline);
+    std::optional<double> ping(std::uint32_t first, double deadline);
+    void answer(std::uint32_t first, double deadline);
 
     MPI_Comm pair_ = MPI_COMM_NULL;
     std::unique_ptr<SharedWindow> window_;
     Flag* flags_[2] = {nullptr, nullptr};   // what rank 0 and rank 1 post
     int rank_ = -1;
-    std::uint64_t probes_ = 0;
+    std::uint32_t probes_ = 0;
 };
 
 }  // namespace parhelion::bench

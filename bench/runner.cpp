@@ -5,8 +5,6 @@
 #include <random>
 #include <utility>
 
-#include "entrant.hpp"
-
 namespace parhelion::bench {
 
 namespace {
@@ -21,24 +19,23 @@ std::vector<std::size_t> shuffled(std::size_t count, std::mt19937_64& random) {
 
 // Every contender has its turn in every repetition, each time in another order: a drift of the machine, and what one
 // contender leaves in the caches for the next, meet all of them alike.
-void take_turns(std::deque<Entrant>& entrants, const Job& job, FlagProbe& probe) {
+void take_turns(std::deque<Entrant>& entrants, const Job& job) {
     std::mt19937_64 random(job.seed + (static_cast<std::uint64_t>(job.launch) << 32));   // another order in every launch
     for (int repetition = 0; repetition < job.repetitions; ++repetition)
         for (std::size_t which : shuffled(entrants.size(), random))
-            if (entrants[which].in_race()) entrants[which].take_sample(probe);
+            if (entrants[which].in_race()) entrants[which].take_sample();
 }
 
 }  // namespace
 
-void run_case(const Case& which, const Job& job, const Communicator& comm, FlagProbe& probe,
-              const std::function<void(const Outcome&)>& report) {
+void run_case(const Case& which, const Job& job, Ground ground, const std::function<void(const Outcome&)>& report) {
     std::deque<Entrant> entrants;
     for (const Entry& entry : which.entries) {
-        Entrant& entrant = entrants.emplace_back(entry, comm);
+        Entrant& entrant = entrants.emplace_back(entry, ground);
         if (entrant.in_race()) entrant.verify_first_exchanges();
         if (entrant.in_race()) entrant.choose_iterations(job.min_sample_s);
     }
-    take_turns(entrants, job, probe);
+    take_turns(entrants, job);
     for (Entrant& entrant : entrants) {
         if (entrant.in_race()) entrant.verify_a_whole_sample();
         report(entrant.finish());

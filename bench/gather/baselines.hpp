@@ -4,6 +4,7 @@
 
 #include "gather/arrays.hpp"
 #include "gather/index_lists.hpp"
+#include "node_shared.hpp"
 
 // Hand-written gathers of off-process cells. Every rank may have any number of neighbors, none included.
 
@@ -15,6 +16,7 @@ struct GatherSetup {
     GatherParams params;
     std::shared_ptr<const IndexedDomain> domain;
     std::shared_ptr<GatherArray> array;   // ordinary memory of this process
+    std::shared_ptr<MadeOnce<GatherArray>> node_shared = std::make_shared<MadeOnce<GatherArray>>();
 };
 
 using ContenderPointer = std::unique_ptr<Contender>;

@@ -28,25 +28,10 @@ private:
     MPI_Win window_ = MPI_WIN_NULL;
 };
 
-// Where this rank's cells begin in each target's array: the reader tells.
-std::vector<MPI_Aint> places_at_targets(const GatherSetup& setup, const IndexLists& lists) {
-    const auto owned = static_cast<std::size_t>(setup.domain->owned());
-    std::vector<std::int64_t> mine, theirs(lists.targets.size());
-    for (std::size_t s = 0; s < lists.sources.size(); ++s)
-        mine.push_back(static_cast<std::int64_t>((owned + lists.ghost_offset[s]) * setup.params.cell_bytes()));
-    std::vector<MPI_Request> requests;
-    for (std::size_t t = 0; t < theirs.size(); ++t)
-        MPI_Irecv(&theirs[t], 1, MPI_INT64_T, lists.targets[t], 0, setup.comm, &requests.emplace_back());
-    for (std::size_t s = 0; s < mine.size(); ++s)
-        MPI_Isend(&mine[s], 1, MPI_INT64_T, lists.sources[s], 0, setup.comm, &requests.emplace_back());
-    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    return {theirs.begin(), theirs.end()};
-}
-
 class GatherPut : public Contender {
 public:
     GatherPut(const GatherSetup& setup, IndexLists lists)
-        : lists_(std::move(lists)), places_(places_at_targets(setup, lists_)),
+        : lists_(std::move(lists)), places_(places_at_targets(setup.comm, *setup.domain, lists_)),
           memory_(std::make_shared<WindowMemory>(setup.comm, static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes())),
           array_(setup.params, setup.domain, memory_), buffer_(1, lists_.cells.size() * setup.params.cell_bytes()),
           readers_(group_of(setup.comm, lists_.targets)), owners_(group_of(setup.comm, lists_.sources)) {}
@@ -74,13 +59,14 @@ private:
             std::byte* packed = buffer_.block(0) + lists_.send_offset[t] * bytes;
             pack_cells(array_.cells(), lists_.cells.data() + lists_.send_offset[t], lists_.sent_to(t), bytes, packed);
             const auto count = static_cast<int>(lists_.sent_to(t) * bytes);
-            MPI_Put(packed, count, MPI_BYTE, lists_.targets[t], places_[t], count, MPI_BYTE, window);
+            MPI_Put(packed, count, MPI_BYTE, lists_.targets[t],
+                    static_cast<MPI_Aint>(places_[t]) * static_cast<MPI_Aint>(bytes), count, MPI_BYTE, window);
         }
         MPI_Win_complete(window);
     }
 
     IndexLists lists_;
-    std::vector<MPI_Aint> places_;
+    std::vector<std::int64_t> places_;   // in cells
     std::shared_ptr<WindowMemory> memory_;
     GatherArray array_;
     PrivateMemory buffer_;

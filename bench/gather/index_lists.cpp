@@ -65,6 +65,19 @@ IndexLists build_index_lists(MPI_Comm comm, const IndexedDomain& domain, std::si
     return lists;
 }
 
+std::vector<std::int64_t> places_at_targets(MPI_Comm comm, const IndexedDomain& domain, const IndexLists& lists) {
+    std::vector<std::int64_t> mine, theirs(lists.targets.size());
+    for (std::size_t s = 0; s < lists.sources.size(); ++s)
+        mine.push_back(domain.owned() + static_cast<std::int64_t>(lists.ghost_offset[s]));
+    std::vector<MPI_Request> requests;
+    for (std::size_t t = 0; t < theirs.size(); ++t)
+        MPI_Irecv(&theirs[t], 1, MPI_INT64_T, lists.targets[t], 0, comm, &requests.emplace_back());
+    for (std::size_t s = 0; s < mine.size(); ++s)
+        MPI_Isend(&mine[s], 1, MPI_INT64_T, lists.sources[s], 0, comm, &requests.emplace_back());
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    return theirs;
+}
+
 Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes) {
     return {static_cast<std::int64_t>(lists.cells.size() * cell_bytes), static_cast<std::int64_t>(lists.targets.size())};
 }

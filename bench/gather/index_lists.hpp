@@ -25,6 +25,10 @@ struct IndexLists {
 /// Collective. Throws CannotRun on every rank when a message of `cell_bytes` per cell would pass MPI's int counts.
 IndexLists build_index_lists(MPI_Comm comm, const IndexedDomain& domain, std::size_t cell_bytes);
 
+/// Collective. For each target, the place in its array (in cells) where the first cell from this rank belongs: the
+/// cells for a target lie there in the order of the list.
+std::vector<std::int64_t> places_at_targets(MPI_Comm comm, const IndexedDomain& domain, const IndexLists& lists);
+
 Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes);
 
 /// Copies the cells of `array` that `index` lists (`count` of them) to `to`, one behind the other.

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include "halo/messages.hpp"
+#include "node_shared.hpp"
 
 // Hand-written halo exchanges, each as a careful programmer would write it. They share the geometry, the copy loops and
 // one habit: a periodic image of the rank's own cells is copied in place while messages travel, never sent.
@@ -15,6 +16,7 @@ struct HaloSetup {
     HaloParams params;
     HaloGeometry geometry;
     std::shared_ptr<HaloArrays> arrays;   // ordinary memory of this process
+    std::shared_ptr<MadeOnce<HaloArrays>> node_shared = std::make_shared<MadeOnce<HaloArrays>>();
 };
 
 using ContenderPointer = std::unique_ptr<Contender>;

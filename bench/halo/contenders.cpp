@@ -1,5 +1,9 @@
 #include "halo/contenders.hpp"
 
+#include "floor/floor.hpp"
+#include "halo/own_halo.hpp"
+#include "planted_fault.hpp"
+
 namespace parhelion::bench {
 
 namespace {
@@ -17,7 +21,7 @@ Make grouped(Function make, Grouping grouping) {
     return [=](const HaloSetup& setup, SetupTimes& times) { return make(setup, grouping, times); };
 }
 
-const std::vector<Named>& hand_written() {
+const std::vector<Named>& others() {
     static const std::vector<Named> list{
         {"hand_packed", "baseline", grouped(make_hand_packed, Grouping::per_direction)},
         {"hand_packed_merged", "baseline", grouped(make_hand_packed, Grouping::per_rank)},
@@ -28,16 +32,27 @@ const std::vector<Named>& hand_written() {
         {"hand_neighbor_alltoallv", "baseline", make_hand_neighbor_alltoallv},
         {"hand_neighbor_alltoallw", "baseline", make_hand_neighbor_alltoallw},
         {"hand_staged", "baseline", make_hand_staged},
+        {"floor_put", "floor", make_halo_floor_put},
+        {"floor_get", "floor", make_halo_floor_get},
+        {"floor_packed", "floor", make_halo_floor_packed},
     };
     return list;
+}
+
+ContenderPointer make_planted_fault(const HaloSetup& setup, SetupTimes& times) {
+    auto right = make_hand_packed(setup, Grouping::per_direction, times);
+    return std::make_unique<PlantedFault>(std::move(right), is_last_rank(setup.comm) ? setup.arrays->field(0) : nullptr);
 }
 
 }  // namespace
 
 std::vector<Entry> halo_contenders(const HaloSetup& setup) {
     std::vector<Entry> entries;
-    for (const Named& named : hand_written())
+    for (const OwnWay& way : own_ways())
+        entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_halo(way, setup, times); }, way.only_by_name});
+    for (const Named& named : others())
         entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }});
+    entries.push_back({"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(setup, times); }, true});
     return entries;
 }
 

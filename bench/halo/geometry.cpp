@@ -27,15 +27,21 @@ HaloGeometry make_geometry(const HaloParams& params, int rank) {
     return geometry;
 }
 
-std::vector<Offset> neighbor_offsets(const HaloGeometry& geometry) {
+std::vector<Offset> all_offsets(const HaloGeometry& geometry) {
     std::vector<Offset> found;
     for (int number = 0; number < 81; ++number) {
         const Offset offset{number % 3 - 1, number / 3 % 3 - 1, number / 9 % 3 - 1, number / 27 - 1};
         const auto steps = std::count_if(offset.begin(), offset.end(), [](int step) { return step != 0; });
         const bool beyond_dims = std::any_of(offset.begin() + geometry.dims, offset.end(), [](int step) { return step != 0; });
         if (steps == 0 || beyond_dims || (!geometry.full && steps > 1)) continue;
-        if (neighbor_rank(geometry, offset)) found.push_back(offset);
+        found.push_back(offset);
     }
+    return found;
+}
+
+std::vector<Offset> neighbor_offsets(const HaloGeometry& geometry) {
+    std::vector<Offset> found = all_offsets(geometry);
+    std::erase_if(found, [&](const Offset& offset) { return !neighbor_rank(geometry, offset); });
     return found;
 }
 

@@ -43,7 +43,8 @@ struct HaloGeometry {
 
 HaloGeometry make_geometry(const HaloParams& params, int rank);
 
-/// The offsets that have a neighbor, in an order that is the same on all ranks.
+/// Offsets to all places around a rank, and those of them where there is a neighbor. In the same order on all ranks.
+std::vector<Offset> all_offsets(const HaloGeometry& geometry);
 std::vector<Offset> neighbor_offsets(const HaloGeometry& geometry);
 
 /// A number for an offset that two ranks agree on.
