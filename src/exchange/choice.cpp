@@ -1,19 +1,37 @@
 #include "exchange/choice.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 
+std::string Choice::name() const {
+    std::string text = near->name;
+    if (thin != near) text += "|" + thin->name;
+    if (far != near) text += "+" + far->name;
+    return text;
+}
+
+std::vector<const TransportInfo*> Choice::used() const {
+    std::vector<const TransportInfo*> all{near};
+    for (const TransportInfo* info : {thin, far})
+        if (std::find(all.begin(), all.end(), info) == all.end()) all.push_back(info);
+    return all;
+}
+
 Choice parse_choice(const std::string& name) {
     const auto plus = name.find('+');
-    const TransportInfo& near = find_transport(name.substr(0, plus));
+    const std::string node = name.substr(0, plus);
+    const auto bar = node.find('|');
+    const TransportInfo& near = find_transport(node.substr(0, bar));
+    const TransportInfo& thin = bar == std::string::npos ? near : find_transport(node.substr(bar + 1));
     const TransportInfo& far = plus == std::string::npos ? near : find_transport(name.substr(plus + 1));
     if (plus != std::string::npos && far.scope != Scope::anywhere)
         throw Error("transport " + far.name + " reaches only neighbors on the own node: put it before the +, as in " +
                     far.name + "+mpi_persistent");
-    return {&near, &far};
+    return {&near, &thin, &far};
 }
 
 std::string requested_transport(const std::string& from_options) {

@@ -8,14 +8,23 @@
 
 namespace parhelion {
 
-/// What to use near (on the own node) and far; equal for a plain transport.
+/// What to use for neighbors on the own node, for those among them whose ghosts lie in thin pieces, and for all others.
 struct Choice {
     const TransportInfo* near = nullptr;
+    const TransportInfo* thin = nullptr;
     const TransportInfo* far = nullptr;
-    std::string name() const { return near == far ? near->name : near->name + "+" + far->name; }
+
+    /// "far", "near+far" or "near|thin+far".
+    std::string name() const;
+    /// The different transports in it.
+    std::vector<const TransportInfo*> used() const;
+    /// Whether it matters which ranks share a node.
+    bool splits() const { return near != far || thin != far || far->scope == Scope::same_node; }
+    const TransportInfo& for_link(const LinkPlan& link, bool on_node) const { return !on_node ? *far : link.thin ? *thin : *near; }
 };
 
-/// "a" or "a+b" → Choice. Throws Error for unknown names and for transports that do not work or do not reach far.
+/// "far", "near+far" or "near|thin+far" → Choice. Throws Error for unknown names and for transports that do not work or do
+/// not reach far.
 Choice parse_choice(const std::string& name);
 
 /// The options' name, else the environment's, else "auto".

@@ -8,18 +8,21 @@
 namespace parhelion {
 
 StageExchange::StageExchange(const Plan& plan, const StagePlan& stage, const Choice& choice) : plan_(plan), stage_(stage) {
-    std::vector<const LinkPlan*> near, far;
     const Communicator& comm = plan.communicator();
-    const bool split = choice.near != choice.far || choice.near->scope == Scope::same_node;
-    if (split) comm.node();
-    for (const LinkPlan& link : stage.links) (split && comm.node_rank(link.rank) < 0 ? far : near).push_back(&link);
+    if (choice.splits()) comm.node();
+    const auto on_node = [&](const LinkPlan& link) { return choice.splits() && comm.node_rank(link.rank) >= 0; };
     validate_together(comm, [&] {
-        if (choice.far->scope == Scope::same_node && !far.empty())
-            throw Error("transport " + choice.far->name + " cannot reach rank " + std::to_string(far.front()->rank) +
-                        ", which is on another node: use auto, or " + choice.far->name + "+mpi_persistent");
+        for (const LinkPlan& link : stage.links)
+            if (choice.far->scope == Scope::same_node && !on_node(link))
+                throw Error("transport " + choice.far->name + " cannot reach rank " + std::to_string(link.rank) +
+                            ", which is on another node: use auto, or " + choice.far->name + "+mpi_persistent");
     });
-    use(plan, *choice.near, near);
-    if (choice.near != choice.far) use(plan, *choice.far, far);
+    for (const TransportInfo* info : choice.used()) {
+        std::vector<const LinkPlan*> links;
+        for (const LinkPlan& link : stage.links)
+            if (&choice.for_link(link, on_node(link)) == info) links.push_back(&link);
+        use(plan, *info, std::move(links));
+    }
     if (stage.self) in_order_.push_back({comm.rank(), -1, 0});
     for (int u = 0; u < static_cast<int>(used_.size()); ++u) {
         arrived_.emplace_back(used_[u].links.size());

@@ -132,6 +132,10 @@ MessageSizes message_sizes(const Plan& plan, const Selection& side, local_index 
     return {total_bytes(plan, side, unique), total_bytes(plan, side, entries_of(side))};
 }
 
+byte_count mean_ghost_piece(const Plan& plan, const Link& link) {
+    return compile_side(plan, link.receive, link.receive_unique, true, Into::field, false, nullptr).mean_piece();
+}
+
 void compile_link(const Plan& plan, LinkPlan& link_plan) {
     const Link& link = *link_plan.link;
     const auto sends = message_sizes(plan, link.send, link.send_unique);
@@ -165,6 +169,14 @@ Program compile_straight(const Plan& from_plan, const Selection& from, const Pla
         }
     }
     return program;
+}
+
+Program compile_ghosts(const Plan& plan, const Link& link) {
+    return compile_side(plan, link.receive, entries_of(link.receive), true, Into::message, false, nullptr);
+}
+
+byte_count ghost_bytes(const Plan& plan, const Link& link) {
+    return total_bytes(plan, link.receive, entries_of(link.receive));
 }
 
 SelfPlan compile_self(const Plan& plan, const Link& link) {

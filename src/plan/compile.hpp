@@ -12,6 +12,9 @@ void compile_link(const Plan& plan, LinkPlan& link_plan);
 struct MessageSizes { byte_count forward, reverse; };
 MessageSizes message_sizes(const Plan& plan, const Selection& side, local_index unique);
 
+/// Mean number of bytes of a link's ghosts that lie together here; 0 when it receives nothing.
+byte_count mean_ghost_piece(const Plan& plan, const Link& link);
+
 /// Straight copies between two selections of equal shape, the first in the fields of `from`, the second in those of `to`.
 /// Direction forward: every unique entry once; reverse: every entry, kept in order for reductions.
 Program compile_straight(const Plan& from_plan, const Selection& from, const Plan& to_plan, const Selection& to,

@@ -61,11 +61,20 @@ void collect_bases(Plan& plan) {
     }
 }
 
+// Writing pieces much shorter than a cache line into a neighbor's memory moves a line for each.
+constexpr byte_count thin_piece = 128;
+
+bool receives_thin(const Plan& plan, const Link& link) {
+    const byte_count piece = mean_ghost_piece(plan, link);
+    return piece > 0 && piece < thin_piece;
+}
+
 // What a neighbor must know before it can unpack: per stage the bytes it will get and give, and my packing orders.
 Parcel announcement(const Plan& plan, int stage, const Link& link) {
     const auto sends = message_sizes(plan, link.send, link.send_unique);
     const auto receives = message_sizes(plan, link.receive, link.receive_unique);
-    std::vector<std::int64_t> words{stage, sends.forward, sends.reverse, receives.forward, receives.reverse};
+    std::vector<std::int64_t> words{stage, sends.forward, sends.reverse, receives.forward, receives.reverse,
+                                    receives_thin(plan, link)};
     for (const Field& field : plan.fields)
         for (int d : packing_order(field, plan.pattern->dimensions)) words.push_back(d);
     Parcel parcel{link.rank, {}};
@@ -75,7 +84,7 @@ Parcel announcement(const Plan& plan, int stage, const Link& link) {
 
 std::vector<std::vector<int>> orders_of(const Plan& plan, const std::vector<std::int64_t>& words) {
     std::vector<std::vector<int>> orders;
-    auto next = words.begin() + 5;
+    auto next = words.begin() + 6;
     for (std::size_t f = 0; f < plan.fields.size(); ++f) {
         orders.emplace_back(next, next + plan.pattern->dimensions + 1);
         next += plan.pattern->dimensions + 1;
@@ -106,6 +115,7 @@ void accept(Plan& plan, const Parcel& parcel) {
                         (i < 2 ? "expects " : "will send ") + std::to_string(expected[i]) +
                         ": the patterns or fields of the two ranks differ");
     link->orders = orders_of(plan, words);
+    link->thin = words[5] != 0 || receives_thin(plan, *link->link);
 }
 
 void shake_hands(Plan& plan) {
@@ -140,7 +150,7 @@ Plan make_plan(Pattern pattern, std::vector<Field> fields, std::uint64_t options
         StagePlan& stage_plan = plan.stages.emplace_back();
         for (const Link& link : stage) {
             if (link.rank == comm.rank()) stage_plan.self = compile_self(plan, link);
-            else stage_plan.links.push_back({link.rank, &link, {}, {}, {}, {}});
+            else stage_plan.links.push_back({link.rank, &link, {}, {}, {}, false, {}});
         }
     }
     shake_hands(plan);

@@ -40,6 +40,34 @@ byte_count Program::bytes() const {
     return total;
 }
 
+Program inverse(const Program& program) {
+    Program back = program;
+    for (StridedOp& op : back.strided) {
+        std::swap(op.src_base, op.dst_base);
+        std::swap(op.src, op.dst);
+        std::swap(op.src_stride, op.dst_stride);
+    }
+    for (IndexedOp& op : back.indexed) {
+        std::swap(op.src_base, op.dst_base);
+        std::swap(op.src, op.dst);
+        std::swap(op.src_stride, op.dst_stride);
+        std::swap(op.src_list, op.dst_list);
+    }
+    for (RunsOp& op : back.runs) {
+        std::swap(op.src_base, op.dst_base);
+        for (Run& run : op.runs) std::swap(run.src, run.dst);
+    }
+    return back;
+}
+
+byte_count Program::mean_piece() const {
+    byte_count pieces = 0;
+    for (const auto& op : strided) pieces += op.bytes() / op.width;
+    for (const auto& op : indexed) pieces += op.dst_list == nullptr && op.dst_stride == op.width ? 1 : op.count;
+    for (const auto& op : runs) pieces += static_cast<byte_count>(op.runs.size());
+    return pieces == 0 ? 0 : bytes() / pieces;
+}
+
 namespace {
 
 // Inner dimensions that are contiguous on both sides become part of the width; neighbors that continue each other fuse.

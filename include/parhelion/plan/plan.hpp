@@ -24,6 +24,7 @@ struct LinkPlan {
     const Link* link = nullptr;
     Way forward, reverse;
     Program repeat;  ///< forward, after unpack: ghosts that repeat another one
+    bool thin = false;  ///< ghosts lie in small pieces on one of the two sides; equal on both
     std::vector<std::vector<int>> orders;  ///< per field, the order in which the neighbor packs its dimensions
     const Way& way(Direction direction) const { return direction == Direction::forward ? forward : reverse; }
 };
@@ -60,5 +61,9 @@ Plan make_plan(Pattern pattern, std::vector<Field> fields, std::uint64_t options
 
 /// Straight copies from a rank's cells into its own ghosts, or (reverse) back. Used for periodic images.
 SelfPlan compile_self(const Plan& plan, const Link& link);
+
+/// All ghosts of a link → a message, and that message's size.
+Program compile_ghosts(const Plan& plan, const Link& link);
+byte_count ghost_bytes(const Plan& plan, const Link& link);
 
 }  // namespace parhelion

@@ -52,6 +52,8 @@ struct Program {
     std::vector<IndexedOp> indexed;
     std::vector<RunsOp> runs;
 
+    /// Mean number of bytes that lie together on the destination side; 0 for an empty program.
+    byte_count mean_piece() const;
     bool empty() const { return strided.empty() && indexed.empty() && runs.empty(); }
     byte_count bytes() const;
 
@@ -63,6 +65,9 @@ struct Program {
 };
 
 using Bases = std::byte* const*;
+
+/// The program that copies back: destinations and sources exchanged.
+Program inverse(const Program& program);
 
 /// Runs the copies. Local, allocates nothing. Source and destination must not overlap.
 void run(const Program& program, Bases src, Bases dst);

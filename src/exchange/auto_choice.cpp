@@ -1,0 +1,159 @@
+#include "exchange/auto_choice.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "parhelion/core/aligned.hpp"
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/hash.hpp"
+#include "transport/node/peer_plan.hpp"
+
+namespace parhelion {
+namespace {
+
+// Choices by plan; on the communicator, so that all ranks remember the same.
+struct Memory {
+    explicit Memory(const Communicator&) {}
+    std::map<std::uint64_t, std::string> chosen;
+};
+
+// Equal on all ranks, and for plans that are equal on each of them.
+std::uint64_t fingerprint(const Plan& plan) {
+    Hash hash;
+    for (const Field& field : plan.fields) {
+        hash.add(field.element.size).add(field.components).add(field.component_stride);
+        for (const BlockView& block : field.blocks) hash.add_range(block.strides);
+    }
+    for (const StagePlan& stage : plan.stages)
+        for (const LinkPlan& link : stage.links)
+            hash.add(link.rank).add(link.forward.send_bytes).add(link.forward.receive_bytes).add(link.thin);
+    std::uint64_t mine = hash.value() * (2 * static_cast<std::uint64_t>(plan.communicator().rank()) + 1), all = 0;
+    check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, plan.communicator().handle()), "MPI_Allreduce");
+    return all;
+}
+
+struct Situation {
+    int has_near = 0, has_far = 0, has_thin = 0, has_wide = 0, has_private = 0;
+};
+
+Situation look_around(const Plan& plan) {
+    const Communicator& comm = plan.communicator();
+    comm.node();
+    Situation mine, all;
+    for (const StagePlan& stage : plan.stages)
+        for (const LinkPlan& link : stage.links) {
+            const bool near = comm.node_rank(link.rank) >= 0;
+            (near ? mine.has_near : mine.has_far) = 1;
+            if (near) (link.thin ? mine.has_thin : mine.has_wide) = 1;
+        }
+    mine.has_private = private_field(plan).empty() ? 0 : 1;
+    check_mpi(MPI_Allreduce(&mine, &all, 5, MPI_INT, MPI_MAX, comm.handle()), "MPI_Allreduce");
+    return all;
+}
+
+std::vector<std::string> candidates(const Situation& situation) {
+    const std::string far = "mpi_persistent";
+    if (!situation.has_near) return {far};
+    const std::string tail = situation.has_far ? "+" + far : "";
+    std::vector<std::string> names;
+    if (!situation.has_private) {
+        names.push_back("shared" + tail);
+        if (situation.has_thin && situation.has_wide) names.push_back("shared|staged_shared" + tail);
+    }
+    names.push_back("staged_shared" + tail);
+    names.push_back(far);
+    return names;
+}
+
+// The values of all ghosts, to be put back after trial exchanges have overwritten them.
+class SavedGhosts {
+public:
+    explicit SavedGhosts(const Plan& plan) : plan_(plan) {
+        for (const Stage& stage : plan.pattern->stages)
+            for (const Link& link : stage) {
+                Part& part = parts_.emplace_back(Part{compile_ghosts(plan, link), allocate_aligned(ghost_bytes(plan, link))});
+                std::byte* const to[1] = {part.values.get()};
+                run(part.program, plan.bases.data(), to);
+            }
+    }
+    void restore() const {
+        for (const Part& part : parts_) {
+            std::byte* const from[1] = {part.values.get()};
+            run(inverse(part.program), from, plan_.bases.data());
+        }
+    }
+
+private:
+    struct Part {
+        Program program;
+        AlignedBytes values;
+    };
+    const Plan& plan_;
+    std::vector<Part> parts_;
+};
+
+struct Contestant {
+    std::string name;
+    Choice choice;
+    std::unique_ptr<Stages> stages;
+    double best = 1e300;
+};
+
+constexpr int most_exchanges = 50;
+constexpr int exchanges_per_turn = 3;
+constexpr double trial_timeout_s = 60;
+
+double seconds_of(Stages& stages, int exchanges) {
+    const double start = MPI_Wtime();
+    for (int i = 0; i < exchanges; ++i) {
+        stages.begin(Direction::forward);
+        stages.end(Direction::forward, Reduction::replace, trial_timeout_s);
+    }
+    return (MPI_Wtime() - start) / exchanges;
+}
+
+// Contestants take turns; the best turn of each counts, for disturbances only ever slow it down.
+void race(const Plan& plan, std::vector<Contestant>& contestants) {
+    for (Contestant& each : contestants) seconds_of(*each.stages, 1);
+    const int turns = std::max(1, (most_exchanges / static_cast<int>(contestants.size()) - 1) / exchanges_per_turn);
+    for (int turn = 0; turn < turns; ++turn)
+        for (Contestant& each : contestants) each.best = std::min(each.best, seconds_of(*each.stages, exchanges_per_turn));
+    std::vector<double> mine, slowest(contestants.size());
+    for (const Contestant& each : contestants) mine.push_back(each.best);
+    check_mpi(MPI_Allreduce(mine.data(), slowest.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX,
+                            plan.communicator().handle()), "MPI_Allreduce");
+    for (std::size_t i = 0; i < contestants.size(); ++i) contestants[i].best = slowest[i];
+}
+
+AutoChoice single(const Plan& plan, const std::string& name, bool remembered) {
+    const Choice choice = parse_choice(name);
+    return {choice, std::make_unique<Stages>(plan, choice), {}, remembered};
+}
+
+}  // namespace
+
+AutoChoice choose_automatically(const Plan& plan) {
+    Memory& memory = plan.communicator().shared_state<Memory>();
+    const std::uint64_t print = fingerprint(plan);
+    if (const auto known = memory.chosen.find(print); known != memory.chosen.end()) return single(plan, known->second, true);
+    const auto names = candidates(look_around(plan));
+    if (names.size() == 1) return single(plan, names.front(), false);
+
+    std::vector<Contestant> contestants;
+    for (const std::string& name : names) {
+        const Choice choice = parse_choice(name);
+        contestants.push_back({name, choice, std::make_unique<Stages>(plan, choice)});
+    }
+    const SavedGhosts ghosts(plan);
+    race(plan, contestants);
+    ghosts.restore();
+
+    auto& best = *std::min_element(contestants.begin(), contestants.end(),
+                                   [](const Contestant& a, const Contestant& b) { return a.best < b.best; });
+    memory.chosen[print] = best.name;
+    AutoChoice result{best.choice, std::move(best.stages), {}, false};
+    for (const Contestant& each : contestants) result.measured.push_back({each.name, each.best});
+    return result;
+}
+
+}  // namespace parhelion
