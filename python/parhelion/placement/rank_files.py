@@ -54,9 +54,12 @@ def slots(placement: Placement, numbering: str = "", hosts: Sequence[str] = ()) 
     return Slots([names[node] for node in nodes], cores)
 
 
-def _host_runs(slots: Slots) -> str:
-    runs = ((host, sum(1 for _ in run)) for host, run in itertools.groupby(slots.hosts))
-    return "".join(f"{host}:{count}\n" for host, count in runs)
+def _host_runs(slots: Slots) -> list[tuple[str, int]]:
+    return [(host, sum(1 for _ in run)) for host, run in itertools.groupby(slots.hosts)]
+
+
+def _host_lines(slots: Slots) -> str:
+    return "".join(f"{host}:{count}\n" for host, count in _host_runs(slots))
 
 
 def _core_lists(slots: Slots) -> Iterator[list[int]]:
@@ -71,20 +74,24 @@ def _binding(slots: Slots, option: str) -> tuple[str, str]:
     lists = list(_core_lists(slots))
     if not lists:
         return "", "the machine is described without cores: the launcher binds as it likes inside a node"
-    if any(cores != lists[0][: len(cores)] for cores in lists):
-        return "", "nodes need different core lists, which this launcher cannot take: ranks are placed by node only"
     longest = max(lists, key=len)
+    if any(cores != longest[: len(cores)] for cores in lists):
+        return "", "nodes need different core lists, which this launcher cannot take: ranks are placed by node only"
     return " " + option.format(",".join(map(str, longest))), ""
 
 
 def _mpich(slots: Slots) -> RankFile:
     binding, note = _binding(slots, "-bind-to user:{}")
-    return RankFile(_host_runs(slots), f"mpiexec -f {{file}}{binding} -n {len(slots.hosts)} PROGRAM", note)
+    if binding and len(_host_runs(slots)) > len(set(slots.hosts)):
+        # Seen with MPICH 5.0.2: a host named twice gets its list of cores from the start again.
+        binding, note = "", ("hydra counts a host's ranks anew at each of its lines and cannot bind them to different "
+                             "cores: ranks are placed by node only")  # fmt: skip
+    return RankFile(_host_lines(slots), f"mpiexec -f {{file}}{binding} -n {len(slots.hosts)} PROGRAM", note)
 
 
 def _intel(slots: Slots) -> RankFile:
     binding, note = _binding(slots, "-genv I_MPI_PIN_PROCESSOR_LIST={}")
-    return RankFile(_host_runs(slots), f"mpiexec -machinefile {{file}}{binding} -n {len(slots.hosts)} PROGRAM", note)
+    return RankFile(_host_lines(slots), f"mpiexec -machinefile {{file}}{binding} -n {len(slots.hosts)} PROGRAM", note)
 
 
 def _slurm(slots: Slots) -> RankFile:

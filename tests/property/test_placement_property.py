@@ -1,0 +1,91 @@
+"""200 random instances: always a bijection, never worse than blocked nor than any member of the portfolio."""
+
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+
+from placement_counting import count
+
+from parhelion.placement import Machine, Stencil, place
+
+PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
+
+
+def random_grid(rng):
+    """1 to 4 dimensions, about half of the extents prime, at most some 600 points."""
+    most = (150, 24, 9, 5)[(dimensions := rng.randint(1, 4)) - 1]
+    choices = [p for p in PRIMES if p <= most]
+    return tuple(rng.choice(choices) if rng.random() < 0.5 else rng.randint(1, most) for _ in range(dimensions))
+
+
+def random_ranks(rng, points):
+    """Ranks per node: equal, nearly equal, or anything that adds up."""
+    nodes = rng.randint(1, min(points, 12))
+    kind = rng.choice(["even", "ragged", "wild"])
+    if kind == "even":
+        while points % nodes:
+            nodes -= 1
+        return [points // nodes] * nodes
+    if kind == "ragged":
+        return [points // nodes + (n < points % nodes) for n in range(nodes)]
+    cuts = sorted(rng.sample(range(1, points), nodes - 1))
+    return [b - a for a, b in zip([0, *cuts], [*cuts, points], strict=True)]
+
+
+def random_stencil(rng, dimensions):
+    """Faces, full, or a handful of offsets with up to three steps."""
+    kind = rng.choice(["faces", "full", "offsets"])
+    if kind != "offsets":
+        return getattr(Stencil, kind)(dimensions)
+    offsets = set()
+    while len(offsets) < min(4, 2 * dimensions):
+        offset = tuple(rng.randint(-3, 3) for _ in range(dimensions))
+        if any(offset):
+            offsets.add(offset)
+    return Stencil.of(sorted(offsets))
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_member_beats_the_automatic_choice_and_every_rank_has_one_place(seed):
+    rng = random.Random(seed)
+    grid = random_grid(rng)
+    ranks = random_ranks(rng, int(np.prod(grid)))
+    stencil = random_stencil(rng, len(grid))
+    periodic = [rng.random() < 0.4 for _ in grid]
+    objective = rng.choice(["jsum", "jmax"])
+    print(f"seed {seed}: grid {grid}, ranks per node {ranks}, periodic {periodic}, {objective}, {stencil.offsets}")
+    placement = place(grid, Machine(f"node:{len(ranks)}", ranks_per_node=ranks), stencil, periodic, objective)
+
+    assert sorted(placement.positions.ravel().tolist()) == list(range(int(np.prod(grid))))
+    assert np.bincount(placement.units("node").ravel(), minlength=len(ranks)).tolist() == ranks
+    for position in range(0, placement.machine.size, 7):
+        assert placement.position(placement.point(position)) == position
+    own = placement.scores["node"]
+    assert (own.jsum, own.jmax) == count(placement.units("node"), list(stencil.offsets), periodic)
+    assert placement.members[0].name == "blocked"
+    for member in placement.members:
+        if not member.reason:
+            assert getattr(own, objective) <= getattr(member.scores["node"], objective), member.name
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_on_machines_with_several_levels_the_outermost_difference_decides(seed):
+    rng = random.Random(1000 + seed)
+    grid = random_grid(rng)
+    ranks = random_ranks(rng, int(np.prod(grid)))
+    machine = Machine(f"node:{len(ranks)} pack:2 l3:{rng.randint(1, 3)} core:{rng.randint(1, 4)}", ranks_per_node=ranks)
+    print(f"seed {seed}: grid {grid}, {machine.topology}, ranks per node {ranks}")
+    placement = place(grid, machine, "full", rng.random() < 0.5)
+    assert sorted(placement.positions.ravel().tolist()) == list(range(int(np.prod(grid))))
+
+    def key(scores):
+        return [value for level in machine.levels for value in (scores[level].jsum, scores[level].jmax)]
+
+    for member in placement.members:
+        if not member.reason:
+            assert key(placement.scores) <= key(member.scores), member.name

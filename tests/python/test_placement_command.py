@@ -1,0 +1,113 @@
+"""`parhelion place`: the contract of its document, files, drawings, and refusals."""
+
+import collections
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from placement_counting import count, neighborhood
+
+from parhelion.cli.main import root
+
+HOPS = "0,1;0,-1;1,0;-1,0;2,0;-2,0;3,0;-3,0"
+ROWS = [
+    # grid, nodes, ranks per node, stencil, periodic, blocked, to reach or beat (Hunold et al. 2020; hwcart)
+    ("50x48", 50, 48, "faces", False, (4704, 96), (1204, 28)),
+    ("50x48", 50, 48, "full", False, (13916, 284), (3528, 80)),
+    ("50x48", 50, 48, HOPS, False, (13824, 288), (3268, 88)),
+    ("75x64", 100, 48, "faces", False, (9622, 98), (2654, 30)),
+    ("16x15x10", 50, 48, "faces", False, (5508, 118), (3068, 80)),
+    ("12x12x12", 27, 64, "faces", True, (4392, 180), (2592, 96)),
+    ("64x64x32", 1024, 128, "faces", True, (327680, 320), (163840, 160)),
+]
+
+
+def place(*arguments):
+    return CliRunner().invoke(root, ["place", *map(str, arguments)])
+
+
+def document(*arguments):
+    result = place(*arguments, "--json", "-")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("objective", ["jsum", "jmax"])
+@pytest.mark.parametrize(("grid", "nodes", "ranks", "stencil", "periodic", "blocked", "goal"), ROWS)
+def test_every_published_score_is_reached_and_the_document_tells_the_truth(
+    grid, nodes, ranks, stencil, periodic, blocked, goal, objective
+):
+    kind = ["--stencil", stencil] if stencil in ("faces", "full") else ["--offsets", stencil]
+    made = document("--grid", grid, "--nodes", nodes, "--ranks-per-node", ranks, *kind,
+                    *(["--periodic"] if periodic else []), "--objective", objective)  # fmt: skip
+    shape = tuple(map(int, grid.split("x")))
+    assert tuple(made["grid"]) == shape
+    assert collections.Counter(made["node_of_rank"]) == {node: ranks for node in range(nodes)}
+    units = np.array(made["node_of_rank"]).reshape(shape)
+    jsum, jmax = count(units, neighborhood(stencil, len(shape)), [periodic] * len(shape))
+    own = made["scores"]["automatic"]["node"]
+    assert (own["jsum"], own["jmax"]) == (jsum, jmax)
+    assert jsum <= goal[0]
+    assert jmax <= goal[1]
+    reference = made["scores"]["blocked"]["node"]
+    assert (reference["jsum"], reference["jmax"]) == blocked
+
+
+def test_unequal_ranks_per_node_are_kept():
+    made = document("--grid", "7x11", "--nodes", 4, "--ranks-per-node", "30,20,20,7")
+    assert collections.Counter(made["node_of_rank"]) == {0: 30, 1: 20, 2: 20, 3: 7}
+    assert "divisor_blocks" in made["not_applicable"]
+
+
+def test_every_level_is_scored_for_every_member_that_applies():
+    made = document("--grid", "24x12x12", "--topology", "node:27 pack:2 numa:4 l3:4 core:4", "--periodic")
+    assert made["levels"] == ["node", "pack", "numa", "l3", "core"]
+    for scores in made["scores"].values():
+        assert list(scores) == made["levels"]
+    assert made["units"]["l3"] == 27 * 32
+
+
+def test_the_grid_is_chosen_from_cells():
+    made = document("--cells", "768x768x768", "--topology", "node:27 pack:2 numa:4 l3:4 core:4", "--ranks-per-node", 64,
+                    "--periodic")  # fmt: skip
+    assert made["grid"] == [12, 12, 12]
+    assert made["scores"]["automatic"]["node"]["jsum_bytes"] > made["scores"]["automatic"]["node"]["jsum"]
+
+
+def test_pictures_and_rank_files_are_written(tmp_path):
+    result = place("--grid", "4x4x2", "--topology", "node:4 core:8", "--draw", tmp_path / "a.svg", "--draw", tmp_path / "a.png",
+                   *[f"--rank-file={kind}:{tmp_path / kind}" for kind in ("mpich", "openmpi", "intel", "slurm")],
+                   "--hosts", "a,b,c,d")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "<svg" in (tmp_path / "a.svg").read_text()
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert len((tmp_path / "slurm").read_text().split()) == 32
+    assert (tmp_path / "openmpi").read_text().startswith("rank 0=a slot=0\n")
+
+
+REFUSED = [
+    (["--grid", "5x7", "--nodes", 3], "do not divide evenly over 3 nodes"),
+    (["--grid", "5x7", "--nodes", 3, "--ranks-per-node", 12], "35 points but the machine 36 ranks"),
+    (["--grid", "5x7"], "machine is not described"),
+    (["--nodes", 3], "--grid, or global cells with --cells"),
+    (["--grid", "8", "--topology", "node:2 gpu:4"], "level 'gpu' is unknown"),
+    (["--grid", "8", "--topology", "xml:/nonexistent", "--nodes", 2, "--ranks-per-node", 4], "cannot read the topology"),
+    (["--grid", "8x8", "--nodes", 4, "--offsets", "0,1;1"], "has 1 steps"),
+    (["--grid", "8x8", "--nodes", 4, "--offsets", "0,0"], "to the point itself"),
+    (["--grid", "8x8", "--nodes", 4, "--weights", "1,2,3"], "one number of at least 1 for each of the 2"),
+    (["--grid", "8x8", "--nodes", 4, "--periodic-along", "2"], "counted from 0 to 1"),
+    (["--grid", "8x8", "--nodes", 4, "--rank-file", "lsf:x"], "no rank file is known"),
+    (["--grid", "8x8", "--nodes", 4, "--numbering", "XX", "--layers", "yes"], "does not name each"),
+    (["--blocks", "node:2x2 core:2"], "different numbers of dimensions"),
+    (["--blocks", "node:2x2 core:2x3", "--topology", "node:4 core:4"], "has 2 ranks, but the blocks inside it hold 1"),
+    (["--blocks", "node:2x2 flux:2x3"], "flux"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED)
+def test_input_that_makes_no_sense_ends_with_one_message(arguments, message):
+    result = place(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output.replace("\n", " ")
+    assert "Traceback" not in result.output
