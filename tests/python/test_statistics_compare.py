@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from parhelion.statistics.compare import Difference, difference
+from parhelion.statistics.compare import Difference, difference, differences
 from parhelion.statistics.interval import Interval
 from parhelion.statistics.states import Launch, state_boundary, without_states
 from parhelion.statistics.verdict import Rules, Verdict, verdicts
@@ -31,8 +31,8 @@ def rate(wanted, cases=4, **planted):
     planted_scale = planted.pop("scale", 1.0)
     met = 0
     for _ in range(SPLITS):
-        found = [difference(side(rng, **planted), side(rng, scale=planted_scale, **planted)) for _ in range(cases)]
-        met += any(verdict in wanted for verdict in verdicts(found))
+        pairs = [(side(rng, **planted), side(rng, scale=planted_scale, **planted)) for _ in range(cases)]
+        met += any(verdict in wanted for verdict in verdicts(differences(pairs)))
     return met / SPLITS
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..records import RecordError
-from ..statistics.compare import difference
+from ..statistics.compare import differences
 from ..statistics.states import Launch
 from ..statistics.verdict import DEFAULT_RULES, Rules, Verdict, verdicts
 from .comparison import launches as launches_of
@@ -66,7 +66,7 @@ def _judge(
     whole: Sequence[list[Launch]], first: np.ndarray, second: np.ndarray, factor: float, rules: Rules
 ) -> list[Verdict]:
     pairs = [([each[i] for i in first], [_scaled(each[i], factor) for i in second]) for each in whole]
-    return verdicts([difference(*pair) for pair in pairs], rules)
+    return verdicts(differences(pairs), rules)
 
 
 def _scaled(launch: Launch, factor: float) -> Launch:

@@ -12,7 +12,7 @@ import numpy as np
 from ..records import CaseResult, Entry, RecordError
 from ..records.model import Case
 from ..records.params import in_order
-from ..statistics.compare import Difference, difference
+from ..statistics.compare import Difference, differences
 from ..statistics.states import Launch
 from ..statistics.verdict import DEFAULT_RULES, Rules, Verdict, adjusted, verdicts
 from .changes import Changes, changes
@@ -71,7 +71,7 @@ Pair = tuple[tuple[CaseResult, Entry], tuple[CaseResult, Entry]]
 
 def _rows(pairs: Sequence[Pair], rules: Rules) -> list[Row]:
     """Rows of all pairs, judged as one family."""
-    found = [difference(launches(a.lines), launches(b.lines)) for (_, a), (_, b) in pairs]
+    found = differences([(launches(a.lines), launches(b.lines)) for (_, a), (_, b) in pairs])
     judged = zip(pairs, found, adjusted(found), verdicts(found, rules), strict=True)
     return [
         Row(case, a.contender, (a.median, b.median), each, p, verdict)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from .interval import CONFIDENCE, NO_INTERVAL, Interval
+from .shift import Shift, borrowed, launch_shift, sample_shift
 from .states import Launch, without_states
 
-TRIM = 0.25  # the mean of the middle half: nearly as sharp as a mean, nearly as robust as a median
 MOST_PAIRS = 300  # samples of a side that enter the median of all ratios
+LEAST_SAMPLES = 3  # per side, where samples are the units
+
+Side = Sequence[Launch]
+Logs = tuple[list[np.ndarray], list[np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -35,103 +38,50 @@ class Difference:
         return max(known) if len(known) == 2 else None
 
 
-def difference(first: Sequence[Launch], second: Sequence[Launch], confidence: float = CONFIDENCE) -> Difference:
-    """Compare two sides, each given launch by launch.
+def differences(pairs: Sequence[tuple[Side, Side]], confidence: float = CONFIDENCE) -> list[Difference]:
+    """Compare pairs of sides, measured in the same launches, each given launch by launch.
 
     The middle of each launch (on logarithms, the states of the machine taken out) is one value in a t test, whose
-    interval becomes that of the ratio. Where a side has but one launch, samples are compared instead, as if there were
-    as many fewer as they resemble their predecessors (Yuen's test): that says nothing about what another launch would
-    have drawn, and `single_launch` tells so.
+    interval becomes that of the ratio. Where a side has but one launch, samples are the values instead: that says
+    nothing about what another launch would have drawn, and `single_launch` tells so.
     """
-    single = min(len(first), len(second)) < 2
-    logs = without_states(first, second)
-    units = [[np.concatenate(side)] if single and side else side for side in logs]
+    logs = [without_states(*pair) for pair in pairs]
+    single = [min(map(len, pair)) < 2 for pair in pairs]
+    shifts = [_shift(*each) for each in zip(logs, single, strict=True)]
+    sharper = iter(borrowed([shift for shift, alone in zip(shifts, single, strict=True) if shift and not alone]))
+    shifts = [next(sharper) if shift and not alone else shift for shift, alone in zip(shifts, single, strict=True)]
+    return [_difference(*each, confidence) for each in zip(logs, shifts, single, strict=True)]
+
+
+def difference(first: Side, second: Side, confidence: float = CONFIDENCE) -> Difference:
+    """`differences` of one pair."""
+    return differences([(first, second)], confidence)[0]
+
+
+def _shift(logs: Logs, single: bool) -> Shift | None:
+    if single:
+        if min(sum(map(len, side)) for side in logs) < LEAST_SAMPLES:
+            return None
+        return sample_shift(*(np.concatenate(side) for side in logs))
+    return launch_shift(*logs) if min(map(len, logs)) >= 2 else None
+
+
+def _difference(logs: Logs, shift: Shift | None, single: bool, confidence: float) -> Difference:
     counts = (len(logs[0]), len(logs[1]))
-    if min(map(_size, logs)) < 2 or (not single and min(counts) < 2):
+    if shift is None:
         return Difference(units=counts, single_launch=single)
-    test = _sample_test(*(side[0] for side in units)) if single else _launch_test(*logs)
-    return _difference(logs, test, counts, single, confidence)
-
-
-def _size(side: Sequence[np.ndarray]) -> int:
-    return sum(map(len, side))
-
-
-def _difference(logs: tuple, test: Test, counts: tuple[int, int], single: bool, confidence: float) -> Difference:
     first, second = (np.concatenate(side) for side in logs)
-    delta, p_mann_whitney = _mann_whitney(first, second, test.inflation)
+    delta, p_mann_whitney = _mann_whitney(first, second, shift.inflation)
     return Difference(
-        ratio=float(np.exp(test.shift)),
-        interval=test.interval(confidence),
-        p_launches=test.p,
+        ratio=float(np.exp(shift.shift)),
+        interval=shift.interval(confidence),
+        p_launches=shift.p,
         p_mann_whitney=p_mann_whitney,
         cliffs_delta=delta,
         hodges_lehmann=_hodges_lehmann(first, second),
         units=counts,
         single_launch=single,
     )
-
-
-class Test(NamedTuple):
-    """A t test: the shift of logarithms, its standard error, degrees of freedom, what resemblance inflated it by."""
-
-    shift: float
-    error: float
-    freedom: float
-    inflation: float = 1.0
-
-    @property
-    def p(self) -> float:
-        from scipy import stats
-
-        if self.error == 0:  # nothing varies, as with a simulated clock
-            return float(self.shift == 0)
-        return float(2 * stats.t.sf(abs(self.shift) / self.error, self.freedom))
-
-    def interval(self, confidence: float) -> Interval:
-        """The interval of the ratio."""
-        from scipy import stats
-
-        half = self.error * stats.t.ppf((1 + confidence) / 2, self.freedom) if self.error else 0.0
-        return Interval(float(np.exp(self.shift - half)), float(np.exp(self.shift + half)))
-
-
-def _launch_test(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> Test:
-    middles = [np.array([_middle(launch) for launch in side]) for side in (first, second)]
-    counts = [len(side) for side in middles]
-    freedom = sum(counts) - 2
-    pooled = sum(((side - side.mean()) ** 2).sum() for side in middles) / freedom
-    error = float(np.sqrt(pooled * (1 / counts[0] + 1 / counts[1])))
-    return Test(float(middles[1].mean() - middles[0].mean()), error, freedom)
-
-
-def _sample_test(first: np.ndarray, second: np.ndarray) -> Test:
-    from scipy import stats
-
-    shift = _middle(second) - _middle(first)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        yuen = stats.ttest_ind(second, first, trim=TRIM, equal_var=False)
-    error = abs(shift / yuen.statistic) if np.isfinite(yuen.statistic) and yuen.statistic else 0.0
-    inflation = max(_inflation(first), _inflation(second))
-    freedom = yuen.df if np.isfinite(yuen.df) else 1.0
-    return Test(shift, float(error * inflation), max(float(freedom) / inflation**2, 1.0), inflation)
-
-
-def _middle(samples: np.ndarray) -> float:
-    cut = int(TRIM * len(samples))  # scipy's trim_mean does the same, at forty times the cost
-    return float(np.sort(samples)[cut : len(samples) - cut].mean())
-
-
-def _inflation(samples: np.ndarray) -> float:
-    """By how much the error of a mean grows because each sample resembles the one before it (AR(1), on ranks)."""
-    from scipy import stats
-
-    if len(samples) < 4 or np.ptp(samples) == 0:
-        return 1.0
-    ranks = stats.rankdata(samples)
-    resemblance = float(np.corrcoef(ranks[:-1], ranks[1:])[0, 1]) if np.ptp(ranks[:-1]) and np.ptp(ranks[1:]) else 0.0
-    resemblance = min(max(resemblance, 0.0), 0.95)
-    return float(np.sqrt((1 + resemblance) / (1 - resemblance)))
 
 
 def _mann_whitney(first: np.ndarray, second: np.ndarray, inflation: float) -> tuple[float, float]:
