@@ -28,6 +28,7 @@ KNOWN = {
     "parhelion.records.errors": ("RecordError",),
     "parhelion.launch.flavor": ("FlavorError",),
     "parhelion.partition.errors": ("MeshError", "IndexMapError"),
+    "parhelion.placement.errors": ("PlacementError",),
 }
 
 

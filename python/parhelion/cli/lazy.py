@@ -37,6 +37,10 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except known_errors() as error:
             raise BadInput(str(error)) from None
+        except BrokenPipeError:
+            raise  # click ends quietly when whoever read our output has gone
+        except OSError as error:
+            raise BadInput(f"cannot use {error.filename or 'a file'}: {error.strerror or error}") from None
         except KeyboardInterrupt:
             click.echo("stopped", err=True)
             raise SystemExit(130) from None

@@ -31,6 +31,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--bytes-per-cell", type=POSITIVE, default=8, show_default=True)
 @click.option("--objective", type=click.Choice(["jsum", "jmax"]), default="jsum", show_default=True,
               help="What leaves all units together, or the worst of them.")
+@click.option("--method", default="", metavar="MEMBER", help="One member of the portfolio as it is, such as blocked.")
 @click.option("--no-refine", is_flag=True, help="Take the best member of the portfolio as it is.")
 @click.option("--blocks", metavar="'node:3x3x3 socket:1x1x2 …'", help="By hand, level by level, as published.")
 @click.option("--numbering", default="", metavar="XYZ", help="Fastest dimension first [last dimension fastest].")

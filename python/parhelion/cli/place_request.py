@@ -27,7 +27,7 @@ def find_placement(options: dict[str, Any]) -> Placement:
         grid = options["grid"]
         stencil = find_stencil(len(grid), options)
     periodic = find_periodic(len(grid), options)
-    return place(grid, machine, stencil, periodic, options["objective"], not options["no_refine"])
+    return place(grid, machine, stencil, periodic, options["objective"], not options["no_refine"], options["method"])
 
 
 def find_machine(options: dict[str, Any], blocks: Blocks | None = None) -> Machine:

@@ -56,11 +56,12 @@ def scores_table(placement: Placement) -> Table:
     table.add_column("", no_wrap=True)
     for level in placement.machine.levels:
         table.add_column(escape(level), justify="right")
-    for member in placement.members:
+    for member in placement.members if len(placement.members) > 1 else ():
         cells = [_cell(member.scores[level]) for level in placement.machine.levels if not member.reason]
         table.add_row(member.name, *(cells or [escape(member.reason)]))
     table.add_section()
-    own = "by hand" if placement.name == "by_hand" else f"automatic ({placement.name})"
+    by_name = placement.name == "by_hand" or len(placement.members) == 1
+    own = placement.name if by_name else f"automatic ({placement.name})"
     table.add_row(own, *(_cell(placement.scores[level]) for level in placement.machine.levels))
     return table
 
