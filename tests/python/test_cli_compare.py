@@ -81,7 +81,7 @@ def test_control_variables_libraries_and_messages_that_changed_are_named():
             line["cvars"] = {"MPIR_CVAR_ALLTOALL": "bruck"}
             line["libraries"] = ["/opt/other/libmpi.so.40"]
         if line["type"] == "case" and line["contender"] == "auto":
-            line.update(messages=6, explain="staged_shared to rank 1: 3 µs")
+            line.update(messages=6, explain="transport staged_shared, chosen automatically; 1 messages")
 
     edit("runs/b-halo", change)
     parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")

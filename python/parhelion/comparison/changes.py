@@ -95,12 +95,8 @@ def _behavior(side: RecordSet) -> Facts:
 
 
 def _choice(explain: Any) -> str | None:
-    """The choice without the timings that led to it, as far as it can be told apart."""
-    if isinstance(explain, dict):
-        explain = explain.get("chosen") or explain.get("choice")
-    if not isinstance(explain, str):
-        return None
-    return " ".join(word for word in explain.split() if not any(sign.isdigit() for sign in word))
+    """What was chosen, without the figures that follow: the first clause of the explanation."""
+    return explain.partition("\n")[0].partition(";")[0].strip() or None if isinstance(explain, str) else None
 
 
 def _launches(side: RecordSet) -> list[Launch]:
