@@ -169,6 +169,17 @@ def test_a_hundred_thousand_samples_make_a_small_page(tmp_path):
     assert len(html) < 500_000
 
 
+@pytest.mark.parametrize(("benchmark", "words"), [("halo", ["Betzy", "160", "ghex_comm_xpmem_ucx"]), ("gather", ["coarray", "nagfor"])])
+def test_published_figures_stand_beside_ones_own_when_asked_for(tmp_path, benchmark, words):
+    record = read_record(synthetic.write_record(tmp_path / "run", launches=1, benchmark=benchmark))
+    for asked in (False, True):
+        write_report([record], tmp_path / "report.html", tmp_path / "report.md", with_published=asked)
+        for text in (Page((tmp_path / "report.html").read_text()).text, (tmp_path / "report.md").read_text()):
+            assert all(word in text for word in words) == asked
+    tables = re.findall(r"(?:^\|.*\n)+", (tmp_path / "report.md").read_text(), re.MULTILINE)
+    assert all(len({row.count("|") for row in table.splitlines()}) == 1 for table in tables)
+
+
 def test_a_report_that_cannot_be_written_is_named(tmp_path):
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1))
     with pytest.raises(RecordError, match="cannot write /dev/null/report.html"):

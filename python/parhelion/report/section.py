@@ -15,6 +15,7 @@ from .headline import Headline, headline, means
 from .layout import HeatMap, heat_maps
 from .method import Method, method
 from .plots import CasePlots, case_plots
+from .published import PublishedTable, published
 from .setup import Setup, choices, setup
 from .verification import Verification, verification
 
@@ -42,6 +43,7 @@ class Section:
     verification: Verification
     failures: list[Any]
     remarks: list[str]
+    published: PublishedTable | None
 
     @property
     def title(self) -> str:
@@ -52,11 +54,11 @@ class Section:
     def machine(self) -> str:
         """Processor and MPI, as far as the record tells."""
         wanted = ("cpu model", "library version")
-        told = [value for name, value in (*self.environment, *self.launches) if name in wanted]
+        told = [value.partition("\n")[0] for name, value in (*self.environment, *self.launches) if name in wanted]
         return " · ".join(told) or "what the figures depend on"
 
 
-def section(record: Record, number: int) -> Section:
+def section(record: Record, number: int, with_published: bool = False) -> Section:
     """The section of a run; `number` tells it from others on the same page."""
     cases = in_order(results(record.cases))
     roles = {entry.contender: entry.role for case in cases for entry in case.entries.values()}
@@ -80,4 +82,5 @@ def section(record: Record, number: int) -> Section:
         verification=verification(cases),
         failures=failed(record),
         remarks=remarks(record, cases),
+        published=published(record.run.benchmark) if with_published else None,
     )

@@ -12,9 +12,9 @@ from .section import Section, section
 from .words import filters
 
 
-def write_report(records: Sequence[Record], html: Path | None, markdown: Path | None) -> None:
+def write_report(records: Sequence[Record], html: Path | None, markdown: Path | None, with_published: bool = False) -> None:
     """Write the report of `records` to the files that are named; raises `RecordError` when a file cannot be written."""
-    sections = [section(record, number) for number, record in enumerate(records, start=1)]
+    sections = [section(record, number, with_published) for number, record in enumerate(records, start=1)]
     if html:
         _write(html, render("report.html.j2", sections))
     if markdown:
