@@ -93,10 +93,11 @@ int phl_machine_unit_in_node(const phl_machine* machine, int level, int position
 const char* phl_machine_source(const phl_machine* machine) { return machine->source.c_str(); }
 
 int phl_place(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count,
-              const int* offsets, const int64_t* bytes, int objective, int refine, phl_placement** placement) {
+              const int* offsets, const int64_t* bytes, int objective, int refine, const char* method,
+              phl_placement** placement) {
     return guarded([&] {
         auto found = place({grid_from(dimensions, grid, periodic), stencil_from(dimensions, offset_count, offsets, bytes),
-                            objective ? Objective::jmax : Objective::jsum, refine != 0},
+                            objective ? Objective::jmax : Objective::jsum, refine != 0, method ? method : ""},
                            machine->machine);
         *placement = new phl_placement{std::move(found.placement), found.chosen, found.note, found.scores, found.members};
     });

@@ -91,11 +91,29 @@ std::vector<std::int64_t> objective_key(const Scores& scores, Objective objectiv
     return key;
 }
 
+namespace {
+
+// One method by name, as it is.
+AutomaticPlacement place_with(const Problem& problem, const std::string& name) {
+    std::string names;
+    for (const auto& method : portfolio) {
+        names += (names.empty() ? "" : ", ") + std::string(method.name);
+        if (name != method.name) continue;
+        Candidate made = attempt(problem, method);
+        if (!made.order) throw Error("the method " + name + " does not apply: " + made.member.reason);
+        return {Placement(problem.grid, problem.machine, *made.order), made.member.scores, name, {made.member}, ""};
+    }
+    throw Error("the method '" + name + "' is unknown: choose from " + names);
+}
+
+}  // namespace
+
 AutomaticPlacement place(const Request& request, const Machine& machine) {
     if (request.grid.size() != machine.size())
         throw Error("the process grid has " + std::to_string(request.grid.size()) + " points but the machine " +
                     std::to_string(machine.size()) + " ranks: make the product of the grid's extents equal to the ranks");
     const Problem problem(request.grid, request.stencil, machine);
+    if (!request.method.empty()) return place_with(problem, request.method);
     std::vector<Candidate> candidates;
     for (const auto& method : portfolio) candidates.push_back(attempt(problem, method));
     const auto best = ranking(candidates, request.objective);

@@ -35,10 +35,11 @@ int phl_machine_unit_in_node(const phl_machine* machine, int level, int position
 /* Where the description comes from and what a better source would have given. */
 const char* phl_machine_source(const phl_machine* machine);
 
-/* Automatic. `offsets` has `offset_count` × `dimensions` steps, `bytes` one entry per offset or is NULL (1 each);
+/* Automatic, or with one `method` of the portfolio ("blocked", …) where that is not empty. `offsets` has `offset_count` × `dimensions` steps, `bytes` one entry per offset or is NULL (1 each);
  * `periodic` one entry per dimension. `objective` is 0 for Jsum, 1 for Jmax. Free with phl_placement_free. */
 int phl_place(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count,
-              const int* offsets, const int64_t* bytes, int objective, int refine, phl_placement** placement);
+              const int* offsets, const int64_t* bytes, int objective, int refine, const char* method,
+              phl_placement** placement);
 
 /* Level by level as published: `levels` and `blocks` describe, e.g., "node l3 core" and {3,3,3, 2,2,1, 2,1,1}.
  * `numbering` is "XYZ" or alike, or empty for last dimension fastest. */

@@ -78,13 +78,14 @@ struct Request {
     Stencil stencil;
     Objective objective = Objective::jsum;
     bool refine = true;
+    std::string method = {};  ///< a member's name, to take that one as it is; empty: automatic
 };
 
 /// Tries the whole portfolio and improves the best by local search: never worse than any member. Scores are compared
 /// level by level from the node inwards, in bytes, which are edges unless the stencil says otherwise. Local and
 /// deterministic: every rank that calls it gets the same. Grids of more than `refined_points` points are not refined,
 /// because that needs the whole map; then the note says so.
-/// Errors: the grid's size is not the machine's number of ranks.
+/// Errors: the grid's size is not the machine's number of ranks; an unknown method, or one that does not apply here.
 AutomaticPlacement place(const Request& request, const Machine& machine);
 
 inline constexpr int refined_points = 1 << 15;

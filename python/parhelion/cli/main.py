@@ -15,6 +15,7 @@ COMMANDS = {
     "runs": (".runs", "runs", "List, show, tag, export and query runs."),
     "doctor": (".doctor", "doctor", "Say what this machine offers and which transports work here."),
     "place": (".place", "place", "Put the process grid onto the machine and score it."),
+    "model": (".model", "model", "Predict what an exchange costs; check it on published figures."),
     "partition": (".partition", "partition", "Partition a mesh and write index maps."),
     "inspect": (".inspect", "inspect", "Check index maps and say what they hold."),
 }

@@ -13,10 +13,11 @@ SCHEMA = "parhelion.placement/1"
 def placement_document(placement: Placement, objective: str) -> dict[str, Any]:
     """Grid, node of every grid point (last dimension fastest), and scores per portfolio member and level.
 
-    The entry "automatic" of `scores` (or "by_hand") is the placement itself; a member that does not apply is in
+    The entry "automatic" of `scores` (or "by_hand", or the one method asked for) is the placement itself; a member that does not apply is in
     `not_applicable` with the reason.
     """
-    own = "by_hand" if placement.name == "by_hand" else "automatic"
+    by_name = placement.name == "by_hand" or len(placement.members) == 1
+    own = placement.name if by_name else "automatic"
     scores = {own: _by_level(placement.scores)}
     scores |= {member.name: _by_level(member.scores) for member in placement.members if not member.reason}
     return {

@@ -21,11 +21,12 @@ def place(
     periodic: bool | Sequence[bool] = False,
     objective: str = "jsum",
     refine: bool = True,
+    method: str = "",
 ) -> Placement:
     """Automatic: tries the whole portfolio and improves the best by local search; never worse than any member.
 
     `objective` is ``jsum`` or ``jmax``; both count the stencil's bytes, level by level from the node inwards. Local
-    and deterministic. Raises PlacementError.
+    and deterministic. `method` takes one member as it is (``blocked``, …). Raises PlacementError.
     """
     stencil = as_stencil(stencil, len(grid))
     handle = ctypes.c_void_p()
@@ -33,7 +34,8 @@ def place(
     check(
         library().phl_place(
             machine._handle, len(grid), integers(grid), _periodic(periodic, len(grid)), len(stencil.offsets),
-            integers(offsets), long_integers(stencil.bytes), _objective(objective), int(refine), ctypes.byref(handle),
+            integers(offsets), long_integers(stencil.bytes), _objective(objective), int(refine), method.encode(),
+            ctypes.byref(handle),
         )
     )  # fmt: skip
     return Placement(handle, machine, stencil)

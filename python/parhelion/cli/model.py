@@ -1,0 +1,18 @@
+"""`parhelion model`: the group."""
+
+from __future__ import annotations
+
+import click
+
+from .lazy import LazyGroup
+
+VERBS = {
+    "published": (".model_verbs", "published", "Fit and check the model on the published figures."),
+    "fit": (".model_verbs", "fit", "Fit the model to runs that were measured here."),
+    "predict": (".model_verbs", "predict", "Predict an exchange in blocked order and placed."),
+}
+
+
+@click.group(cls=LazyGroup, table=VERBS)
+def model() -> None:
+    """Predict what an exchange costs, from bytes and messages per level of the machine."""

@@ -1,0 +1,21 @@
+"""The model: what an exchange costs, from bytes and messages per level of the machine.
+
+>>> parameters = read_parameters("betzy.json")
+>>> parameters.predict(traffic(placement, Exchange((64, 64, 64), halo=1, fields=8, bytes_per_cell=4)))
+"""
+
+from .exchange import Exchange
+from .fit import Fit, fit
+from .parameters import Parameters, read_parameters, write_parameters
+from .traffic import Traffic, traffic
+
+__all__ = [
+    "Exchange",
+    "Fit",
+    "Parameters",
+    "Traffic",
+    "fit",
+    "read_parameters",
+    "traffic",
+    "write_parameters",
+]

@@ -1,0 +1,82 @@
+"""Bytes and messages of an exchange, by the outermost level of the machine that they cross."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..placement import Placement
+from .exchange import Exchange
+
+MEMORY_LEVELS = ("numa", "pack", "node")
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What limits an exchange.
+
+    `messages` and `leaving` are by level, outermost first: messages of a rank (mean over ranks) whose outermost
+    boundary is that level's, and bytes that leave a unit of the level (the unit that most leave). `copied` is what the
+    ranks of one memory domain send together: they share its bandwidth when they pack and unpack.
+    """
+
+    messages: dict[str, float]
+    leaving: dict[str, float]
+    copied: float
+
+    @property
+    def outermost(self) -> str:
+        """The node."""
+        return next(iter(self.leaving))
+
+    @property
+    def memory_level(self) -> str:
+        """The level whose ranks share memory bandwidth: the NUMA domain where it is known."""
+        return memory_level(self.leaving)
+
+
+def memory_level(levels: Iterable[str]) -> str:
+    """NUMA domain, else socket, else node."""
+    known = list(levels)
+    return next((level for level in MEMORY_LEVELS if level in known), known[0])
+
+
+def traffic(placement: Placement, exchange: Exchange, periodic: bool | Sequence[bool] = True) -> Traffic:
+    """Count what a placement lets cross each level. Local; looks at every grid point."""
+    levels = placement.machine.levels
+    units = {level: placement.units(level) for level in levels}
+    return count(units, exchange, _wraps(periodic, len(placement.grid)))
+
+
+def count(units: dict[str, np.ndarray], exchange: Exchange, periodic: Sequence[bool]) -> Traffic:
+    """The same from maps: the unit of every grid point, by level, outermost first."""
+    levels = list(units)
+    ranks = next(iter(units.values())).size
+    messages = dict.fromkeys(levels, 0.0)
+    leaving = {level: np.zeros(int(units[level].max()) + 1) for level in levels}
+    memory = memory_level(levels)
+    copied = np.zeros_like(leaving[memory])
+    for step, size in exchange.offsets():
+        exists = _has_neighbor(next(iter(units.values())).shape, step, periodic)
+        np.add.at(copied, units[memory][exists], size)
+        counted = np.zeros(exists.shape, bool)
+        for level in levels:
+            crosses = exists & (units[level] != np.roll(units[level], [-s for s in step], range(len(step))))
+            np.add.at(leaving[level], units[level][crosses], size)
+            messages[level] += exchange.messages_per_offset * np.count_nonzero(crosses & ~counted) / ranks
+            counted |= crosses
+    return Traffic(messages, {level: float(values.max()) for level, values in leaving.items()}, float(copied.max()))
+
+
+def _has_neighbor(shape: tuple[int, ...], step: tuple[int, ...], periodic: Sequence[bool]) -> np.ndarray:
+    exists = np.ones(shape, bool)
+    for axis, (extent, s, wraps) in enumerate(zip(shape, step, periodic, strict=True)):
+        inside = (np.arange(extent) + s >= 0) & (np.arange(extent) + s < extent)
+        exists &= (inside | wraps).reshape([-1 if d == axis else 1 for d in range(len(shape))])
+    return exists
+
+
+def _wraps(periodic: bool | Sequence[bool], dimensions: int) -> list[bool]:
+    return [periodic] * dimensions if isinstance(periodic, bool) else list(periodic)
