@@ -1,5 +1,6 @@
 """The command line, over a measuring program that makes its figures up."""
 
+import io
 import json
 import os
 import signal
@@ -319,7 +320,7 @@ def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, wi
 
     names = ("auto", *(f"transport_{number}" for number in range(transports)), *synthetic.BASELINES)
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1, contenders=names))
-    console = Console(width=width, record=True, file=open(os.devnull, "w"))
+    console = Console(width=width, record=True, file=io.StringIO())
     print_results(console, record, results(record.cases))
     shown = console.export_text()
     assert shown.count("halo: ranks 2") == tables

@@ -167,7 +167,8 @@ def test_a_run_is_shown_again():
 def test_every_sample_is_exported(form):
     result = parhelion("runs", "export", "a-halo", "b-halo", "--out", f"out.{form}")
     assert result.exit_code == 0, result.output
-    rows = duckdb.sql(f"SELECT run, count(*), min(param_fields), max(sample) FROM 'out.{form}' GROUP BY run ORDER BY run").fetchall()
+    figures = "run, count(*), min(param_fields), max(sample)"
+    rows = duckdb.sql(f"SELECT {figures} FROM 'out.{form}' GROUP BY run ORDER BY run").fetchall()
     assert rows == [(run, 8 * 4 * 2 * 30, 1, 29) for run in ("a-halo", "b-halo")]
 
 

@@ -169,7 +169,9 @@ def test_a_hundred_thousand_samples_make_a_small_page(tmp_path):
     assert len(html) < 500_000
 
 
-@pytest.mark.parametrize(("benchmark", "words"), [("halo", ["Betzy", "160", "ghex_comm_xpmem_ucx"]), ("gather", ["coarray", "nagfor"])])
+@pytest.mark.parametrize(
+    ("benchmark", "words"), [("halo", ["Betzy", "160", "ghex_comm_xpmem_ucx"]), ("gather", ["coarray", "nagfor"])]
+)
 def test_published_figures_stand_beside_ones_own_when_asked_for(tmp_path, benchmark, words):
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1, benchmark=benchmark))
     for asked in (False, True):

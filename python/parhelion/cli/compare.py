@@ -42,8 +42,8 @@ def compare(
 
     output = Output(json_file)
     rules = Rules(alpha=alpha, least=least, margin=margin)
-    sets = [only(read_set(path), contenders) for path in (a, b)]
-    found = compare_sets(*sets, rules)
+    first, second = (only(read_set(path), contenders) for path in (a, b))
+    found = compare_sets(first, second, rules)
     show(found, output.console, show_all)
     if markdown:
         _write(markdown, found)

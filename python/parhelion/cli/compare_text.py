@@ -13,7 +13,12 @@ from ..report.words import p_value, ratio, ratios, signed
 from ..statistics.numbers import microseconds
 from ..statistics.verdict import Verdict
 
-COLORS = {Verdict.SLOWER: "bold red", Verdict.FASTER: "bold green", Verdict.NO_DIFFERENCE: "default", Verdict.NOT_ENOUGH: "yellow"}
+COLORS = {
+    Verdict.SLOWER: "bold red",
+    Verdict.FASTER: "bold green",
+    Verdict.NO_DIFFERENCE: "default",
+    Verdict.NOT_ENOUGH: "yellow",
+}
 CHANGED = (Verdict.SLOWER, Verdict.FASTER)
 
 

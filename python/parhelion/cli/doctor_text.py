@@ -48,7 +48,8 @@ def _builds(found: Examination, console: Console) -> None:
     console.print(table if found.builds else "no build is there: run `make build`")
     console.print(f"launchers on the path: {', '.join(found.launchers) or 'none'}", markup=False, soft_wrap=True)
     told = found.mpi4py
-    console.print(f"mpi4py by itself: {told.error or f'{told.installed} loads {told.library_version}'}", markup=False, soft_wrap=True)
+    loads = told.error or f"{told.installed} loads {told.library_version}"
+    console.print(f"mpi4py by itself: {loads}", markup=False, soft_wrap=True)
 
 
 def _build_cells(build: Build) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .model import End
 from .read import Record
 from .remarks import remarks
 from .results import CaseResult, Entry, results
@@ -29,7 +30,7 @@ def bench_document(record: Record) -> dict[str, Any]:
     }
 
 
-def failed(record: Record) -> list[Any]:
+def failed(record: Record) -> list[End]:
     """How those launches ended that did not get to the end of their cases; one end per launch."""
     last = {end.launch: end for end in record.ends}
     return [end for end in last.values() if end.status not in FINISHED]

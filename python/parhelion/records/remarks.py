@@ -32,8 +32,8 @@ def _shared_cores(record: Record) -> str | None:
 
 
 def _busy(record: Record, cases: Sequence[CaseResult]) -> str | None:
-    timed = [entry.summary for case in cases for entry in case.entries.values() if entry.summary and entry.summary.interval.low]
-    wide = sum(summary.interval.high - summary.interval.low > WIDE * summary.median for summary in timed)
+    timed = [entry.summary for case in cases for entry in case.entries.values() if entry.summary]
+    wide = sum((summary.interval.width or 0.0) > WIDE * summary.median for summary in timed)
     if wide <= MANY * len(timed):
         return None
     load = (str(record.run.environment.get("load")).split() or ["unknown"])[0]

@@ -31,9 +31,9 @@ def _run(record: Record) -> dict[str, Any]:
     labels = {f"label_{name}": value for name, value in record.labels.items()}
     environment = {f"env_{name.replace(' ', '_')}": value for name, value in flatten(record.run.environment)}
     mpi = next((launch.mpi.get("library_version") for launch in record.launches), None)
-    whole = {"run": record.id, "benchmark": record.run.benchmark, "created": record.run.created, "path": str(record.path),
-             "launches": len(record.launches), "lines": len(record.cases), "failed_launches": len(failed(record)), "mpi": mpi}  # fmt: skip
-    return whole | labels | environment
+    asked = {"run": record.id, "benchmark": record.run.benchmark, "created": record.run.created, "path": str(record.path)}
+    counts = {"launches": len(record.launches), "lines": len(record.cases), "failed_launches": len(failed(record))}
+    return asked | counts | {"mpi": mpi} | labels | environment
 
 
 def _case(record: Record, line: Case) -> dict[str, Any]:
@@ -80,8 +80,8 @@ def _column(values: list[Any]) -> np.ndarray:
         return np.array(values, dtype=np.int64)
     if kinds and kinds <= {int, float}:
         return np.array([np.nan if value is None else float(value) for value in values])
-    texts = [value if value is None or isinstance(value, str | bool) and kinds <= {type(value)} else str(value) for value in values]
-    return np.array(texts, dtype=object)
+    plain = kinds <= {str} or kinds <= {bool}
+    return np.array(values if plain else [None if value is None else str(value) for value in values], dtype=object)
 
 
 def _plain(value: Any) -> Any:

@@ -13,6 +13,8 @@ from .thin import spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.ticker import Locator
 
 WIDTH = 5.4
 BAND = 0.28  # half the height over which points are scattered
@@ -50,7 +52,7 @@ def _label(axes: Axes, entries: list[Entry]) -> None:
     plain_log_axis(axes.xaxis)
 
 
-def plain_log_axis(axis: object) -> None:
+def plain_log_axis(axis: Axis) -> None:
     """Plain numbers on a logarithmic axis, however narrow its range."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
@@ -64,7 +66,7 @@ def plain_log_axis(axis: object) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def _even_ticks() -> object:
+def _even_ticks() -> Locator:
     from matplotlib.ticker import MaxNLocator
 
     return MaxNLocator(nbins=6, steps=[1, 2, 5, 10])

@@ -14,6 +14,7 @@ from .thin import envelope
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def timeline(case: CaseResult, prefix: str) -> str | None:
@@ -33,7 +34,7 @@ def timeline(case: CaseResult, prefix: str) -> str | None:
         return svg.inline(drawing, prefix, "samples over time")
 
 
-def _axes(drawing: object, with_probe: bool) -> tuple[Axes, Axes | None]:
+def _axes(drawing: Figure, with_probe: bool) -> tuple[Axes, Axes | None]:
     if not with_probe:
         return drawing.subplots(), None
     above, below = drawing.subplots(2, sharex=True, height_ratios=[4, 1])

@@ -66,7 +66,7 @@ def breaks(name: str) -> Markup:
     return Markup("_<wbr>").join(str(name).split("_"))
 
 
-filters: dict[str, Callable[..., str]] = {
+filters: dict[str, Callable[..., Any]] = {
     "microseconds": microseconds,
     "duration": duration,
     "interval": interval,

@@ -18,6 +18,10 @@ class Interval(NamedTuple):
     low: float | None
     high: float | None
 
+    @property
+    def width(self) -> float | None:
+        return None if self.low is None or self.high is None else self.high - self.low
+
 
 NO_INTERVAL = Interval(None, None)
 

@@ -6,6 +6,7 @@ import sys
 
 from ...records import Record
 from ...records.document import bench_document, failed
+from ...records.model import End
 from ...records.results import results
 from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..output import Output
@@ -37,7 +38,7 @@ def exit_status(record: Record) -> int:
     return WRONG_VALUE if any(entry.failed for case in results(record.cases) for entry in case.entries.values()) else OK
 
 
-def _explain(output: Output, end: object) -> None:
+def _explain(output: Output, end: End) -> None:
     output.errors.print(f"[bold red]Error[/]: ranks of start {end.launch + 1}: {end.status}", soft_wrap=True)
     if end.message:
         output.errors.print(end.message, markup=False, soft_wrap=True)
