@@ -6,6 +6,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/cores.hpp"
 #include "parhelion/core/error.hpp"
 #include "transport/node/node_context.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 
 // About 50 µs of polling where every rank has a core; where ranks share cores, polling keeps the neighbor from running.
 constexpr int polls_with_own_core = 2000;
-constexpr int polls_with_shared_core = 50;
+constexpr int polls_with_shared_core = 10;
 constexpr long longest_sleep_us = 20000;  // dead neighbors are looked for that often
 constexpr long sleep_beside_mpi_us = 50;
 constexpr double watch_every_s = 0.1;
@@ -23,7 +24,8 @@ constexpr double watch_every_s = 0.1;
 
 Waiter::Waiter(NodeContext* node, bool also_mpi, double timeout_s)
     : node_(node), also_mpi_(also_mpi), timeout_s_(timeout_s),
-      eager_polls_(node != nullptr && node->oversubscribed() ? polls_with_shared_core : polls_with_own_core) {}
+      eager_polls_((node != nullptr ? node->oversubscribed() : launcher_oversubscribes()) ? polls_with_shared_core
+                                                                                         : polls_with_own_core) {}
 
 void Waiter::relax() {
 #if defined(__x86_64__)

@@ -11,6 +11,7 @@ struct Kernels {
     void (*strided)(std::byte* dst, const std::byte* src, byte_count planes, byte_count rows, const byte_count* dst_stride,
                     const byte_count* src_stride, byte_count width);
     void (*indexed)(std::byte* dst, const std::byte* src, const IndexedOp& op);
+    void (*runs)(std::byte* dst, const std::byte* src, const Run* runs, byte_count count);
 };
 
 const Kernels& kernels();

@@ -61,34 +61,61 @@ void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, c
     }
 }
 
-template <class Piece, bool SrcList, bool DstList>
+// Places of cells: the stride is a constant where cells lie next to each other, so that no multiplication is needed.
+template <byte_count Constant>
+struct Stride {
+    explicit Stride(byte_count) {}
+    static constexpr byte_count value = Constant;
+};
+template <>
+struct Stride<0> {
+    explicit Stride(byte_count stride) : value(stride) {}
+    byte_count value;
+};
+
+template <class Piece, byte_count Constant, bool SrcList, bool DstList>
 void indexed_loop(Bytes* dst, const Bytes* src, const IndexedOp& op) {
-    const byte_count ss = op.src_stride, ds = op.dst_stride, width = op.width;
+    const Stride<Constant> ss(op.src_stride), ds(op.dst_stride);
+    const byte_count width = op.width, count = op.count;
     const local_index* from = op.src_list;
     const local_index* to = op.dst_list;
-    for (byte_count k = 0; k < op.count; ++k)
-        Piece::copy(dst + (DstList ? to[k] : k) * ds, src + (SrcList ? from[k] : k) * ss, width);
+    for (byte_count k = 0; k < count; ++k)
+        Piece::copy(dst + (DstList ? to[k] : k) * ds.value, src + (SrcList ? from[k] : k) * ss.value, width);
 }
 
-template <class Piece>
+template <class Piece, byte_count Constant>
 void indexed_sides(Bytes* dst, const Bytes* src, const IndexedOp& op) {
-    if (op.src_list && op.dst_list) return indexed_loop<Piece, true, true>(dst, src, op);
-    if (op.src_list) return indexed_loop<Piece, true, false>(dst, src, op);
-    if (op.dst_list) return indexed_loop<Piece, false, true>(dst, src, op);
-    return indexed_loop<Piece, false, false>(dst, src, op);
+    if (op.src_list && op.dst_list) return indexed_loop<Piece, Constant, true, true>(dst, src, op);
+    if (op.src_list) return indexed_loop<Piece, Constant, true, false>(dst, src, op);
+    if (op.dst_list) return indexed_loop<Piece, Constant, false, true>(dst, src, op);
+    return indexed_loop<Piece, Constant, false, false>(dst, src, op);
+}
+
+template <byte_count Width>
+void indexed_fixed(Bytes* dst, const Bytes* src, const IndexedOp& op) {
+    if (op.src_stride == Width && op.dst_stride == Width) return indexed_sides<Fixed<Width>, Width>(dst, src, op);
+    return indexed_sides<Fixed<Width>, 0>(dst, src, op);
 }
 
 void indexed(Bytes* dst, const Bytes* src, const IndexedOp& op) {
     switch (op.width) {
-        case 4: return indexed_sides<Fixed<4>>(dst, src, op);
-        case 8: return indexed_sides<Fixed<8>>(dst, src, op);
-        case 16: return indexed_sides<Fixed<16>>(dst, src, op);
-        case 24: return indexed_sides<Fixed<24>>(dst, src, op);
-        case 32: return indexed_sides<Fixed<32>>(dst, src, op);
-        case 64: return indexed_sides<Fixed<64>>(dst, src, op);
+        case 4: return indexed_fixed<4>(dst, src, op);
+        case 8: return indexed_fixed<8>(dst, src, op);
+        case 16: return indexed_fixed<16>(dst, src, op);
+        case 24: return indexed_fixed<24>(dst, src, op);
+        case 32: return indexed_fixed<32>(dst, src, op);
+        case 64: return indexed_fixed<64>(dst, src, op);
         default:
-            if (op.width <= 1024) return indexed_sides<Row>(dst, src, op);
-            return indexed_sides<Any>(dst, src, op);
+            if (op.width <= 1024) return indexed_sides<Row, 0>(dst, src, op);
+            return indexed_sides<Any, 0>(dst, src, op);
+    }
+}
+
+// Runs are often a few cells long: a call of memcpy for each would cost more than the copy.
+void runs(Bytes* dst, const Bytes* src, const Run* run, byte_count count) {
+    for (byte_count k = 0; k < count; ++k) {
+        if (run[k].bytes <= 1024) Row::copy(dst + run[k].dst, src + run[k].src, run[k].bytes);
+        else Any::copy(dst + run[k].dst, src + run[k].src, run[k].bytes);
     }
 }
 

@@ -6,6 +6,6 @@ namespace { constexpr long vector_bytes = 32; }
 #include "plan/kernels.inl"
 
 namespace parhelion {
-const Kernels kernels_avx2{"avx2", strided, indexed};
+const Kernels kernels_avx2{"avx2", strided, indexed, runs};
 }
 #endif

@@ -6,6 +6,6 @@ namespace { constexpr long vector_bytes = 64; }
 #include "plan/kernels.inl"
 
 namespace parhelion {
-const Kernels kernels_avx512{"avx512", strided, indexed};
+const Kernels kernels_avx512{"avx512", strided, indexed, runs};
 }
 #endif

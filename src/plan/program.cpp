@@ -124,8 +124,8 @@ RunsOp as_runs(const IndexedOp& op, byte_count expected) {
     return result;
 }
 
-// Below this many cells per run the loop over lists is faster than a loop over runs.
-constexpr byte_count worthwhile_run_cells = 4;
+// Shorter runs on average are copied faster cell by cell: reading an index is cheaper than starting a run.
+constexpr byte_count worthwhile_run_bytes = 64;
 
 }  // namespace
 
@@ -142,7 +142,7 @@ void Program::add(const IndexedOp& op) {
                       op.dst + at(op.dst_list, 0) * op.dst_stride, op.width, 1, {op.count}, {op.src_stride},
                       {op.dst_stride}, op.scalar};
         add(one);
-    } else if (packed && op.count >= worthwhile_run_cells * expected) {
+    } else if (packed && op.count * op.width >= worthwhile_run_bytes * expected) {
         runs.push_back(as_runs(op, expected));
     } else {
         indexed.push_back(op);
@@ -180,8 +180,7 @@ void run(const Program& program, Bases src, Bases dst) {
         run_strided(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src, use);
     for (const IndexedOp& op : program.indexed) use.indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
     for (const RunsOp& op : program.runs)
-        for (const Run& run : op.runs)
-            std::memcpy(dst[op.dst_base] + run.dst, src[op.src_base] + run.src, static_cast<std::size_t>(run.bytes));
+        use.runs(dst[op.dst_base], src[op.src_base], op.runs.data(), static_cast<byte_count>(op.runs.size()));
 }
 
 namespace {
