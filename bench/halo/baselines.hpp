@@ -30,13 +30,19 @@ ContenderPointer make_hand_persistent(const HaloSetup& setup, Grouping grouping,
 /// Subarray types over all fields, persistent requests, no packing by hand.
 ContenderPointer make_hand_datatype(const HaloSetup& setup, Grouping grouping, SetupTimes& times);
 
-/// Packed by rank, one MPI_Neighbor_alltoallv.
+/// Packed by rank, one MPI_Ineighbor_alltoallv.
 ContenderPointer make_hand_neighbor_alltoallv(const HaloSetup& setup, SetupTimes& times);
 
-/// One MPI_Neighbor_alltoallw over datatypes.
+/// The same as a persistent collective; for MPI 4 and later.
+ContenderPointer make_hand_neighbor_alltoallv_init(const HaloSetup& setup, SetupTimes& times);
+
+/// One MPI_Ineighbor_alltoallw over datatypes.
 ContenderPointer make_hand_neighbor_alltoallw(const HaloSetup& setup, SetupTimes& times);
 
 /// One dimension after the other, corners forwarded: two messages per dimension. For the full halo only.
 ContenderPointer make_hand_staged(const HaloSetup& setup, SetupTimes& times);
+
+/// The same over datatypes instead of packing.
+ContenderPointer make_hand_staged_datatype(const HaloSetup& setup, SetupTimes& times);
 
 }  // namespace parhelion::bench

@@ -1,5 +1,7 @@
 #include "halo/case.hpp"
 
+#include <unistd.h>
+
 #include "parhelion/core/error.hpp"
 
 
@@ -39,6 +41,17 @@ nlohmann::json params_of(const HaloParams& params, int ranks) {
             {"order", params.first_fastest ? "F" : "C"}};
 }
 
+// Two sets of arrays, one in ordinary and one in node-shared memory. Asking for more than there is would not fail: the
+// kernel would end a process later, when the pages are touched.
+void check_memory(const HaloGeometry& geometry, const HaloParams& params, int ranks_here) {
+    constexpr double gib = 1 << 30;
+    const double wanted = 2.0 * static_cast<double>(cells_per_array(geometry)) * static_cast<double>(geometry.cell_bytes) * params.fields * ranks_here;
+    const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+    if (wanted > 0.9 * present)
+        throw Error("job: the " + std::to_string(ranks_here) + " ranks of a node would need " + std::to_string(wanted / gib) +
+                    " GiB, and it has " + std::to_string(present / gib) + " GiB: use a smaller extent, fewer fields or more nodes");
+}
+
 std::shared_ptr<HaloArrays> private_arrays(const HaloGeometry& geometry, const HaloParams& params) {
     const std::size_t bytes = static_cast<std::size_t>(cells_per_array(geometry)) * geometry.cell_bytes;
     return std::make_shared<HaloArrays>(geometry, params, std::make_shared<PrivateMemory>(params.fields, bytes));
@@ -48,6 +61,8 @@ std::shared_ptr<HaloArrays> private_arrays(const HaloGeometry& geometry, const H
 
 Case make_halo_case(const HaloParams& params, const Communicator& comm) {
     HaloSetup setup{MPI_COMM_WORLD, params, make_geometry(params, comm.rank()), nullptr};
+    const int ranks_here = comm.node().size();
+    validate_together(comm, [&] { check_memory(setup.geometry, params, ranks_here); });
     validate_together(comm, [&] { setup.arrays = private_arrays(setup.geometry, params); });
     return {name_of(params), params_of(params, comm.size()), halo_contenders(setup)};
 }

@@ -1,6 +1,7 @@
 #include "halo/baselines.hpp"
 
 #include "clock.hpp"
+#include "errors.hpp"
 #include "neighborhood.hpp"
 
 namespace parhelion::bench {
@@ -20,41 +21,108 @@ struct Layout {
     }
 };
 
+/// What both ways share: buffers, layout, neighborhood.
+class Packed {
+public:
+    Packed(const HaloSetup& setup, Messages plan)
+        : messages(std::move(plan)), send_buffers(messages.sends), receive_buffers(messages.receives),
+          sent(messages.sends, send_buffers), received(messages.receives, receive_buffers),
+          neighborhood(setup.comm, ranks_of(messages.receives), ranks_of(messages.sends)) {}
+
+    void pack_all() {
+        for (std::size_t i = 0; i < messages.sends.size(); ++i) pack_message(messages.sends[i], send_buffers[i]);
+    }
+    void unpack_all() {
+        for (std::size_t i = 0; i < messages.receives.size(); ++i) unpack_message(receive_buffers[i], messages.receives[i]);
+    }
+
+    Messages messages;
+    MessageBuffers send_buffers, receive_buffers;
+    Layout sent, received;
+    Neighborhood neighborhood;
+};
+
+/// Start makes the collective active and returns its request.
+template <class Start>
 class HandNeighborAlltoallv : public Contender {
 public:
-    HandNeighborAlltoallv(const HaloSetup& setup, Messages messages)
-        : arrays_(setup.arrays), messages_(std::move(messages)), send_buffers_(messages_.sends),
-          receive_buffers_(messages_.receives), sent_(messages_.sends, send_buffers_),
-          received_(messages_.receives, receive_buffers_),
-          neighborhood_(setup.comm, ranks_of(messages_.receives), ranks_of(messages_.sends)) {}
+    HandNeighborAlltoallv(const HaloSetup& setup, Messages plan)
+        : arrays_(setup.arrays), packed_(setup, std::move(plan)), start_(packed_) {}
 
     void exchange() override {
-        for (std::size_t i = 0; i < messages_.sends.size(); ++i) pack_message(messages_.sends[i], send_buffers_[i]);
-        MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Ineighbor_alltoallv(send_buffers_.start(), sent_.counts.data(), sent_.offsets.data(), MPI_BYTE,
-                                receive_buffers_.start(), received_.counts.data(), received_.offsets.data(), MPI_BYTE,
-                                neighborhood_.get(), &request);
-        copy_local(messages_.local);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        for (std::size_t i = 0; i < messages_.receives.size(); ++i) unpack_message(receive_buffers_[i], messages_.receives[i]);
+        packed_.pack_all();
+        MPI_Request* request = start_();
+        copy_local(packed_.messages.local);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+        packed_.unpack_all();
     }
 
     Values& values() override { return *arrays_; }
-    Traffic traffic() const override { return traffic_of(messages_.sends); }
+    Traffic traffic() const override { return traffic_of(packed_.messages.sends); }
 
 private:
     std::shared_ptr<HaloArrays> arrays_;
-    Messages messages_;
-    MessageBuffers send_buffers_, receive_buffers_;
-    Layout sent_, received_;
-    Neighborhood neighborhood_;
+    Packed packed_;
+    Start start_;
 };
+
+class StartAnew {
+public:
+    explicit StartAnew(Packed& packed) : p_(packed) {}
+    MPI_Request* operator()() {
+        MPI_Ineighbor_alltoallv(p_.send_buffers.start(), p_.sent.counts.data(), p_.sent.offsets.data(), MPI_BYTE,
+                                p_.receive_buffers.start(), p_.received.counts.data(), p_.received.offsets.data(), MPI_BYTE,
+                                p_.neighborhood.get(), &request_);
+        return &request_;
+    }
+
+private:
+    Packed& p_;
+    MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+// Open MPI 5 has them, and says that it is MPI 3.1.
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define PARHELION_HAS_PERSISTENT_COLLECTIVES
+class StartPersistent {
+public:
+    explicit StartPersistent(Packed& p) {
+        MPI_Neighbor_alltoallv_init(p.send_buffers.start(), p.sent.counts.data(), p.sent.offsets.data(), MPI_BYTE,
+                                    p.receive_buffers.start(), p.received.counts.data(), p.received.offsets.data(), MPI_BYTE,
+                                    p.neighborhood.get(), MPI_INFO_NULL, &request_);
+    }
+    ~StartPersistent() { MPI_Request_free(&request_); }
+    StartPersistent(const StartPersistent&) = delete;
+    StartPersistent& operator=(const StartPersistent&) = delete;
+    MPI_Request* operator()() {
+        MPI_Start(&request_);
+        return &request_;
+    }
+
+private:
+    MPI_Request request_ = MPI_REQUEST_NULL;
+};
+#endif
+
+template <class Start>
+ContenderPointer make_alltoallv(const HaloSetup& setup, SetupTimes& times) {
+    Messages plan = timed(times.pattern, [&] { return plan_messages(*setup.arrays, Grouping::per_rank); });
+    return timed(times.plan, [&] { return std::make_unique<HandNeighborAlltoallv<Start>>(setup, std::move(plan)); });
+}
 
 }  // namespace
 
 ContenderPointer make_hand_neighbor_alltoallv(const HaloSetup& setup, SetupTimes& times) {
-    Messages messages = timed(times.pattern, [&] { return plan_messages(*setup.arrays, Grouping::per_rank); });
-    return timed(times.plan, [&] { return std::make_unique<HandNeighborAlltoallv>(setup, std::move(messages)); });
+    return make_alltoallv<StartAnew>(setup, times);
+}
+
+ContenderPointer make_hand_neighbor_alltoallv_init(const HaloSetup& setup, SetupTimes& times) {
+#ifdef PARHELION_HAS_PERSISTENT_COLLECTIVES
+    return make_alltoallv<StartPersistent>(setup, times);
+#else
+    static_cast<void>(setup), static_cast<void>(times);
+    throw CannotRun("this MPI is older than MPI 4, which brought persistent collectives");
+#endif
 }
 
 }  // namespace parhelion::bench

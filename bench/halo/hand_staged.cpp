@@ -1,8 +1,9 @@
-#include "halo/baselines.hpp"
-
 #include "clock.hpp"
 #include "errors.hpp"
+#include "halo/baselines.hpp"
 #include "halo/persistent_messages.hpp"
+#include "halo/steps.hpp"
+#include "halo/typed_messages.hpp"
 
 namespace parhelion::bench {
 
@@ -36,46 +37,31 @@ Messages plan_stage(const HaloArrays& arrays, int dim) {
     return plan;
 }
 
-class HandStaged : public Contender {
-public:
-    HandStaged(const HaloSetup& setup, std::vector<Messages> stages) : arrays_(setup.arrays) {
-        for (Messages& stage : stages) stages_.push_back(std::make_unique<PersistentMessages>(setup.comm, std::move(stage)));
-    }
+std::vector<Messages> plan_stages(const HaloSetup& setup, SetupTimes& times) {
+    if (!setup.geometry.full) throw CannotRun("stages serve to forward edges and corners; faces alone need none");
+    return timed(times.pattern, [&] {
+        std::vector<Messages> stages;
+        for (int dim = 0; dim < setup.geometry.dims; ++dim) stages.push_back(plan_stage(*setup.arrays, dim));
+        return stages;
+    });
+}
 
-    void exchange() override {
-        for (auto& stage : stages_) stage->post_receives();
-        for (auto& stage : stages_) {
-            stage->pack_and_send();
-            stage->copy_own_images();
-            stage->unpack_arrivals();
-        }
-        for (auto& stage : stages_) stage->wait_for_sends();
-    }
-
-    Values& values() override { return *arrays_; }
-    Traffic traffic() const override {
-        Traffic total;
-        for (const auto& stage : stages_) {
-            total.bytes += stage->traffic().bytes;
-            total.messages += stage->traffic().messages;
-        }
-        return total;
-    }
-
-private:
-    std::shared_ptr<HaloArrays> arrays_;
-    std::vector<std::unique_ptr<PersistentMessages>> stages_;
-};
+template <class MessageKind>
+ContenderPointer make_staged(const HaloSetup& setup, SetupTimes& times) {
+    std::vector<Messages> stages = plan_stages(setup, times);
+    return timed(times.plan, [&] {
+        return std::make_unique<Staged<MessageKind>>(setup.comm, setup.arrays, std::move(stages));
+    });
+}
 
 }  // namespace
 
 ContenderPointer make_hand_staged(const HaloSetup& setup, SetupTimes& times) {
-    if (!setup.geometry.full) throw CannotRun("stages serve to forward edges and corners; faces alone need none");
-    std::vector<Messages> stages;
-    timed(times.pattern, [&] {
-        for (int dim = 0; dim < setup.geometry.dims; ++dim) stages.push_back(plan_stage(*setup.arrays, dim));
-    });
-    return timed(times.plan, [&] { return std::make_unique<HandStaged>(setup, std::move(stages)); });
+    return make_staged<PersistentMessages>(setup, times);
+}
+
+ContenderPointer make_hand_staged_datatype(const HaloSetup& setup, SetupTimes& times) {
+    return make_staged<TypedMessages>(setup, times);
 }
 
 }  // namespace parhelion::bench

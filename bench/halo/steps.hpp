@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "contender.hpp"
+#include "halo/messages.hpp"
+
+// The order of things in an exchange, for any of the kinds of messages: IsendMessages, PersistentMessages, TypedMessages.
+
+namespace parhelion::bench {
+
+/// All neighbors at once.
+template <class MessageKind>
+class Direct : public Contender {
+public:
+    Direct(MPI_Comm comm, std::shared_ptr<HaloArrays> arrays, Messages messages)
+        : arrays_(std::move(arrays)), messages_(comm, std::move(messages)) {}
+
+    void exchange() override {
+        messages_.post_receives();
+        messages_.pack_and_send();
+        messages_.copy_own_images();
+        messages_.unpack_arrivals();
+        messages_.wait_for_sends();
+    }
+
+    Values& values() override { return *arrays_; }
+    Traffic traffic() const override { return messages_.traffic(); }
+
+private:
+    std::shared_ptr<HaloArrays> arrays_;
+    MessageKind messages_;
+};
+
+/// One dimension after the other.
+template <class MessageKind>
+class Staged : public Contender {
+public:
+    Staged(MPI_Comm comm, std::shared_ptr<HaloArrays> arrays, std::vector<Messages> stages) : arrays_(std::move(arrays)) {
+        for (Messages& stage : stages) stages_.push_back(std::make_unique<MessageKind>(comm, std::move(stage)));
+    }
+
+    void exchange() override {
+        for (auto& stage : stages_) stage->post_receives();
+        for (auto& stage : stages_) {
+            stage->pack_and_send();
+            stage->copy_own_images();
+            stage->unpack_arrivals();
+        }
+        for (auto& stage : stages_) stage->wait_for_sends();
+    }
+
+    Values& values() override { return *arrays_; }
+    Traffic traffic() const override {
+        Traffic total;
+        for (const auto& stage : stages_) {
+            total.bytes += stage->traffic().bytes;
+            total.messages += stage->traffic().messages;
+        }
+        return total;
+    }
+
+private:
+    std::shared_ptr<HaloArrays> arrays_;
+    std::vector<std::unique_ptr<MessageKind>> stages_;
+};
+
+}  // namespace parhelion::bench
