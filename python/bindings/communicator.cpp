@@ -21,7 +21,8 @@ void bind_communicator(nb::module_& module) {
              "Collective the first time for a communicator (it duplicates), local afterwards.")
         .def_prop_ro("rank", &Communicator::rank)
         .def_prop_ro("size", &Communicator::size)
-        .def("agree", [](const Communicator& comm, const std::string& complaint, ErrorKind kind) { agree(comm, complaint, kind); },
+        .def("agree",
+             [](const Communicator& comm, const std::string& complaint, ErrorKind kind) { agree(comm, complaint, kind); },
              "complaint"_a, "kind"_a = ErrorKind::value, Unlocked(),
              "Collective. Raises the complaint of the lowest rank that has one, on every rank.");
 }

@@ -11,7 +11,6 @@ The first use of any of these names imports mpi4py, which starts MPI; importing 
 """
 
 import importlib
-from typing import Any
 
 _MODULES = {
     "CartesianDomain": "cartesian",
@@ -39,7 +38,7 @@ _MODULES = {
 __all__ = list(_MODULES)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version(__name__)
     if name not in _MODULES:

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import choice, integers
+from .errors import ResourceError
 
 
 @dataclass(frozen=True)
@@ -30,16 +31,25 @@ class HaloArray(np.ndarray):
     Pickles as a plain array.
     """
 
-    _place: Place | None = None
+    _made: "tuple[Place, tuple[int, ...]] | None" = None  # with the strides that the array had then
 
     def __array_finalize__(self, source: Any) -> None:
-        place = getattr(source, "_place", None)
-        if place is None or self.shape[: len(place.shape)] != place.shape:
+        made = getattr(source, "_made", None)
+        if made is None:
             return
-        # A transposed or reversed view may have the same shape, but its cells stand elsewhere.
+        # Copies and results of arithmetic may lie otherwise in memory; views may not, or their cells stand elsewhere.
+        place, strides = made
+        self._made = (place, self.strides if self.base is None else strides)
+
+    @property
+    def _place(self) -> Place | None:
+        """What is known about this array. NumPy swaps a view's axes after it has made it: hence the look at them now."""
+        if self._made is None:
+            return None
+        place, strides = self._made
         dims = len(place.shape)
-        if self.base is None or self.strides[:dims] == source.strides[:dims]:
-            self._place = place
+        known = self.shape[:dims] == place.shape and self.strides[:dims] == strides[:dims]
+        return place if known else None
 
     @property
     def owned(self) -> np.ndarray:
@@ -86,9 +96,12 @@ def make_array(place: Place, dtype: Any, components: Any, order: str, value: Any
     if kind.itemsize == 0:
         raise TypeError(f"dtype {kind} has no size: give its length, such as 'S8'")
     shape = place.shape + component_shape(components)
-    memory = _core.allocate_node_shared(math.prod(shape) * kind.itemsize)
+    size = math.prod(shape) * kind.itemsize
+    if size >= 1 << 62:
+        raise ResourceError(f"an array of shape {shape} and dtype {kind} exceeds the memory of any machine: use more ranks")
+    memory = _core.allocate_node_shared(size)
     array = np.ndarray.__new__(HaloArray, shape, kind, memory, order=choice(order, "order", "CF"))
-    array._place = place
+    array._made = (place, array.strides)
     if value is not None:
         array.fill(value)
     return array

@@ -1,7 +1,9 @@
 """From what users pass to fields: pointers, strides, element types. All of it is local and copies nothing."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,12 +36,12 @@ def make_fields(pattern: "_core.Pattern", entries: Sequence[Any]) -> "tuple[list
     """The native fields, and the NumPy arrays whose memory they point to."""
     if not entries:
         raise ValueError("no arrays were passed: pass those whose ghosts the exchange fills")
-    make = _indexed_field if pattern.dimensions == 0 else _cartesian_field
+    read = _indexed_parts if pattern.dimensions == 0 else _cartesian_parts
     fields, kept = [], []
     for number, entry in enumerate(entries):
-        field, arrays = make(pattern, entry, f"array {number}")
-        fields.append(field)
-        kept += arrays
+        parts = read(pattern, entry, f"array {number}")
+        fields += [part.native() for part in _split(parts)]
+        kept += parts.arrays
     return fields, kept
 
 
@@ -55,7 +57,7 @@ def as_array(value: Any, name: str) -> np.ndarray:
         raise TypeError(f"{name} holds Python objects, which cannot be sent: use numbers or structures of numbers")
     if not array.flags.writeable:
         raise ValueError(f"{name} is read-only, and the exchange writes its ghosts: pass a writable array")
-    if any(stride == 0 and extent > 1 for stride, extent in zip(array.strides, array.shape, strict=True)):
+    if array.size > 0 and any(stride == 0 and extent > 1 for stride, extent in zip(array.strides, array.shape, strict=True)):
         raise ValueError(f"{name} is broadcast: several of its cells are the same memory; pass a copy of it")
     return array
 
@@ -64,7 +66,9 @@ def _from_dlpack(value: Any, name: str) -> np.ndarray:
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise TypeError(f"{name}, a {type(value).__name__}, cannot be seen by NumPy ({error}): pass an array in host memory") from error
+        raise TypeError(
+            f"{name}, a {type(value).__name__}, cannot be seen by NumPy ({error}): pass an array in host memory"
+        ) from error
 
 
 def _from_buffer(value: Any, name: str) -> np.ndarray:
@@ -82,81 +86,108 @@ def element_name(dtype: np.dtype) -> str:
 
 
 @dataclass(frozen=True)
-class _Components:
-    """The axes after those of the domain, seen as one."""
+class _Parts:
+    """The arrays of one field: one per block, or owned cells and ghosts; component axes behind those of the domain."""
 
-    count: int
-    stride: int
+    arrays: list[np.ndarray]
+    dimensions: int
+    halo: Sides | None
+    name: str
+
+    def components(self) -> tuple[int, ...]:
+        """Extents of the component axes. ValueError when the arrays differ in them or in dtype."""
+        kinds = {(array.dtype, array.shape[self.dimensions :]) for array in self.arrays}
+        if len(kinds) > 1:
+            raise ValueError(f"the parts of {self.name} differ in dtype or components: make them equal")
+        shape = next(iter(kinds))[1]
+        if 0 in shape:
+            raise ValueError(f"{self.name} has no components (shape {self.arrays[0].shape}): pass at least 1")
+        return shape
+
+    def component_stride(self) -> int | None:
+        """The one distance between components in C order; None when there is none."""
+        telling = [array for array in self.arrays if array.size > 0] or self.arrays[:1]
+        strides = {_joint_stride(array.shape, array.strides, self.dimensions) for array in telling}
+        return strides.pop() if len(strides) == 1 else None
+
+    def native(self) -> "_core.Field":
+        count, stride = math.prod(self.components()), self.component_stride()
+        if stride is None:
+            raise ValueError(
+                f"the components of the parts of {self.name} lie at different distances: use C order, or one array per component"
+            )
+        field = _core.Field(element_name(self.arrays[0].dtype), count, stride, self.halo is None)
+        if self.halo is not None:
+            field.set_halo([lower for lower, _ in self.halo], [upper for _, upper in self.halo])
+        for array in self.arrays:
+            field.add_block(_first_owned(array, self.halo), array.strides[: self.dimensions])
+        return field
 
 
-def _components(array: np.ndarray, dimensions: int, name: str) -> _Components:
-    shape, strides = array.shape[dimensions:], array.strides[dimensions:]
-    axes = [(extent, stride) for extent, stride in zip(shape, strides, strict=True) if extent != 1]
-    if any(extent == 0 for extent in shape):
-        raise ValueError(f"{name} has no components (shape {array.shape}): pass at least 1")
-    for (_, outer), (extent, inner) in zip(axes, axes[1:], strict=False):
+def _split(parts: _Parts) -> list[_Parts]:
+    """Several fields where the component axes of a tensor cannot be seen as one."""
+    shape = parts.components()
+    if len(shape) < 2 or parts.component_stride() is not None:
+        return [parts]
+    before = (slice(None),) * parts.dimensions
+    pieces = [replace(parts, arrays=[array[(*before, i)] for array in parts.arrays]) for i in range(shape[0])]
+    return [field for piece in pieces for field in _split(piece)]
+
+
+def _joint_stride(shape: tuple[int, ...], strides: tuple[int, ...], dimensions: int) -> int | None:
+    axes = [axis for axis in zip(shape[dimensions:], strides[dimensions:], strict=True) if axis[0] > 1]
+    for (_, outer), (extent, inner) in pairwise(axes):
         if outer != extent * inner:
-            raise ValueError(f"the component axes {shape} of {name} do not lie at one distance: pass them in C order, or one array per component")
-    count = 1
-    for extent, _ in axes:
-        count *= extent
-    return _Components(count, axes[-1][1] if axes else array.itemsize)
+            return None
+    return axes[-1][1] if axes else 0
 
 
-def _start(arrays: list[np.ndarray], dimensions: int, indexed: bool, name: str) -> "_core.Field":
-    """A field without blocks. All arrays of a field are of one kind."""
-    kinds = {(array.dtype, _components(array, dimensions, name)) for array in arrays if array.size > 0}
-    if len({(array.dtype, array.shape[dimensions:]) for array in arrays}) > 1:
-        raise ValueError(f"the parts of {name} differ in dtype or components: make them equal")
-    if len(kinds) > 1:
-        raise ValueError(f"the components of the parts of {name} lie at different distances: use C order, or one array per component")
-    components = next(iter(kinds))[1] if kinds else _components(arrays[0], dimensions, name)
-    return _core.Field(element_name(arrays[0].dtype), components.count, components.stride, indexed)
+def _first_owned(array: np.ndarray, halo: Sides | None) -> int:
+    start = array.__array_interface__["data"][0]
+    if halo is None:
+        return start
+    return start + sum(lower * stride for (lower, _), stride in zip(halo, array.strides, strict=False))
 
 
-def _address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
-
-
-def _cartesian_field(pattern: "_core.Pattern", entry: Any, name: str) -> "tuple[_core.Field, list[np.ndarray]]":
+def _cartesian_parts(pattern: "_core.Pattern", entry: Any, name: str) -> _Parts:
     told = entry if isinstance(entry, Field) else Field(entry)
-    parts = told.arrays if isinstance(told.arrays, (list, tuple)) else [told.arrays]
+    given = told.arrays if isinstance(told.arrays, (list, tuple)) else [told.arrays]
     blocks = [[stop - start for start, stop in zip(*box, strict=True)] for box in pattern.blocks]
-    if len(parts) != len(blocks):
-        raise ValueError(f"{name} has {len(parts)} parts and this rank {len(blocks)} blocks: pass a list with one array per block")
-    arrays = [as_array(part, name) for part in parts]
-    sides = [_find_halo(pattern, array, owned, told.halo, name) for array, owned in zip(arrays, blocks, strict=True)]
-    if len(set(sides)) > 1:
+    if len(given) != len(blocks):
+        raise ValueError(
+            f"{name} has {len(given)} parts and this rank {len(blocks)} blocks: pass a list with one array per block"
+        )
+    arrays = [as_array(part, name) for part in given]
+    halos = {_find_halo(pattern, array, owned, told.halo, name) for array, owned in zip(arrays, blocks, strict=True)}
+    if len(halos) > 1:
         raise ValueError(f"the parts of {name} have different halos: make them equal")
-    field = _start(arrays, pattern.dimensions, False, name)
-    field.set_halo([lower for lower, _ in sides[0]], [upper for _, upper in sides[0]])
-    for array in arrays:
-        strides = array.strides[: pattern.dimensions]
-        offset = sum(lower * stride for (lower, _), stride in zip(sides[0], strides, strict=True))
-        field.add_block(_address(array) + offset, strides)
-    return field, arrays
+    return _Parts(arrays, pattern.dimensions, halos.pop(), name)
 
 
 def _find_halo(pattern: "_core.Pattern", array: np.ndarray, owned: list[int], told: Any, name: str) -> Sides:
     """The halo that was told, that the array knows, or that its shape leaves no doubt about."""
     dimensions = pattern.dimensions
     if array.ndim < dimensions:
-        raise ValueError(f"{name} has shape {array.shape} and the domain {dimensions} dimensions: pass an array with all of them")
-    place = array._place if isinstance(array, HaloArray) else None
+        raise ValueError(
+            f"{name} has shape {array.shape} and the domain {dimensions} dimensions: pass an array with all of them"
+        )
+    known = array.halo if isinstance(array, HaloArray) else None
     if told is not None:
         sides = halo_sides(told, dimensions)
-    elif place is not None and place.halo is not None and len(place.halo) == dimensions:
-        sides = place.halo
+    elif known is not None and len(known) == dimensions:
+        sides = known
     else:
         sides = tuple(_infer(array.shape[d] - owned[d], pattern.halo[d]) for d in range(dimensions))
-    needed = tuple(extent + lower + upper for extent, (lower, upper) in zip(owned, sides, strict=True))
-    if array.shape[:dimensions] != needed:
-        widest = tuple(extent + lower + upper for extent, (lower, upper) in zip(owned, pattern.halo, strict=True))
+    if array.shape[:dimensions] != _extents(owned, sides):
         raise ValueError(
             f"{name} has shape {array.shape}, and a block of {tuple(owned)} owned cells with halo {pattern.halo} needs "
-            f"{widest}: make it with domain.zeros, or tell a narrower halo with ph.Field(array, halo=…)"
+            f"{_extents(owned, pattern.halo)}: make it with domain.zeros, or tell a narrower halo with ph.Field(array, halo=…)"
         )
     return sides
+
+
+def _extents(owned: Sequence[int], sides: Sides) -> tuple[int, ...]:
+    return tuple(extent + lower + upper for extent, (lower, upper) in zip(owned, sides, strict=True))
 
 
 def _infer(extra: int, widest: tuple[int, int]) -> tuple[int, int]:
@@ -166,19 +197,18 @@ def _infer(extra: int, widest: tuple[int, int]) -> tuple[int, int]:
     return widest
 
 
-def _indexed_field(pattern: "_core.Pattern", entry: Any, name: str) -> "tuple[_core.Field, list[np.ndarray]]":
+def _indexed_parts(pattern: "_core.Pattern", entry: Any, name: str) -> _Parts:
     if isinstance(entry, Field):
         raise TypeError(f"{name} is told with a halo, which indexed domains do not have: pass the array itself")
     if isinstance(entry, (tuple, list)):
-        owned, ghosts = _two_arrays(pattern, entry, name)
-        arrays = [owned, ghosts]
-    else:
-        owned, ghosts = _one_array(pattern, as_array(entry, name), name)
-        arrays = [owned]
-    field = _start([owned, ghosts], 1, True, name)
-    for array in (owned, ghosts):
-        field.add_block(_address(array), array.strides[:1])
-    return field, [*arrays, ghosts]
+        return _Parts(_two_arrays(pattern, entry, name), 1, None, name)
+    array, cells = as_array(entry, name).view(np.ndarray), pattern.owned + pattern.ghosts
+    if array.ndim < 1 or len(array) != cells:
+        raise ValueError(
+            f"{name} has shape {array.shape} and this rank {pattern.owned} owned cells and {pattern.ghosts} ghosts: "
+            f"make the first axis {cells} long, or pass a pair (owned, ghosts)"
+        )
+    return _Parts([array[: pattern.owned], array[pattern.owned :]], 1, None, name)
 
 
 def _two_arrays(pattern: "_core.Pattern", entry: Any, name: str) -> list[np.ndarray]:
@@ -187,16 +217,8 @@ def _two_arrays(pattern: "_core.Pattern", entry: Any, name: str) -> list[np.ndar
     arrays = [as_array(part, f"{what} of {name}") for part, what in zip(entry, ("owned", "ghosts"), strict=True)]
     for array, cells, what in zip(arrays, (pattern.owned, pattern.ghosts), ("owned cells", "ghosts"), strict=True):
         if array.ndim < 1 or len(array) != cells:
-            raise ValueError(f"the {what} of {name} have shape {array.shape} and this rank has {cells} {what}: make the first axis {cells} long")
+            raise ValueError(
+                f"the {what} of {name} have shape {array.shape} and this rank has {cells} {what}: "
+                f"make the first axis {cells} long"
+            )
     return arrays
-
-
-def _one_array(pattern: "_core.Pattern", array: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    cells = pattern.owned + pattern.ghosts
-    if array.ndim < 1 or len(array) != cells:
-        raise ValueError(
-            f"{name} has shape {array.shape} and this rank {pattern.owned} owned cells and {pattern.ghosts} ghosts: "
-            f"make the first axis {cells} long, or pass a pair (owned, ghosts)"
-        )
-    plain = array.view(np.ndarray)
-    return plain[: pattern.owned], plain[pattern.owned :]

@@ -20,8 +20,9 @@ Cells = np.ndarray | list[tuple[int, tuple[slice, ...]]]
 class Link(NamedTuple):
     """What this rank and a neighbor (possibly itself) give each other in a forward exchange, in the order of the message.
 
-    Indexed: local indices of owned cells (`send`) and positions among the ghosts (`receive`), int32.
+    Indexed: local indices of owned cells (`send`) and of ghosts (`receive`), int32.
     Cartesian: (block, global cells) pairs; ghosts continue past a periodic end.
+    Ghosts with the same global cell are all listed; in a forward exchange it travels once.
     """
 
     rank: int

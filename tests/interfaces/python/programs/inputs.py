@@ -1,0 +1,163 @@
+"""What may be passed as an array, and what exchanges and patterns tell about themselves."""
+
+import array
+import pathlib
+import shutil
+import tempfile
+
+import numpy as np
+from _oracle import grid_sample
+from _ranks import COMM, main, on_last, refused
+
+import parhelion as ph
+
+RANKS = (1, 2, 3)
+
+
+class Foreign:
+    """An array of another library, seen through DLPack alone."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __dlpack__(self, **options):
+        return self.data.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.data.__dlpack_device__()
+
+
+class OnDevice(Foreign):
+    def __dlpack__(self, **options):
+        raise BufferError("device 2:0 is not the host")
+
+
+def line():
+    return ph.CartesianDomain((6,), halo=1, periodic=True)
+
+
+def test_dlpack_objects_are_filled_in_place():
+    domain = line()
+    sample = grid_sample(domain, 0, domain.halo, np.dtype("float32"))
+    foreign = Foreign(sample.view)
+    exchange = ph.Exchange(domain, foreign)
+    exchange()
+    sample.check("DLPack")
+    assert exchange.arrays[0] is foreign
+
+
+def test_dlpack_objects_that_cannot_be_written_are_refused():
+    domain = line()
+    frozen = np.zeros(domain.array_shape())
+    frozen.flags.writeable = False
+    refused(ValueError, ph.Exchange, domain, on_last(Foreign(frozen), domain.zeros()), says="read-only")
+    refused(TypeError, ph.Exchange, domain, on_last(OnDevice(frozen), domain.zeros()), says="host memory")
+
+
+def test_objects_with_a_buffer_are_filled_in_place():
+    domain = line()
+    values = array.array("d", [0.0] * domain.array_shape()[0])
+    first = domain.owned[0].start
+    for i in range(1, len(values) - 1):
+        values[i] = first + i - 1
+    ph.Exchange(domain, values)()
+    assert values[0] == (first - 1) % 6 and values[-1] == domain.owned[0].stop % 6
+
+
+def test_an_exchange_tells_about_itself():
+    domain = ph.CartesianDomain((4, 4, 4), halo=1, periodic=True, process_grid=(COMM.size, 1, 1))
+    u, v = domain.zeros("float32"), domain.zeros("float64")
+    exchange = ph.Exchange(domain, u, v, transport="mpi_p2p", timeout=60)
+    assert exchange.transport == "mpi_p2p" and "mpi_p2p" in exchange.explain() and "mpi_p2p" in repr(exchange)
+    assert exchange.messages_sent() == exchange.messages_sent("reverse") == len(exchange.pattern.neighbor_ranks)
+    assert (exchange.bytes_sent() > 0) == (COMM.size > 1)
+    refused(ValueError, exchange.bytes_sent, "sideways", says="forward")
+
+
+def test_a_pattern_is_shared_printed_saved_and_loaded():
+    folder = pathlib.Path(COMM.bcast(tempfile.mkdtemp() if COMM.rank == 0 else None))
+    for domain in (line(), ph.IndexedDomain(3, [(3 * COMM.rank + 4) % (3 * COMM.size)] if COMM.size > 1 else [])):
+        pattern = ph.build_pattern(domain)
+        pattern.verify()
+        assert f"rank {COMM.rank} of {COMM.size}" in str(pattern)
+        pattern.save(folder)
+        loaded = ph.load_pattern(folder)
+        assert str(loaded) == str(pattern) and loaded.cells_sent == pattern.cells_sent
+        u, v = domain.zeros(), domain.zeros()
+        u[...] = v[...] = COMM.rank + 1
+        ph.Exchange(pattern, u)()
+        ph.Exchange(loaded, v)()
+        assert np.array_equal(u, v)
+        COMM.barrier()
+    COMM.barrier()
+    if COMM.rank == 0:
+        shutil.rmtree(folder)
+
+
+def test_damaged_and_missing_patterns_are_refused_on_every_rank():
+    folder = pathlib.Path(COMM.bcast(tempfile.mkdtemp() if COMM.rank == 0 else None))
+    ph.build_pattern(line()).save(folder)
+    part = folder / f"pattern.{COMM.size - 1}"
+    whole = part.read_bytes()
+    COMM.barrier()
+    for damaged in (whole[:-5], b"nonsense", whole[:30] + b"\x99" + whole[31:]):
+        if COMM.rank == 0:
+            part.write_bytes(damaged)
+        COMM.barrier()
+        refused(ValueError, ph.load_pattern, folder, says="pattern")
+    if COMM.rank == 0:
+        part.unlink()
+    COMM.barrier()
+    refused(ph.ResourceError, ph.load_pattern, folder, says="No such file")
+    if COMM.rank == 0:
+        shutil.rmtree(folder)
+
+
+def test_links_list_what_travels():
+    domain = ph.IndexedDomain(2, [(2 * COMM.rank + 2) % (2 * COMM.size)] if COMM.size > 1 else [])
+    stages = ph.build_pattern(domain).stages()
+    assert len(stages) == 1
+    for link in stages[0]:
+        for cell in link.send:
+            assert 0 <= cell < domain.owned
+        assert domain.ghost_owners[link.receive - domain.owned].tolist() == [link.rank] * len(link.receive)
+    grid = ph.build_pattern(line()).stages()[0]
+    received = sum(cells[0].stop - cells[0].start for link in grid for _, cells in link.receive)
+    assert received == 2
+
+
+def test_a_partition_in_the_published_layout_is_read():
+    folder = pathlib.Path(COMM.bcast(tempfile.mkdtemp(suffix=f"-{COMM.size}") if COMM.rank == 0 else None))
+    ghosts = [4 * rank + 1 for rank in range(COMM.size) if rank != COMM.rank]
+    data = np.array([4, len(ghosts), *[i + 1 for i in ghosts]], "<i4")
+    data.tofile(folder / f"data{COMM.rank + 1:03d}")
+    COMM.barrier()
+    owned, wanted = ph.read_partition(folder)
+    assert owned == 4 and wanted.tolist() == ghosts
+    domain = ph.IndexedDomain(owned, wanted)
+    x = domain.zeros("int32")
+    x.owned[:] = np.arange(4) + domain.first
+    ph.Exchange(domain, x)()
+    assert x.ghosts.tolist() == ghosts
+    COMM.barrier()
+    if COMM.rank == 0:
+        (folder / f"data{COMM.size:03d}").unlink()
+    COMM.barrier()
+    refused(ValueError, ph.read_partition, folder, says=f"data{COMM.size:03d}")
+    if COMM.rank == 0:
+        shutil.rmtree(folder)
+
+
+def test_the_environment_of_an_array_domain_can_be_asked():
+    domain = ph.CartesianDomain((10, 7), halo=(1, 2), process_grid=(1, COMM.size), periodic=(False, True))
+    assert domain.dimensions == 2 and domain.extents == (10, 7) and domain.halo == ((1, 1), (2, 2))
+    assert domain.process_grid == (1, COMM.size) and domain.coordinates == (0, COMM.rank)
+    assert domain.coordinates_of(0) == (0, 0) and domain.periodic == (False, True)
+    assert domain.neighbors == "full" and domain.algorithm == "standard"
+    assert domain.starts[0] == (0, 10) and domain.starts[1][-1] == 7
+    assert sum(COMM.allgather(domain.owned[1].stop - domain.owned[1].start)) == 7
+    assert ph.choose_process_grid(6, (100, 100, 10)) == (3, 2, 1)
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,173 @@
+"""begin and end, several exchanges at once, other threads while it waits, and how long things live."""
+
+import gc
+import threading
+import time
+import weakref
+
+import numpy as np
+from _oracle import grid_sample
+from _ranks import COMM, main, refused
+
+import parhelion as ph
+from parhelion import _core
+
+RANKS = (1, 2, 4)
+
+
+def domain_and_sample(field=0):
+    domain = ph.CartesianDomain((8, 6), halo=1, periodic=True)
+    return domain, grid_sample(domain, 0, domain.halo, np.dtype("float64"), field=field)
+
+
+def test_a_step_ends_once_and_fills_the_ghosts():
+    domain, sample = domain_and_sample()
+    exchange = ph.Exchange(domain, sample.view)
+    with exchange.begin() as step:
+        assert exchange.under_way and not step.ended
+    assert step.ended and not exchange.under_way
+    sample.check("with")
+    refused(ValueError, step.end, says="ended")
+    step = exchange.begin()
+    step.end()
+    exchange.begin()
+    exchange.end()
+    refused(ValueError, step.end, says="ended")
+    sample.check("end")
+
+
+def test_a_step_may_end_within_its_block_and_after_an_exception():
+    domain, sample = domain_and_sample()
+    exchange = ph.Exchange(domain, sample.view)
+    with exchange.begin() as step:
+        step.end()
+    try:
+        with exchange.begin():
+            raise KeyError("from the block")
+    except KeyError:
+        pass
+    assert not exchange.under_way
+    exchange()
+    sample.check("after an exception")
+
+
+def test_beginning_twice_and_ending_without_begin_are_refused():
+    domain, sample = domain_and_sample()
+    exchange = ph.Exchange(domain, sample.view)
+    refused(ValueError, exchange.end, says="begin")
+    with exchange.begin():
+        refused(ValueError, exchange.begin, says="under way")
+        refused(ValueError, exchange, says="under way")
+        refused(ValueError, exchange.reverse, says="under way")
+    sample.check("after refusals")
+
+
+def test_several_exchanges_are_under_way_at_once():
+    domain, _ = domain_and_sample()
+    samples = [domain_and_sample(field)[1] for field in range(5)]
+    exchanges = [ph.Exchange(domain, sample.view) for sample in samples]
+    for _ in range(3):
+        steps = [exchange.begin() for exchange in exchanges]
+        for step in reversed(steps):
+            step.end()
+    for sample in samples:
+        sample.check("at once")
+
+
+def test_other_threads_run_while_it_waits():
+    """Rank 0 waits for rank 1, which waits for a word from rank 0's other thread: with a lock held, both wait forever."""
+    domain, sample = domain_and_sample()
+    exchange = ph.Exchange(domain, sample.view)
+    word = COMM.Dup()
+
+    def speak():
+        time.sleep(0.2)  # until then, the main thread waits
+        word.send("go", 1)
+
+    if COMM.size > 1 and COMM.rank == 0:
+        thread = threading.Thread(target=speak)
+        thread.start()
+        exchange()
+        thread.join()
+    else:
+        if COMM.rank == 1:
+            assert word.recv(source=0) == "go"
+        exchange()
+    sample.check("threads")
+    word.Free()
+
+
+def test_arrays_live_as_long_as_their_exchange():
+    domain = ph.CartesianDomain((4, 4), halo=1, periodic=True)
+    u = domain.full(3.0)
+    u.owned[...] = 5
+    alive, exchange = weakref.ref(u), ph.Exchange(domain, u)
+    del u, domain
+    gc.collect()
+    exchange()
+    assert (alive() == 5).all()
+    assert exchange.arrays[0] is alive()
+    del exchange
+    gc.collect()
+    assert alive() is None
+
+
+def test_an_exchange_in_a_cycle_is_collected():
+    domain = ph.CartesianDomain((4, 4), halo=1, periodic=True)
+    u = domain.zeros()
+    alive = weakref.ref(u)
+    exchange = ph.Exchange(domain, u)
+    exchange.itself, exchange.step = exchange, exchange.begin()
+    exchange.end()
+    del exchange, u
+    gc.collect()
+    assert alive() is None
+
+
+def test_memory_of_an_array_lives_as_long_as_a_view():
+    owned = ph.CartesianDomain((64, 64), halo=1).zeros("int32").owned
+    gc.collect()
+    assert _core.is_node_shared(owned.__array_interface__["data"][0])
+    owned[...] = 7
+    assert (owned == 7).all() and owned.base is not None
+
+
+def test_an_array_cannot_be_moved_while_an_exchange_uses_it():
+    domain = ph.CartesianDomain((4,), halo=1, periodic=True)
+    u = np.zeros(domain.array_shape())
+    exchange = ph.Exchange(domain, u)
+    refused(ValueError, u.resize, (1000,), says="resize")
+    exchange()
+
+
+def test_dropping_an_exchange_under_way_harms_nobody():
+    domain, sample = domain_and_sample()
+    exchange = ph.Exchange(domain, domain.zeros())
+    exchange.begin()
+    del exchange
+    gc.collect()
+    COMM.barrier()
+    ph.Exchange(domain, sample.view)()
+    sample.check("after one that was dropped")
+
+
+def test_pickles_and_copies_are_plain():
+    import pickle
+
+    domain = ph.CartesianDomain((4, 5), halo=((1, 2), (0, 1)))
+    u = domain.full(2.5, "float32", components=2)
+    again = pickle.loads(pickle.dumps(u))
+    assert type(again) is np.ndarray and np.array_equal(again, u)
+    assert (u * 2).owned.shape == u.owned.shape and u.copy().halo == u.halo
+    assert u[1:].domain is None and u.transpose(1, 0, 2).domain is None and u[::-1].domain is None
+    assert u[..., 0].owned.shape == u.owned.shape[:2]
+    try:
+        u[1:].owned
+    except AttributeError as error:
+        assert "halo" in str(error)
+    else:
+        raise AssertionError("a slice has an owned part")
+
+
+if __name__ == "__main__":
+    main(globals())
