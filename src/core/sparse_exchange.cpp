@@ -24,10 +24,25 @@ MPI_Request send(const Communicator& comm, const Parcel& parcel, int tag, bool s
     return request;
 }
 
+// Polling MPI calls never give the core away, and some blocking ones do not either: with more ranks than cores, each would
+// poll to the end of its time slice.
+class Patience {
+public:
+    void wait() {
+        if (++polls_ > eager_polls) sched_yield();
+    }
+
+private:
+    static constexpr int eager_polls = 200;
+    int polls_ = 0;
+};
+
 Parcel receive(const Communicator& comm, int rank, int tag) {
     MPI_Message message;
     MPI_Status status;
-    check_mpi(MPI_Mprobe(rank, tag, comm.handle(), &message, &status), "MPI_Mprobe");
+    Patience patience;
+    for (int flag = 0; !flag; patience.wait())
+        check_mpi(MPI_Improbe(rank, tag, comm.handle(), &flag, &message, &status), "MPI_Improbe");
     int size = 0;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
     Parcel parcel{status.MPI_SOURCE, std::vector<std::byte>(static_cast<std::size_t>(size))};
@@ -57,11 +72,8 @@ std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel
     }
     // Synchronous sends complete when received; when everybody's have, the barrier completes and nothing is under way.
     MPI_Request barrier = MPI_REQUEST_NULL;
-    constexpr int eager_polls = 200;
-    int polls = 0;
-    for (bool in_barrier = false;;) {
-        // MPI_Test never gives the core away: with more ranks than cores, each would poll to the end of its time slice.
-        if (++polls > eager_polls) sched_yield();
+    Patience patience;
+    for (bool in_barrier = false;; patience.wait()) {
         while (take_one(comm, tag, incoming)) {}
         int done = 0;
         if (in_barrier) {

@@ -16,6 +16,8 @@ namespace {
 // About 50 µs of polling where every rank has a core; where ranks share cores, polling keeps the neighbor from running.
 constexpr int polls_with_own_core = 2000;
 constexpr int polls_with_shared_core = 10;
+// Where ranks take turns on a core, a yield is cheaper than being woken, if the neighbor is not far behind.
+constexpr int yields_before_sleep = 8;
 constexpr long longest_sleep_us = 20000;  // dead neighbors are looked for that often
 constexpr long sleep_beside_mpi_us = 50;
 constexpr double watch_every_s = 0.1;
@@ -40,6 +42,10 @@ void Waiter::pause_slowly(const std::function<std::string()>& what) {
         return;
     }
     if (node_->advance_all()) return;
+    if (polls_ - eager_polls_ < yields_before_sleep) {
+        sched_yield();
+        return;
+    }
     watch(what);
     sleep();
 }
