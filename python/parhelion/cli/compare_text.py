@@ -55,6 +55,9 @@ def _advise(comparison: Comparison, console: Console) -> None:
                       "measure with --launches 10", soft_wrap=True)  # fmt: skip
     elif comparison.count(Verdict.NOT_ENOUGH):
         console.print("[yellow]note:[/] where samples do not suffice, more launches help: --launches 10", soft_wrap=True)
+    for side, records in zip("AB", comparison.sets, strict=True):
+        for note in records.remarks:
+            console.print(f"[yellow]note on {side}:[/] {escape(note)}", soft_wrap=True)
     for side, names in comparison.failed.items():
         if names:
             console.print(f"[bold red]failed in {side}:[/] {escape(', '.join(names))}", soft_wrap=True)

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from .comparison import Comparison, Row
+from .sets import RecordSet
 
 SCHEMA = "parhelion.compare/1"
 
@@ -15,8 +16,8 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     first, second = comparison.sets
     return {
         "schema": SCHEMA,
-        "A": {"name": first.name, "runs": [record.id for record in first.records], "launches": first.launches},
-        "B": {"name": second.name, "runs": [record.id for record in second.records], "launches": second.launches},
+        "A": _side(first),
+        "B": _side(second),
         "rules": asdict(comparison.rules),
         "cases": [_row(row) for row in comparison.rows],
         "only_in_A": comparison.only["A"],
@@ -25,6 +26,11 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "failed_in_B": comparison.failed["B"],
         "changes": asdict(comparison.changes),
     }
+
+
+def _side(side: RecordSet) -> dict[str, Any]:
+    runs = [record.id for record in side.records]
+    return {"name": side.name, "runs": runs, "launches": side.launches, "notes": side.remarks}
 
 
 def _row(row: Row) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..records import CaseResult, Record, RecordError, read_record, results
 from ..records.read import FILE_NAME
+from ..records.remarks import remarks
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,11 @@ class RecordSet:
     @property
     def cases(self) -> list[CaseResult]:
         return results(line for record in self.records for line in record.cases)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What makes the figures of this side doubtful."""
+        return list(dict.fromkeys(note for record in self.records for note in remarks(record, results(record.cases))))
 
     @property
     def launches(self) -> int:

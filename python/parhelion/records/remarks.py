@@ -12,18 +12,18 @@ from .results import CaseResult
 
 WIDE = 0.25  # an interval this wide, in shares of its median, says little
 MANY = 0.2
+MUCH = 1.5  # load per core that our own last run does not explain
 
 
 def remarks(record: Record, cases: Sequence[CaseResult]) -> list[str]:
     """Notes of the reader, shared cores, a busy machine, two states of the cores."""
-    found = [_shared_cores(record), _busy(record, cases), _states(record)]
+    found = [_shared_cores(record), _loaded(record), _busy(record, cases), _states(record)]
     return [*record.notes, *filter(None, found)]
 
 
 def _shared_cores(record: Record) -> str | None:
-    told = record.run.environment.get("cpu")
-    cores = told.get("usable_cores") if isinstance(told, dict) else None
-    if not isinstance(cores, int):
+    cores = _cores(record)
+    if cores is None:
         return None
     ranks = sorted({launch.ranks for launch in record.launches if launch.ranks > cores})
     if not ranks:
@@ -31,15 +31,34 @@ def _shared_cores(record: Record) -> str | None:
     return f"{', '.join(map(str, ranks))} ranks shared {cores} cores: those figures tell of the scheduler as well"
 
 
+def _cores(record: Record) -> int | None:
+    told = record.run.environment.get("cpu")
+    cores = told.get("usable_cores") if isinstance(told, dict) else None
+    return cores if isinstance(cores, int) else None
+
+
+def _load(record: Record) -> float | None:
+    try:
+        return float(str(record.run.environment.get("load")).split()[0])
+    except (ValueError, IndexError):
+        return None
+
+
+def _loaded(record: Record) -> str | None:
+    load, cores = _load(record), _cores(record)
+    if load is None or cores is None or load <= MUCH * cores:
+        return None
+    return f"the load was {load:g} on {cores} cores before the ranks were started: other work may have run beside them"
+
+
 def _busy(record: Record, cases: Sequence[CaseResult]) -> str | None:
     timed = [entry.summary for case in cases for entry in case.entries.values() if entry.summary]
     wide = sum((summary.interval.width or 0.0) > WIDE * summary.median for summary in timed)
     if wide <= MANY * len(timed):
         return None
-    load = (str(record.run.environment.get("load")).split() or ["unknown"])[0]
     return (
-        f"in {wide} of {len(timed)} timings the interval is wider than {WIDE:.0%} of the median: the machine was busy (load "
-        f"{load} at the start) or samples are few; repeat when it is quiet, or with more --launches"
+        f"in {wide} of {len(timed)} timings the interval is wider than {WIDE:.0%} of the median: the machine was busy or "
+        "samples are few; repeat when it is quiet, or with more --launches"
     )
 
 

@@ -42,8 +42,9 @@ def state_boundary(probe: np.ndarray) -> float | None:
 def without_states(first: Sequence[Launch], second: Sequence[Launch]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Logarithms of the samples of both sides, launch by launch, with the states of the machine taken out.
 
-    The shift between the states is read off launches that saw both. Where none did, only the samples of one state are
-    kept: the one in which the side with fewer samples has the most.
+    The shift between the states is read off launches that saw both, and taken out if that brings the launches of a side
+    closer together: a probe also tells of disturbances that are no state. Where no launch saw both states, only the
+    samples of one are kept: the one in which the side with fewer samples has the most.
     """
     logs = [[np.log(launch.samples) for launch in side] for side in (first, second)]
     boundary = state_boundary(np.concatenate([launch.probe for launch in (*first, *second)] or [np.empty(0)]))
@@ -51,13 +52,28 @@ def without_states(first: Sequence[Launch], second: Sequence[Launch]) -> tuple[l
         return logs[0], logs[1]
     far = [[launch.probe > boundary for launch in side] for side in (first, second)]
     shift = _shift(logs[0] + logs[1], far[0] + far[1])
-    if shift is not None:
-        shifted = [[y - shift * state for y, state in zip(*side, strict=True)] for side in zip(logs, far, strict=True)]
-        return shifted[0], shifted[1]
+    chosen = _of_one_state(logs, far) if shift is None else min(logs, _shifted(logs, far, shift), key=_spread)
+    return chosen[0], chosen[1]
+
+
+Sides = list[list[np.ndarray]]
+
+
+def _shifted(logs: Sides, far: Sides, shift: float) -> Sides:
+    return [[y - shift * state for y, state in zip(*side, strict=True)] for side in zip(logs, far, strict=True)]
+
+
+def _of_one_state(logs: Sides, far: Sides) -> Sides:
     counts = [min(sum(int((state == wanted).sum()) for state in side) for side in far) for wanted in (False, True)]
     wanted = counts[1] > counts[0]
     kept = [[y[state == wanted] for y, state in zip(*side, strict=True)] for side in zip(logs, far, strict=True)]
-    return ([y for y in kept[0] if len(y)], [y for y in kept[1] if len(y)])
+    return [[y for y in side if len(y)] for side in kept]
+
+
+def _spread(sides: Sides) -> float:
+    """How far launches lie from the middle launch of their side; samples from the middle one where there is but one."""
+    values = [np.array([np.median(y) for y in side]) if len(side) > 1 else np.concatenate(side) for side in sides if side]
+    return float(sum(np.abs(each - np.median(each)).mean() for each in values))
 
 
 def _shift(logs: Sequence[np.ndarray], far: Sequence[np.ndarray]) -> float | None:
