@@ -75,6 +75,7 @@ install: build ## Install headers, library, CMake and pkg-config files (PREFIX=~
 
 ##@ Testing
 test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
+	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target parhelion_tests -- $(NINJA_ARGS)
 	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j1 $(CTEST_ARGS)
 
 test-python: build $(STAMPS)/test ## Python tests against the flavor built last

@@ -2,6 +2,7 @@
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
 set(PARHELION_TEST_TIMEOUT 120 CACHE STRING "Time limit of one test in seconds")
 
+add_custom_target(parhelion_tests)
 add_library(parhelion_test_settings INTERFACE)
 target_include_directories(parhelion_test_settings SYSTEM INTERFACE ${PROJECT_SOURCE_DIR}/third_party)
 target_include_directories(parhelion_test_settings INTERFACE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
@@ -53,6 +54,7 @@ endfunction()
 # Files named bench_* test the measuring program's parts, and are left out where it is not built.
 function(parhelion_add_test_program program source kind)
   add_executable(${program} ${source})
+  add_dependencies(parhelion_tests ${program})
   target_link_libraries(${program} PRIVATE parhelion_${kind}_main parhelion_test_support ${shared_by_directory})
   if(source MATCHES "/bench_[^/]*$")
     target_link_libraries(${program} PRIVATE phl_bench)
