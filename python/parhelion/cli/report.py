@@ -13,8 +13,9 @@ from .output import Output, json_option
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True)
 @click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), default="report.md", show_default=True)
+@click.option("--published", is_flag=True, help="Show published figures of the same benchmark beside one's own.")
 @json_option
-def report(runs: tuple[Path, ...], html: Path, markdown: Path, json_file: str | None) -> None:
+def report(runs: tuple[Path, ...], html: Path, markdown: Path, published: bool, json_file: str | None) -> None:
     """Write one self-contained HTML page and the same tables in Markdown from run folders."""
     from ..records import read_record
     from ..records.document import bench_document
@@ -22,7 +23,7 @@ def report(runs: tuple[Path, ...], html: Path, markdown: Path, json_file: str | 
 
     output = Output(json_file)
     records = [read_record(run) for run in runs]
-    write_report(records, html, markdown)
+    write_report(records, html, markdown, published)
     for path in (html, markdown):
         output.console.print(str(path.resolve()), markup=False, soft_wrap=True)
     files = {"html": str(html.resolve()), "markdown": str(markdown.resolve())}
