@@ -85,8 +85,9 @@ std::vector<GridField> make_fields(const CartesianDomain& domain, int count, int
     std::vector<GridField> fields;
     for (int f = 0; f < count; ++f) {
         const int number = turn * count + f;
-        const GridSpec spec{elements[static_cast<std::size_t>(number) % elements.size()], 1 + (number * 2) % 3,
-                            narrower(domain.halo(), f), static_cast<Layout>((number / 2) % 3)};
+        const auto random = mix(static_cast<std::uint64_t>(number));
+        const GridSpec spec{elements[static_cast<std::size_t>(number) % elements.size()], 1 + static_cast<int>(random % 3),
+                            narrower(domain.halo(), f), static_cast<Layout>(random / 3 % 3)};
         fields.emplace_back(domain, spec, number, memory);
     }
     return fields;

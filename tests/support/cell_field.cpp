@@ -59,6 +59,13 @@ std::byte* CellField::at(local_index cell, int component) {
     return ghosts_->data() + (number - domain_.owned()) * stride + component * size;
 }
 
+std::vector<std::byte*> CellField::places(local_index first, local_index end) {
+    std::vector<std::byte*> found;
+    for (local_index cell = first; cell < end; ++cell)
+        for (int c = 0; c < spec_.components; ++c) found.push_back(at(cell, c));
+    return found;
+}
+
 std::byte* CellField::expected(local_index cell, int component) {
     return (ghosts_ && cell >= domain_.owned() ? ghosts_ : owned_)->expected(at(cell, component));
 }

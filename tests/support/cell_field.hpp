@@ -47,8 +47,11 @@ public:
 
     /// Owned cells, then ghosts.
     std::byte* at(local_index cell, int component);
+    std::vector<std::byte*> owned_places() { return places(0, domain_.owned()); }
+    std::vector<std::byte*> ghost_places() { return places(domain_.owned(), domain_.size()); }
 
 private:
+    std::vector<std::byte*> places(local_index first, local_index end);
     std::byte* expected(local_index cell, int component);
     std::uint64_t key(global_index id, int component) const;
     std::uint64_t ghost_key(int rank, std::size_t position, global_index id, int component, Reduction reduction) const;

@@ -123,6 +123,23 @@ void GridField::for_each_ghost(Visit&& visit) {
     }
 }
 
+std::vector<std::byte*> GridField::owned_places() {
+    std::vector<std::byte*> places;
+    for (std::size_t b = 0; b < arrays_.size(); ++b)
+        for_each_cell(arrays_[b].owned, [&](const Coordinates& cell) {
+            for (int c = 0; c < spec_.components; ++c) places.push_back(at(static_cast<int>(b), cell, c));
+        });
+    return places;
+}
+
+std::vector<std::byte*> GridField::ghost_places() {
+    std::vector<std::byte*> places;
+    for_each_ghost([&](int block, const Coordinates& ghost, const Coordinates&) {
+        for (int c = 0; c < spec_.components; ++c) places.push_back(at(block, ghost, c));
+    });
+    return places;
+}
+
 void GridField::fill_ghosts(Reduction reduction) {
     for_each_ghost([&](int block, const Coordinates& ghost, const Coordinates& source) {
         const AnyBlock reader{domain_.communicator().rank(), block, {}};

@@ -43,6 +43,9 @@ public:
     std::vector<std::byte> copy() const;
 
     std::byte* at(int block, const Coordinates& cell, int component);
+    /// Addresses of all owned values, and of those of all ghosts that somebody fills.
+    std::vector<std::byte*> owned_places();
+    std::vector<std::byte*> ghost_places();
     const GridSpec& spec() const { return spec_; }
 
 private:

@@ -1,6 +1,8 @@
 // Random choices that are equal on all ranks and repeat from a printed seed.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
@@ -24,10 +26,25 @@ private:
     std::uint64_t state_;
 };
 
-/// PARHELION_TEST_SEED repeats a failed run.
-inline std::uint64_t first_seed() {
-    const char* text = std::getenv("PARHELION_TEST_SEED");
-    return text == nullptr ? 20260101 : std::strtoull(text, nullptr, 10);
+inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
+
+/// Calls body(random) for PARHELION_TEST_CASES cases from PARHELION_TEST_SEED on; a failure names its seed.
+template <class Body>
+void for_random_cases(int cases, Body&& body) {
+    const std::uint64_t first = number_from_environment("PARHELION_TEST_SEED", 1);
+    const std::uint64_t count = number_from_environment("PARHELION_TEST_CASES", static_cast<std::uint64_t>(cases));
+    MESSAGE("seeds ", first, " to ", first + count - 1, "; PARHELION_TEST_SEED and PARHELION_TEST_CASES choose others");
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+        CAPTURE(seed);
+        Random random(mix(seed, static_cast<std::uint64_t>(Communicator().size())));
+        body(random);
+    }
+}
+
+/// Fewer cases where ranks take turns on a core.
+inline int affordable(int cases) { return Communicator().size() <= 2 ? cases : cases / 4; }
 
 }  // namespace test

@@ -29,4 +29,21 @@ inline std::vector<Route> all_routes() {
     return routes;
 }
 
+/// `count` routes, others for every turn and number of ranks. All of them where each rank has a core of its own: ranks that take
+/// turns on a core need milliseconds for every agreement.
+inline std::vector<Route> routes_for(int turn, int count) {
+    const auto all = all_routes();
+    const int ranks = Communicator().size();
+    if (ranks <= 2) return all;
+    std::vector<Route> some;
+    for (int i = 0; i < count; ++i) some.push_back(all[static_cast<std::size_t>((turn + ranks) * count + i) % all.size()]);
+    return some;
+}
+
+/// One route, another for every turn and number of ranks.
+inline Route route_for(int turn) {
+    const auto all = all_routes();
+    return all[static_cast<std::size_t>(turn + Communicator().size()) % all.size()];
+}
+
 }  // namespace test

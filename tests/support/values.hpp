@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "parhelion/parhelion.hpp"
+#include "parhelion/plan/program.hpp"
 
 namespace test {
 
@@ -112,6 +113,14 @@ inline const std::vector<Element>& all_elements() {
         {Scalar::uint8, 1}, {Scalar::int16, 2}, {Scalar::bytes, 40}, {Scalar::uint32, 4}, {Scalar::uint64, 8},
     };
     return all;
+}
+
+/// Those that an owner can combine so.
+inline std::vector<Element> combinable(Reduction reduction) {
+    std::vector<Element> elements;
+    for (Element element : all_elements())
+        if (supports(reduction, element.scalar)) elements.push_back(element);
+    return elements;
 }
 
 }  // namespace test
