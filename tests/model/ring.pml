@@ -1,0 +1,103 @@
+/* The ring of transport staged_shared (src/transport/staged_shared.cpp) between two ranks.
+ *
+ * Exchange n writes n into every word of slot n mod DEPTH at the reader, then n as the slot's number. Both ranks send, and
+ * nothing is acknowledged; or (ONE_WAY) only rank 0 sends, and rank 1 tells what it has consumed.
+ *
+ * Faults to plant: DEPTH 1 the next message overwrites one that is being read; NO_ACK a one-way sender waits for nobody;
+ * EARLY_ACK the reader acknowledges before it has read; RELAXED the number overtakes the values.
+ */
+#ifndef ROUNDS
+#define ROUNDS 5
+#endif
+#ifndef DEPTH
+#define DEPTH 2
+#endif
+#define WORDS 2
+
+typedef Slot {
+    byte number;
+    byte word[WORDS];
+    byte late[WORDS];  /* stores to the words that are not visible yet; 0: none */
+}
+typedef Reader {
+    Slot slot[DEPTH];  /* messages to this rank */
+    byte consumed;     /* told by this rank */
+}
+Reader reader[2];
+
+#define incoming reader[r].slot[n % DEPTH]
+#define outgoing reader[1 - r].slot[n % DEPTH]
+#ifdef ONE_WAY
+#define sends (r == 0)
+#define receives (r == 1)
+#else
+#define sends true
+#define receives true
+#endif
+
+inline send() {
+#if defined(ONE_WAY) && !defined(NO_ACK)
+    reader[1 - r].consumed + DEPTH >= n;
+#endif
+    k = 0;
+    do
+    :: k < WORDS -> outgoing.late[k] = n; k++
+    :: else -> break
+    od;
+#ifndef RELAXED
+    outgoing.late[0] == 0 && outgoing.late[1] == 0;  /* release */
+#endif
+    outgoing.number = n
+}
+
+inline receive() {
+    incoming.number == n;
+#ifdef EARLY_ACK
+    reader[r].consumed = n;
+#endif
+    k = 0;
+    do
+    :: k < WORDS -> assert(incoming.word[k] == n); k++
+    :: else -> break
+    od;
+    reader[r].consumed = n
+}
+
+proctype Rank(byte r) {
+    byte n, k;
+    for (n : 1 .. ROUNDS) {
+        if
+        :: sends -> send()
+        :: else
+        fi;
+        if
+        :: receives -> receive()
+        :: else
+        fi
+    }
+}
+
+#define from reader[r].slot[i]
+#define lands(k) from.late[k] != 0 -> atomic { from.word[k] = from.late[k]; from.late[k] = 0 }
+
+/* One for every slot: stores to different slots land in any order. */
+proctype Memory(byte r; byte i) {
+end:
+    do
+    :: lands(0)
+    :: lands(1)
+    od
+}
+
+init {
+    atomic {
+        run Memory(0, 0);
+        run Memory(1, 0);
+#if DEPTH == 2
+        run Memory(0, 1);
+        run Memory(1, 1);
+#endif
+        run Rank(0);
+        run Rank(1)
+    }
+}
