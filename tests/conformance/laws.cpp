@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "grid_cases.hpp"
-#include "meshes.hpp"
+#include "support/grid_cases.hpp"
+#include "support/meshes.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"

@@ -1,8 +1,8 @@
 // Shapes in which halo exchanges have gone wrong before.
 #include <doctest/doctest.h>
 
-#include "grid_cases.hpp"
-#include "meshes.hpp"
+#include "support/grid_cases.hpp"
+#include "support/meshes.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"
 

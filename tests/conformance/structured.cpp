@@ -1,7 +1,7 @@
 // Every ghost of structured grids, over every transport, in both directions.
 #include <doctest/doctest.h>
 
-#include "grid_cases.hpp"
+#include "support/grid_cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"
 

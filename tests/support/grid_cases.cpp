@@ -1,4 +1,4 @@
-#include "grid_cases.hpp"
+#include "support/grid_cases.hpp"
 
 namespace test {
 namespace {

@@ -1,4 +1,4 @@
-#include "meshes.hpp"
+#include "support/meshes.hpp"
 
 #include <algorithm>
 
