@@ -1,0 +1,166 @@
+// Structured grids.
+#include <algorithm>
+
+#include "objects.hpp"
+
+using namespace parhelion;
+using namespace parhelion::c;
+
+namespace {
+
+std::vector<int> unless_zero(const int32_t* values, int dimensions) {
+    if (std::all_of(values, values + dimensions, [](int32_t value) { return value == 0; })) return {};
+    return {values, values + dimensions};
+}
+
+std::vector<std::vector<global_index>> splits_from(const phl_cartesian_options& given, int dimensions) {
+    std::vector<std::vector<global_index>> splits;
+    for (int d = 0; d < dimensions; ++d) {
+        splits.emplace_back();
+        if (given.splits[d] == nullptr) continue;
+        if (given.process_grid[d] < 1)
+            throw Error("splits are given in dimension " + std::to_string(d) + " without a process grid: give both");
+        splits.back().assign(given.splits[d], given.splits[d] + given.process_grid[d]);
+    }
+    return splits;
+}
+
+int flag(int32_t number, const char* what) {
+    if (number != 0 && number != 1) throw Error(std::string(what) + " " + std::to_string(number) + " does not exist: use 0 or 1");
+    return number;
+}
+
+CartesianOptions options_from(const phl_cartesian_options& given, int dimensions) {
+    CartesianOptions options;
+    options.halo = HaloWidth(0);
+    for (int d = 0; d < dimensions; ++d) {
+        options.halo.lower[d] = given.halo_lower[d];
+        options.halo.upper[d] = given.halo_upper[d];
+        options.periodic.along[d] = given.periodic[d] != 0;
+    }
+    options.process_grid = unless_zero(given.process_grid, dimensions);
+    options.blocks_per_rank = unless_zero(given.blocks_per_rank, dimensions);
+    options.splits = splits_from(given, dimensions);
+    options.neighbors = static_cast<Neighbors>(flag(given.neighbors, "kind of neighbors"));
+    options.algorithm = static_cast<Algorithm>(flag(given.algorithm, "algorithm"));
+    return options;
+}
+
+int create(MPI_Comm handle, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
+           phl_cartesian* domain) {
+    return guarded([&] {
+        const Communicator comm(handle);
+        CartesianOptions chosen;
+        validate_together(comm, [&] {
+            require_output(domain, "domain");
+            if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)
+                throw Error("a Cartesian domain has 1 to 4 dimensions, not " + std::to_string(dimensions));
+            require_array(extents, dimensions, "extents");
+            chosen = options_from(options ? *options : phl_cartesian_options{}, dimensions);
+        });
+        cartesians().add(std::make_shared<CartesianObject>(
+            CartesianObject{CartesianDomain({extents, extents + dimensions}, std::move(chosen), comm)}), *domain);
+    });
+}
+
+void copy_out(const std::vector<int>& values, int32_t* place) {
+    if (place != nullptr) std::copy(values.begin(), values.end(), place);
+}
+
+void copy_box(const CartesianDomain& domain, const Box& box, int64_t* lower, int64_t* upper) {
+    if (lower != nullptr) std::copy_n(box.lo.begin(), domain.dimensions(), lower);
+    if (upper != nullptr) std::copy_n(box.hi.begin(), domain.dimensions(), upper);
+}
+
+int checked(const CartesianDomain& domain, int block) {
+    const int count = static_cast<int>(domain.blocks().size());
+    if (block < 0 || block >= count)
+        throw Error("block " + std::to_string(block) + " does not exist: this rank has " + std::to_string(count));
+    return block;
+}
+
+CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* cell) {
+    std::array<int, max_dimensions> position{};
+    for (int d = 0; d < domain.dimensions(); ++d) {
+        const auto& starts = domain.axis(d).starts;
+        if (cell[d] < 0 || cell[d] >= domain.axis(d).extent)
+            throw Error("cell coordinate " + std::to_string(cell[d]) + " in dimension " + std::to_string(d) +
+                        " is outside of 0 … " + std::to_string(domain.axis(d).extent - 1));
+        position[d] = static_cast<int>(std::upper_bound(starts.begin(), starts.end(), cell[d]) - starts.begin()) - 1;
+    }
+    return domain.place_of(position);
+}
+
+}  // namespace
+
+extern "C" {
+
+int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
+                         phl_cartesian* domain) {
+    return create(comm, dimensions, extents, options, domain);
+}
+int phl_cartesian_create_f(MPI_Fint comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
+                           phl_cartesian* domain) {
+    return create(MPI_Comm_f2c(comm), dimensions, extents, options, domain);
+}
+
+int phl_cartesian_free(phl_cartesian* domain) {
+    return guarded([&] {
+        require_output(domain, "domain");
+        get(*domain);
+        require_mpi_running();
+        cartesians().remove(*domain);
+        *domain = nullptr;
+    });
+}
+
+int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coordinates) {
+    return guarded([&] {
+        const auto object = get(domain);
+        copy_out(object->domain.process_grid(), grid);
+        copy_out(object->domain.coordinates(), coordinates);
+    });
+}
+
+int phl_cartesian_coordinates(phl_cartesian domain, int rank, int32_t* coordinates) {
+    return guarded([&] {
+        const auto object = get(domain);
+        if (rank < 0 || rank >= object->domain.communicator().size())
+            throw Error("rank " + std::to_string(rank) + " does not exist");
+        copy_out(object->domain.coordinates_of(rank), coordinates);
+    });
+}
+
+int phl_cartesian_blocks(phl_cartesian domain, int32_t* count) {
+    return guarded([&] {
+        const auto object = get(domain);
+        require_output(count, "count");
+        *count = static_cast<int32_t>(object->domain.blocks().size());
+    });
+}
+
+int phl_cartesian_owned(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
+    return guarded([&] {
+        const auto object = get(domain);
+        copy_box(object->domain, object->domain.owned(checked(object->domain, block)), lower, upper);
+    });
+}
+
+int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
+    return guarded([&] {
+        const auto object = get(domain);
+        copy_box(object->domain, object->domain.extended(checked(object->domain, block)), lower, upper);
+    });
+}
+
+int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank, int32_t* block) {
+    return guarded([&] {
+        const auto object = get(domain);
+        require_array(cell, object->domain.dimensions(), "cell");
+        const auto place = owner_of(object->domain, cell);
+        if (rank != nullptr) *rank = place.rank;
+        if (block != nullptr) *block = place.block;
+    });
+}
+
+}  // extern "C"

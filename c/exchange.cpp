@@ -1,0 +1,158 @@
+// Exchanges of arrays that stay where they are.
+#include "objects.hpp"
+
+using namespace parhelion;
+using namespace parhelion::c;
+
+namespace {
+
+ArrayLayout layout_from(const phl_field& given) {
+    if (given.order != PHL_ORDER_C && given.order != PHL_ORDER_FORTRAN)
+        throw Error("order " + std::to_string(given.order) + " does not exist: use PHL_ORDER_C or PHL_ORDER_FORTRAN");
+    return {static_cast<Order>(given.order), given.element.components == 0 ? 1 : given.element.components};
+}
+
+std::vector<std::byte*> arrays_from(const phl_field& given) {
+    std::vector<std::byte*> arrays;
+    require_array(given.blocks, given.block_count, "blocks");
+    for (int b = 0; b < given.block_count; ++b) arrays.push_back(static_cast<std::byte*>(given.blocks[b]));
+    if (given.blocks == nullptr) arrays.push_back(static_cast<std::byte*>(given.cells));
+    return arrays;
+}
+
+Field field_of(const CartesianDomain& domain, const phl_field& given) {
+    HaloWidth halo = domain.halo();
+    for (int d = 0; given.own_halo && d < domain.dimensions(); ++d) {
+        halo.lower[d] = given.halo_lower[d];
+        halo.upper[d] = given.halo_upper[d];
+        if (halo.lower[d] < 0 || halo.upper[d] < 0) throw Error("a field has a negative halo width: pass 0 or more");
+    }
+    auto arrays = arrays_from(given);
+    for (std::size_t b = 0; b < arrays.size() && b < domain.blocks().size(); ++b)
+        if (arrays[b] == nullptr && !domain.blocks()[b].owned.empty())
+            throw Error("a field's array is a null pointer: allocate it before the exchange is made");
+    return view_blocks(domain, std::move(arrays), element_from(given.element), halo, layout_from(given));
+}
+
+Field field_of(const IndexedDomain& domain, const phl_field& given) {
+    const Element element = element_from(given.element);
+    const ArrayLayout layout = layout_from(given);
+    auto* owned = static_cast<std::byte*>(given.cells);
+    auto* ghosts = static_cast<std::byte*>(given.ghosts);
+    const byte_count width = byte_count{element.size} * (layout.order == Order::c ? layout.components : 1);
+    if (ghosts == nullptr && owned != nullptr) ghosts = owned + domain.owned() * width;
+    return view_cells(owned, domain.owned(), ghosts, domain.ghosts(), element, layout);
+}
+
+template <class Domain>
+int create(const Domain& domain, const Pattern& pattern, int fields, const phl_field* field, const char* transport,
+           double timeout_s, phl_exchange* exchange) {
+    std::vector<Field> views;
+    validate_together(domain.communicator(), [&] {
+        require_output(exchange, "exchange");
+        require_array(field, fields, "field");
+        for (int f = 0; f < fields; ++f) views.push_back(field_of(domain, field[f]));
+    });
+    const ExchangeOptions options{transport ? transport : "", timeout_s};
+    auto object = std::make_shared<ExchangeObject>(ExchangeObject{Exchange(pattern, std::move(views), options), {}, {}, {}});
+    object->transport = object->exchange.transport();
+    exchanges().add(std::move(object), *exchange);
+    return PHL_SUCCESS;
+}
+
+void end(ExchangeObject& object) {
+    if (!object.step) throw Error("no exchange is under way: call begin first");
+    Exchange::Step step = std::move(*object.step);
+    object.step.reset();
+    step.end();
+}
+
+}  // namespace
+
+extern "C" {
+
+int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const char* transport,
+                                  double timeout_s, phl_exchange* exchange) {
+    return guarded([&] {
+        const auto object = get(domain);
+        create(object->domain, build_pattern(object->domain), fields, field, transport, timeout_s, exchange);
+    });
+}
+
+int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const char* transport,
+                                  double timeout_s, phl_exchange* exchange) {
+    return guarded([&] {
+        const auto object = get(map);
+        create(object->map.domain(), object->map.pattern(), fields, field, transport, timeout_s, exchange);
+    });
+}
+
+int phl_exchange_free(phl_exchange* exchange) {
+    return guarded([&] {
+        require_output(exchange, "exchange");
+        if (get(*exchange)->step) throw Error("the exchange is under way: end it before it is freed");
+        require_mpi_running();
+        exchanges().remove(*exchange);
+        *exchange = nullptr;
+    });
+}
+
+int phl_exchange_begin(phl_exchange exchange) {
+    return guarded([&] {
+        const auto object = get(exchange);
+        object->step.emplace(object->exchange.begin());
+    });
+}
+
+int phl_exchange_begin_reverse(phl_exchange exchange, int reduction) {
+    return guarded([&] {
+        const auto object = get(exchange);
+        object->step.emplace(object->exchange.begin_reverse(reduction_from(reduction)));
+    });
+}
+
+int phl_exchange_end(phl_exchange exchange) {
+    return guarded([&] { end(*get(exchange)); });
+}
+
+int phl_exchange_forward(phl_exchange exchange) {
+    return guarded([&] { get(exchange)->exchange(); });
+}
+
+int phl_exchange_reverse(phl_exchange exchange, int reduction) {
+    return guarded([&] { get(exchange)->exchange.reverse(reduction_from(reduction)); });
+}
+
+int phl_exchange_under_way(phl_exchange exchange, int* under_way) {
+    return guarded([&] {
+        require_output(under_way, "under_way");
+        *under_way = get(exchange)->exchange.under_way();
+    });
+}
+
+int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, int32_t* messages) {
+    return guarded([&] {
+        const auto object = get(exchange);
+        const Plan& plan = object->exchange.plan();
+        if (bytes != nullptr) *bytes = plan.bytes_sent(direction_from(direction));
+        if (messages != nullptr) *messages = plan.messages_sent(direction_from(direction));
+    });
+}
+
+int phl_exchange_transport(phl_exchange exchange, const char** name) {
+    return guarded([&] {
+        require_output(name, "name");
+        *name = get(exchange)->transport.c_str();
+    });
+}
+
+int phl_exchange_explain(phl_exchange exchange, const char** text) {
+    return guarded([&] {
+        require_output(text, "text");
+        const auto object = get(exchange);
+        if (object->explanation.empty()) object->explanation = object->exchange.explain();
+        *text = object->explanation.c_str();
+    });
+}
+
+}  // extern "C"

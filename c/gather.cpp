@@ -1,0 +1,104 @@
+// Exchanges of index maps with arrays that are named at each call.
+#include "objects.hpp"
+#include "parhelion/index_map/derive.hpp"
+
+using namespace parhelion;
+using namespace parhelion::c;
+
+namespace {
+
+int components_from(phl_element element) {
+    if (element.components < 0) throw Error("a cell cannot have " + std::to_string(element.components) + " components");
+    return element.components == 0 ? 1 : element.components;
+}
+
+byte_count width_of(phl_element element) { return byte_count{element_from(element).size} * components_from(element); }
+
+CellArray array_from(const phl_cells& cells, byte_count width, const char* name) {
+    if (cells.count > 0 && cells.first == nullptr)
+        throw Error(std::string(name) + ".first is a null pointer: pass an array of " + std::to_string(cells.count) + " cells");
+    return {static_cast<std::byte*>(cells.first), cells.stride == 0 ? width : cells.stride};
+}
+
+void require_cells(int64_t given, int64_t needed, const char* name) {
+    if (given != needed)
+        throw Error(std::string(name) + " has " + std::to_string(given) + " cells and the map needs " +
+                    std::to_string(needed) + ": pass an array of that many cells");
+}
+
+CellValues values_from(const IndexedDomain& domain, phl_element element, const phl_cells& owned, const phl_cells& ghosts) {
+    const byte_count width = width_of(element);
+    CellValues values{array_from(owned, width, "owned"), {}, element_from(element), components_from(element)};
+    if (ghosts.first == nullptr && owned.count != domain.owned()) {
+        require_cells(owned.count, domain.size(), "the array of owned cells and ghosts");
+        values.ghosts = {values.owned.first + domain.owned() * values.owned.stride, values.owned.stride};
+    } else {
+        require_cells(owned.count, domain.owned(), "the array of owned cells");
+        require_cells(ghosts.count, domain.ghosts(), "the array of ghosts");
+        values.ghosts = array_from(ghosts, width, "ghosts");
+    }
+    return values;
+}
+
+template <class Work>
+int with_values(phl_index_map map, phl_element element, const phl_cells& owned, const phl_cells& ghosts, Work&& work) {
+    return guarded([&] {
+        const auto object = get(map);
+        work(object->map, values_from(object->map.domain(), element, owned, ghosts));
+    });
+}
+
+using Transfer = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
+
+int transfer(Transfer move, phl_index_map map, int root, phl_element element, const phl_cells& all, const phl_cells& owned) {
+    return guarded([&] {
+        const auto object = get(map);
+        const IndexedDomain& domain = object->map.domain();
+        const bool is_root = domain.communicator().rank() == root;
+        CellArray everything, mine;
+        byte_count width = 0;
+        validate_together(domain.communicator(), [&] {
+            width = width_of(element);
+            require_cells(owned.count, domain.owned(), "the array of owned cells");
+            mine = array_from(owned, width, "owned");
+            if (is_root) everything = array_from(all, width, "all");
+        });
+        move(domain, root, everything, is_root ? all.count : 0, mine, width);
+    });
+}
+
+}  // namespace
+
+extern "C" {
+
+int phl_gather(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
+    return with_values(map, element, owned, ghosts, [](IndexMap& m, const CellValues& values) { m.forward(values); });
+}
+int phl_gather_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
+    return with_values(map, element, owned, ghosts, [](IndexMap& m, const CellValues& values) { m.begin_forward(values); });
+}
+int phl_gather_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
+    return with_values(map, element, owned, ghosts, [](IndexMap& m, const CellValues& values) { m.end_forward(values); });
+}
+int phl_scatter(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction) {
+    return with_values(map, element, owned, ghosts, [&](IndexMap& m, const CellValues& values) {
+        m.reverse(values, reduction_from(reduction));
+    });
+}
+int phl_scatter_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction) {
+    return with_values(map, element, owned, ghosts, [&](IndexMap& m, const CellValues& values) {
+        m.begin_reverse(values, reduction_from(reduction));
+    });
+}
+int phl_scatter_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
+    return with_values(map, element, owned, ghosts, [](IndexMap& m, const CellValues& values) { m.end_reverse(values); });
+}
+
+int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all, phl_cells owned) {
+    return transfer(&distribute, map, root, element, all, owned);
+}
+int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owned, phl_cells all) {
+    return transfer(&collate, map, root, element, all, owned);
+}
+
+}  // extern "C"

@@ -1,0 +1,34 @@
+// No exception crosses into C: each becomes a status and a message.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "parhelion/core/error.hpp"
+
+namespace parhelion::c {
+
+/// A handle that is null, freed, or of another kind.
+class HandleError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Keeps the message for phl_last_error and returns the status of the exception that is being handled.
+int report_exception() noexcept;
+
+template <class Work>
+int guarded(Work&& work) noexcept {
+    try {
+        std::forward<Work>(work)();
+        return 0;
+    } catch (...) {
+        return report_exception();
+    }
+}
+
+/// Throws Error when a pointer to `count` values is null although there are some.
+void require_array(const void* pointer, std::int64_t count, const char* name);
+void require_output(const void* pointer, const char* name);
+
+}  // namespace parhelion::c

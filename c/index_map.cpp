@@ -1,0 +1,201 @@
+// Making and asking index maps.
+#include "objects.hpp"
+#include "parhelion/index_map/derive.hpp"
+
+using namespace parhelion;
+using namespace parhelion::c;
+
+namespace {
+
+std::span<const global_index> span_of(const int64_t* values, int64_t count) {
+    return {values, static_cast<std::size_t>(count)};
+}
+
+std::vector<global_index> vector_of(const int64_t* values, int64_t count) { return {values, values + count}; }
+
+void keep(IndexedDomain domain, phl_index_map* map) {
+    index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{IndexMap(std::move(domain))}), *map);
+}
+
+int create(MPI_Comm handle, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
+    return guarded([&] {
+        const Communicator comm(handle);
+        validate_together(comm, [&] {
+            require_output(map, "map");
+            require_array(ghost_ids, ghosts, "ghost_ids");
+        });
+        keep(IndexedDomain(owned, vector_of(ghost_ids, ghosts), comm), map);
+    });
+}
+
+int create_with_ids(MPI_Comm handle, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
+                    int self_ghosts, phl_index_map* map) {
+    return guarded([&] {
+        const Communicator comm(handle);
+        validate_together(comm, [&] {
+            require_output(map, "map");
+            require_array(owned_ids, owned, "owned_ids");
+            require_array(ghost_ids, ghosts, "ghost_ids");
+        });
+        keep(IndexedDomain::with_owned_ids(vector_of(owned_ids, owned), vector_of(ghost_ids, ghosts), comm,
+                                           self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused), map);
+    });
+}
+
+int create_from_root(MPI_Comm handle, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
+                     int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
+    return guarded([&] {
+        const Communicator comm(handle);
+        const bool is_root = comm.rank() == root;
+        validate_together(comm, [&] {
+            require_output(map, "map");
+            if (!is_root) return;
+            require_array(owned, ranks, "owned");
+            require_array(ghost_counts, ranks, "ghost_counts");
+            require_array(ghost_ids, ghosts, "ghost_ids");
+        });
+        const RootLists lists = is_root ? RootLists{span_of(owned, ranks), span_of(ghost_counts, ranks),
+                                                    span_of(ghost_ids, ghosts)} : RootLists{};
+        keep(domain_from_root(lists, root, comm), map);
+    });
+}
+
+template <class T>
+void put(T* place, T value) {
+    if (place != nullptr) *place = value;
+}
+
+}  // namespace
+
+extern "C" {
+
+int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
+    return create(comm, owned, ghosts, ghost_ids, map);
+}
+int phl_index_map_create_f(MPI_Fint comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
+    return create(MPI_Comm_f2c(comm), owned, ghosts, ghost_ids, map);
+}
+int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
+                                  const int64_t* ghost_ids, int self_ghosts, phl_index_map* map) {
+    return create_with_ids(comm, owned, owned_ids, ghosts, ghost_ids, self_ghosts, map);
+}
+int phl_index_map_create_with_ids_f(MPI_Fint comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
+                                    const int64_t* ghost_ids, int self_ghosts, phl_index_map* map) {
+    return create_with_ids(MPI_Comm_f2c(comm), owned, owned_ids, ghosts, ghost_ids, self_ghosts, map);
+}
+int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
+                                   const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
+                                   phl_index_map* map) {
+    return create_from_root(comm, root, ranks, owned, ghost_counts, ghosts, ghost_ids, map);
+}
+int phl_index_map_create_from_root_f(MPI_Fint comm, int root, int64_t ranks, const int64_t* owned,
+                                     const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
+                                     phl_index_map* map) {
+    return create_from_root(MPI_Comm_f2c(comm), root, ranks, owned, ghost_counts, ghosts, ghost_ids, map);
+}
+
+int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map) {
+    return guarded([&] {
+        const auto base = get(rows);
+        validate_together(base->map.communicator(), [&] {
+            require_output(map, "map");
+            require_array(counts, owned_rows, "counts");
+        });
+        keep(ragged_domain(base->map, span_of(counts, owned_rows)), map);
+    });
+}
+
+int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids) {
+    return guarded([&] {
+        const auto object = get(map);
+        validate_together(object->map.communicator(), [&] {
+            require_array(ids, count, "ids");
+            if (object->map.under_way())
+                throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
+        });
+        object->map = IndexMap(with_added_ghosts(object->map.domain(), span_of(ids, count)));
+    });
+}
+
+int phl_index_map_free(phl_index_map* map) {
+    return guarded([&] {
+        require_output(map, "map");
+        if (get(*map)->map.under_way()) throw Error("an exchange of the map is under way: end it before the map is freed");
+        require_mpi_running();
+        index_maps().remove(*map);
+        *map = nullptr;
+    });
+}
+
+int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global, int64_t* first) {
+    return guarded([&] {
+        const auto object = get(map);
+        const IndexedDomain& domain = object->map.domain();
+        put(owned, domain.owned());
+        put(ghosts, domain.ghosts());
+        put(global, domain.global_size());
+        put(first, domain.first());
+    });
+}
+
+int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners) {
+    return guarded([&] {
+        const auto object = get(map);
+        const IndexedDomain& domain = object->map.domain();
+        if (ids != nullptr) std::copy(domain.ghost_ids().begin(), domain.ghost_ids().end(), ids);
+        if (owners != nullptr) std::copy(domain.ghost_owners().begin(), domain.ghost_owners().end(), owners);
+    });
+}
+
+int phl_index_map_neighbors(phl_index_map map, int32_t* count, int32_t capacity, int32_t* ranks) {
+    return guarded([&] {
+        const auto all = neighbor_ranks(get(map)->map.pattern());
+        put(count, static_cast<int32_t>(all.size()));
+        if (ranks != nullptr && capacity > 0)
+            std::copy_n(all.begin(), std::min<std::size_t>(all.size(), static_cast<std::size_t>(capacity)), ranks);
+    });
+}
+
+int phl_index_map_traffic(phl_index_map map, int64_t* cells_sent_, int64_t* cells_received) {
+    return guarded([&] {
+        const auto object = get(map);
+        int64_t received = 0;
+        for (const Stage& stage : object->map.pattern().stages)
+            for (const Link& link : stage)
+                if (link.rank != object->map.communicator().rank()) received += link.receive_unique;
+        put(cells_sent_, cells_sent(object->map.pattern()));
+        put(cells_received, received);
+    });
+}
+
+int phl_index_map_to_global(phl_index_map map, int64_t count, const int32_t* cells, int64_t* ids) {
+    return guarded([&] {
+        const auto object = get(map);
+        require_array(cells, count, "cells");
+        require_array(ids, count, "ids");
+        std::transform(cells, cells + count, ids, [&](int32_t cell) { return object->map.domain().global_of(cell); });
+    });
+}
+
+int phl_index_map_to_local(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
+    return guarded([&] {
+        const auto object = get(map);
+        require_array(ids, count, "ids");
+        require_array(cells, count, "cells");
+        std::transform(ids, ids + count, cells, [&](int64_t id) { return object->map.domain().local_of(id); });
+    });
+}
+
+int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, int32_t* ranks) {
+    return guarded([&] {
+        const auto object = get(map);
+        validate_together(object->map.communicator(), [&] {
+            require_array(ids, count, "ids");
+            require_array(ranks, count, "ranks");
+        });
+        const auto owners = object->map.domain().owners_of(span_of(ids, count));
+        std::copy(owners.begin(), owners.end(), ranks);
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,45 @@
+#include "objects.hpp"
+
+namespace parhelion::c {
+namespace {
+
+// Never destroyed: handles may outlive the end of main.
+template <class T>
+HandleTable<T>& table() {
+    static auto* const all = new HandleTable<T>;
+    return *all;
+}
+
+constexpr int bytes_of[] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
+
+int in_range(int number, int last, const char* what) {
+    if (number < 0 || number > last)
+        throw Error(std::string(what) + " " + std::to_string(number) + " does not exist: use 0 … " + std::to_string(last));
+    return number;
+}
+
+}  // namespace
+
+HandleTable<IndexMapObject>& index_maps() { return table<IndexMapObject>(); }
+HandleTable<CartesianObject>& cartesians() { return table<CartesianObject>(); }
+HandleTable<ExchangeObject>& exchanges() { return table<ExchangeObject>(); }
+
+void require_mpi_running() {
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (ended) throw Error("MPI has ended: free what belongs to it before MPI_Finalize", ErrorKind::communication);
+}
+
+Element element_from(phl_element element) {
+    const int scalar = in_range(element.scalar, PHL_COMPLEX128, "element type");
+    const int size = scalar == PHL_BYTES ? element.bytes : bytes_of[scalar];
+    if (size < 1 || (element.bytes != 0 && element.bytes != size))
+        throw Error("elements of " + std::to_string(element.bytes) + " bytes do not fit element type " +
+                    std::to_string(scalar) + ": give the size of opaque elements, 0 for others", ErrorKind::type);
+    return {static_cast<Scalar>(scalar), size};
+}
+
+Reduction reduction_from(int number) { return static_cast<Reduction>(in_range(number, PHL_OR, "reduction")); }
+Direction direction_from(int number) { return static_cast<Direction>(in_range(number, PHL_REVERSE, "direction")); }
+
+}  // namespace parhelion::c

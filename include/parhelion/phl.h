@@ -1,0 +1,219 @@
+/* Parhelion for C. Link with libparhelion; placement has its own header, parhelion/placement/c_interface.h.
+ *
+ * Every function returns a status: PHL_SUCCESS, or what kind of mistake it was, with the message in phl_last_error.
+ * Handles are made by the ..._create functions and become NULL in the ..._free functions. A handle that is NULL, was
+ * freed already, or is of another kind gives PHL_ERROR_HANDLE. "Collective" means that every rank of the communicator
+ * calls; mistakes there are reported on every rank. Functions that are not collective say so, and report on the rank
+ * that made the mistake; its neighbors then wait for it, or end with PHL_ERROR_TIMEOUT where PARHELION_TIMEOUT is set.
+ * Global ids, cells, components, blocks and ranks start at 0. Output pointers may be NULL where one is not interested.
+ * Arrays belong to the caller. Handles may be used by several threads where no two use the same one at once. */
+#ifndef PARHELION_PHL_H
+#define PARHELION_PHL_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum phl_status {
+    PHL_SUCCESS = 0,
+    PHL_ERROR_VALUE = 1,
+    PHL_ERROR_TYPE = 2,
+    PHL_ERROR_COMMUNICATION = 3,
+    PHL_ERROR_TIMEOUT = 4,
+    PHL_ERROR_LOST_PEER = 5,
+    PHL_ERROR_SYSTEM = 6,
+    PHL_ERROR_HANDLE = 7,
+    PHL_ERROR_INTERNAL = 8
+};
+
+/* What one component of a cell is. PHL_BYTES is opaque: it can be copied and replaced, not added. */
+enum phl_scalar {
+    PHL_BYTES = 0,
+    PHL_INT8, PHL_INT16, PHL_INT32, PHL_INT64, PHL_UINT8, PHL_UINT16, PHL_UINT32, PHL_UINT64,
+    PHL_FLOAT32, PHL_FLOAT64, PHL_COMPLEX64, PHL_COMPLEX128
+};
+
+/* What an owner does with the values that come back in a reverse exchange. Complex numbers have no minimum or maximum,
+ * floating-point numbers no bits. */
+enum phl_reduction { PHL_REPLACE = 0, PHL_SUM, PHL_MIN, PHL_MAX, PHL_AND, PHL_OR };
+
+enum phl_direction { PHL_FORWARD = 0, PHL_REVERSE };
+
+/* PHL_ORDER_C: last dimension contiguous, components of a cell next to each other. PHL_ORDER_FORTRAN: first dimension
+ * contiguous, components slowest. */
+enum phl_order { PHL_ORDER_C = 0, PHL_ORDER_FORTRAN };
+
+enum phl_neighbors { PHL_NEIGHBORS_FULL = 0, PHL_NEIGHBORS_FACES };
+enum phl_algorithm { PHL_STANDARD = 0, PHL_STAGED };
+
+#define PHL_MAX_DIMENSIONS 4
+
+typedef struct phl_index_map_handle* phl_index_map;
+typedef struct phl_cartesian_handle* phl_cartesian;
+typedef struct phl_exchange_handle* phl_exchange;
+
+/* The message of the last mistake on this thread: what, where and what to do. Valid until the next mistake. Local. */
+const char* phl_last_error(void);
+/* "0.1.0". Local. */
+const char* phl_version(void);
+
+/* ---- Index maps: cells known by global ids -------------------------------------------------------------------------
+ *
+ * A rank owns cells and reads ghosts, which others own. Local numbering: owned cells, then ghosts in the given order
+ * (duplicates allowed). The functions with _f take a Fortran communicator. */
+
+/* Collective. Rank r owns the `owned` ids that follow those of rank r − 1. */
+int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map);
+int phl_index_map_create_f(MPI_Fint comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map);
+/* Collective. This rank owns `owned_ids` in that local order. With `self_ghosts` a ghost may be an own cell. */
+int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
+                                  const int64_t* ghost_ids, int self_ghosts, phl_index_map* map);
+int phl_index_map_create_with_ids_f(MPI_Fint comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
+                                    const int64_t* ghost_ids, int self_ghosts, phl_index_map* map);
+/* Collective. Only `root` passes lists: owned cells and numbers of ghosts of each of `ranks` ranks, and the ids of those
+ * `ghosts` ghosts rank after rank. */
+int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
+                                   const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
+                                   phl_index_map* map);
+int phl_index_map_create_from_root_f(MPI_Fint comm, int root, int64_t ranks, const int64_t* owned,
+                                     const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
+                                     phl_index_map* map);
+/* Collective. Entries of rows, numbered row after row: owned row i has counts[i] entries. The ghosts are the entries of
+ * the ghost rows, in their order. */
+int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map);
+/* Collective. Adds those of `ids` as ghosts that the rank neither owns nor has, in ascending order behind the others. */
+int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids);
+/* Local. Refused while an exchange of the map is under way. */
+int phl_index_map_free(phl_index_map* map);
+
+/* Local. Owned cells and ghosts of this rank, cells of all ranks, first owned id (−1 where ids are arbitrary). */
+int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global, int64_t* first);
+/* Local. Ids and owners of the ghosts: arrays of as many entries. */
+int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners);
+/* Local. Ranks that this rank exchanges with; `ranks` takes at most `capacity` of the `count` there are. */
+int phl_index_map_neighbors(phl_index_map map, int32_t* count, int32_t capacity, int32_t* ranks);
+/* Local. Cells that this rank sends and receives in an exchange from owners to ghosts; times bytes per cell: bytes. */
+int phl_index_map_traffic(phl_index_map map, int64_t* cells_sent, int64_t* cells_received);
+/* Local. */
+int phl_index_map_to_global(phl_index_map map, int64_t count, const int32_t* cells, int64_t* ids);
+/* Local. −1 for an id that is neither owned nor a ghost. */
+int phl_index_map_to_local(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells);
+/* Collective. Ranks that own the ids. */
+int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, int32_t* ranks);
+
+/* Values of cells: `components` elements next to each other in each cell; `bytes` per element with PHL_BYTES, else 0. */
+typedef struct phl_element {
+    int32_t scalar;
+    int32_t components;
+    int32_t bytes;
+} phl_element;
+
+/* `count` cells, `stride` bytes apart (0: they lie next to each other). */
+typedef struct phl_cells {
+    void* first;
+    int64_t count;
+    int64_t stride;
+} phl_cells;
+
+/* Owner → ghost: `owned` and `ghosts` are arrays of as many cells as the map has. With ghosts.first NULL, `owned` holds
+ * the ghosts too, behind the owned cells. The first call for a number of bytes per cell is collective and sets up an
+ * exchange, later ones wait for neighbors only. After begin the owned values may change; end writes the ghosts, and is
+ * called with the same arguments. Several may be under way at once, begun and ended in the same order everywhere. */
+int phl_gather(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
+int phl_gather_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
+int phl_gather_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
+/* Ghost → owner, combined there in a fixed order. After begin the ghosts may change; end writes the owned values. */
+int phl_scatter(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction);
+int phl_scatter_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction);
+int phl_scatter_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
+
+/* Collective. Values of all cells in the order of their ids, on `root`, to or from the owned cells of every rank. */
+int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all, phl_cells owned);
+int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owned, phl_cells all);
+
+/* ---- Structured grids ---------------------------------------------------------------------------------------------- */
+
+/* All zero: no halo, not periodic, process grid chosen, even splits, one block per rank, full neighbors, standard. */
+typedef struct phl_cartesian_options {
+    int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
+    int32_t periodic[PHL_MAX_DIMENSIONS];
+    int32_t process_grid[PHL_MAX_DIMENSIONS];    /* all 0: chosen */
+    int32_t blocks_per_rank[PHL_MAX_DIMENSIONS]; /* all 0: one */
+    const int64_t* splits[PHL_MAX_DIMENSIONS];   /* cells of each process coordinate; NULL: even; needs process_grid */
+    int32_t neighbors;
+    int32_t algorithm;
+} phl_cartesian_options;
+
+/* Collective, the same arguments everywhere. `options` may be NULL. */
+int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
+                         phl_cartesian* domain);
+int phl_cartesian_create_f(MPI_Fint comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
+                           phl_cartesian* domain);
+int phl_cartesian_free(phl_cartesian* domain);
+/* Local, all of them. Arrays have one entry per dimension. */
+int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coordinates);
+int phl_cartesian_coordinates(phl_cartesian domain, int rank, int32_t* coordinates);
+int phl_cartesian_blocks(phl_cartesian domain, int32_t* count);
+/* Cells lower ≤ x < upper of one of this rank's blocks, without or with its halo. */
+int phl_cartesian_owned(phl_cartesian domain, int block, int64_t* lower, int64_t* upper);
+int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int64_t* upper);
+/* Rank that owns a cell, and the number of the block there. */
+int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank, int32_t* block);
+
+/* ---- Exchanges of fixed arrays ------------------------------------------------------------------------------------- */
+
+/* One array, or one per block. Structured: the block with its halo. Index map: owned cells, with the ghosts behind them
+ * or (C order) in `ghosts`. All of it that is 0 or NULL has the meaning that is said. */
+typedef struct phl_field {
+    phl_element element;  /* components 0: one */
+    int32_t order;
+    int32_t own_halo;     /* 0: the domain's halo; else halo_lower and halo_upper, of the array and what is exchanged */
+    int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
+    void* cells;          /* of a rank's only block */
+    void* ghosts;         /* index map */
+    void* const* blocks;  /* instead of `cells`: one array per block */
+    int32_t block_count;
+} phl_field;
+
+/* Collective. Arrays must stay where they are until the exchange is freed; the domain or map may be freed before.
+ * `transport` is "auto", a name, or NULL (see the environment variable PARHELION_TRANSPORT). A wait longer than
+ * `timeout_s` is an error; 0: see PARHELION_TIMEOUT. */
+int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const char* transport,
+                                  double timeout_s, phl_exchange* exchange);
+int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const char* transport,
+                                  double timeout_s, phl_exchange* exchange);
+/* Local. Refused while it is under way. */
+int phl_exchange_free(phl_exchange* exchange);
+/* Owner → ghost: begin and end. Between them owned cells must not be written and ghosts not be touched. */
+int phl_exchange_forward(phl_exchange exchange);
+int phl_exchange_begin(phl_exchange exchange);
+/* Ghost → owner, combined there: begin_reverse and end. */
+int phl_exchange_reverse(phl_exchange exchange, int reduction);
+int phl_exchange_begin_reverse(phl_exchange exchange, int reduction);
+int phl_exchange_end(phl_exchange exchange);
+int phl_exchange_under_way(phl_exchange exchange, int* under_way);
+/* Local. Bytes and messages that this rank sends to others in one exchange. */
+int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, int32_t* messages);
+/* Local. What was chosen and why, for people. The text lives as long as the exchange. */
+int phl_exchange_transport(phl_exchange exchange, const char** name);
+int phl_exchange_explain(phl_exchange exchange, const char** text);
+
+/* Local. Zeroed memory that the other ranks of the node can reach: arrays in it are exchanged with fewer copies. It
+ * stays as long as an exchange uses it. Releasing what was not allocated here, or twice, is an error. */
+int phl_allocate(int64_t bytes, void** memory);
+int phl_release(void* memory);
+
+/* ---- For programs without MPI's Fortran interface ------------------------------------------------------------------ */
+
+/* MPI_Init and MPI_Finalize, unless that was done; the world as a Fortran communicator; its rank and size. */
+int phl_start(MPI_Fint* world);
+int phl_stop(void);
+int phl_rank_f(MPI_Fint comm, int32_t* rank, int32_t* size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

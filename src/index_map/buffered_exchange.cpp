@@ -1,0 +1,91 @@
+#include "parhelion/index_map/buffered_exchange.hpp"
+
+#include "parhelion/core/node_memory.hpp"
+
+namespace parhelion {
+namespace {
+
+void append_and_number(std::vector<local_index>& list, std::vector<local_index>& cells, local_index first_cell,
+                       local_index first_number) {
+    for (local_index& cell : cells) {
+        const auto number = first_number + static_cast<local_index>(list.size());
+        list.push_back(cell - first_cell);
+        cell = number;
+    }
+}
+
+// The pattern with cells numbered as they lie in the buffers. Every entry of a link gets a place of its own, the
+// repeated ones too: in a reverse exchange each of them brings a value.
+Pattern buffer_pattern(const Pattern& pattern, std::vector<local_index>& sent, std::vector<local_index>& received) {
+    Pattern buffer = pattern;
+    for (Stage& stage : buffer.stages)
+        for (Link& link : stage) append_and_number(sent, link.send.cells, 0, 0);
+    buffer.owned = static_cast<local_index>(sent.size());
+    for (Stage& stage : buffer.stages)
+        for (Link& link : stage) append_and_number(received, link.receive.cells, pattern.owned, buffer.owned);
+    return buffer;
+}
+
+IndexedOp copy_op(byte_count width, std::size_t count, byte_count src_stride, const local_index* src_list,
+                  byte_count dst_stride, const local_index* dst_list, Scalar scalar = Scalar::bytes) {
+    return {0, 0, 0, 0, width, static_cast<byte_count>(count), src_stride, dst_stride, src_list, dst_list, scalar};
+}
+
+}  // namespace
+
+BufferedExchange::BufferedExchange(const Pattern& pattern, byte_count width) : width_(width) {
+    Pattern buffer = buffer_pattern(pattern, sent_, received_);
+    const byte_count sent_bytes = (static_cast<byte_count>(sent_.size()) * width + 63) / 64 * 64;
+    memory_ = allocate_node_shared(sent_bytes + static_cast<byte_count>(received_.size()) * width + 64);
+    sent_values_ = memory_.get();
+    received_values_ = memory_.get() + sent_bytes;
+    const Element cell{Scalar::bytes, static_cast<std::int32_t>(width)};
+    Field field = view_cells(sent_values_, buffer.owned, received_values_, buffer.ghosts, cell);
+    exchange_ = std::make_unique<Exchange>(std::move(buffer), std::vector<Field>{std::move(field)});
+}
+
+const Program& BufferedExchange::pack(Copy& copy, const std::vector<local_index>& cells, byte_count stride) {
+    if (copy.stride != stride) {
+        copy = {stride, {}};
+        copy.program.add(copy_op(width_, cells.size(), stride, cells.data(), width_, nullptr));
+    }
+    return copy.program;
+}
+
+const Program& BufferedExchange::unpack(Copy& copy, const std::vector<local_index>& cells, byte_count stride) {
+    if (copy.stride != stride) {
+        copy = {stride, {}};
+        copy.program.add(copy_op(width_, cells.size(), width_, nullptr, stride, cells.data()));
+    }
+    return copy.program;
+}
+
+void BufferedExchange::begin_forward(CellArray owned) {
+    if (!sent_.empty()) run(pack(pack_owned_, sent_, owned.stride), &owned.first, &sent_values_);
+    step_ = std::make_unique<Exchange::Step>(exchange_->begin());
+}
+
+void BufferedExchange::end_step() {
+    const auto step = std::move(step_);
+    step->end();
+}
+
+void BufferedExchange::end_forward(CellArray ghosts) {
+    end_step();
+    if (!received_.empty()) run(unpack(unpack_ghosts_, received_, ghosts.stride), &received_values_, &ghosts.first);
+}
+
+void BufferedExchange::begin_reverse(CellArray ghosts) {
+    if (!received_.empty()) run(pack(pack_ghosts_, received_, ghosts.stride), &ghosts.first, &received_values_);
+    step_ = std::make_unique<Exchange::Step>(exchange_->begin_reverse(Reduction::replace));
+}
+
+void BufferedExchange::end_reverse(CellArray owned, Scalar scalar, Reduction reduction) {
+    end_step();
+    if (sent_.empty()) return;
+    combine_.indexed.clear();
+    combine_.add_plain(copy_op(width_, sent_.size(), width_, nullptr, owned.stride, sent_.data(), scalar));
+    reduce(combine_, &sent_values_, &owned.first, reduction);
+}
+
+}  // namespace parhelion

@@ -1,0 +1,110 @@
+/* Structured exchange, one and two fields, own memory and shared memory, and exchanges of index maps with fixed arrays. */
+#include "support.h"
+
+enum { nx = 7, ny = 6, h = 2 };
+
+static double value(int64_t x, int64_t y, int c) {
+    return (double)(((x + nx) % nx) * 100 + (y + ny) % ny) + 0.125 * c;
+}
+
+static void check_grid(const double* u, const int64_t* lower, const int64_t* upper, int components) {
+    for (int64_t x = lower[0]; x < upper[0]; ++x)
+        for (int64_t y = lower[1]; y < upper[1]; ++y)
+            for (int c = 0; c < components; ++c) CHECK(*u++ == value(x, y, c));
+}
+
+static void fill_grid(double* u, const int64_t* owned[2], const int64_t* all[2], int components) {
+    for (int64_t x = all[0][0]; x < all[1][0]; ++x)
+        for (int64_t y = all[0][1]; y < all[1][1]; ++y)
+            for (int c = 0; c < components; ++c) {
+                const int inside = x >= owned[0][0] && x < owned[1][0] && y >= owned[0][1] && y < owned[1][1];
+                *u++ = inside ? value(x, y, c) : -1;
+            }
+}
+
+static void exchange_grid(phl_cartesian domain) {
+    int64_t lower[2], upper[2], low[2], high[2];
+    GOOD(phl_cartesian_owned(domain, 0, lower, upper));
+    GOOD(phl_cartesian_extended(domain, 0, low, high));
+    const int64_t* owned[2] = {lower, upper};
+    const int64_t* all[2] = {low, high};
+    CHECK(low[0] == lower[0] - h && high[1] == upper[1] + h);
+    const int64_t cells = (high[0] - low[0]) * (high[1] - low[1]);
+    double* u = malloc(sizeof(double) * (size_t)cells);
+    void* shared = NULL;
+    GOOD(phl_allocate(cells * 3 * (int64_t)sizeof(double), &shared));
+    double* v = shared;
+    fill_grid(u, owned, all, 1);
+    fill_grid(v, owned, all, 3);
+    const phl_field fields[2] = {{.element = {PHL_FLOAT64, 1, 0}, .cells = u}, {.element = {PHL_FLOAT64, 3, 0}, .cells = v}};
+    phl_exchange exchange = NULL;
+    GOOD(phl_exchange_create_cartesian(domain, 2, fields, NULL, 0, &exchange));
+    GOOD(phl_exchange_begin(exchange));
+    int under_way = 0;
+    GOOD(phl_exchange_under_way(exchange, &under_way));
+    CHECK(under_way == 1);
+    FAILS(phl_exchange_begin(exchange), PHL_ERROR_VALUE, "under way");
+    FAILS(phl_exchange_free(&exchange), PHL_ERROR_VALUE, "under way");
+    GOOD(phl_exchange_end(exchange));
+    FAILS(phl_exchange_end(exchange), PHL_ERROR_VALUE, "begin first");
+    check_grid(u, low, high, 1);
+    check_grid(v, low, high, 3);
+    const char* text = NULL;
+    GOOD(phl_exchange_explain(exchange, &text));
+    CHECK(strstr(text, "transport") != NULL);
+    phl_exchange copy = exchange;
+    GOOD(phl_exchange_free(&exchange));
+    FAILS(phl_exchange_forward(copy), PHL_ERROR_HANDLE, "freed already");
+    GOOD(phl_release(shared));
+    FAILS(phl_release(shared), PHL_ERROR_HANDLE, "released already");
+    free(u);
+}
+
+static void exchange_cells(void) {
+    phl_index_map map = make_map();
+    int64_t ids[most_ghosts];
+    const int ghosts = ghosts_of(rank, ids);
+    const int64_t owned = owned_by(rank);
+    float* x = calloc((size_t)(owned + 1) * 2, sizeof *x);
+    float* g = calloc((size_t)(ghosts + 1) * 2, sizeof *g);
+    for (int64_t i = 0; i < 2 * owned; ++i) x[i] = (float)(2 * first_of(rank) + i);
+    const phl_field field = {.element = {PHL_FLOAT32, 2, 0}, .cells = x, .ghosts = g};
+    phl_exchange exchange = NULL;
+    GOOD(phl_exchange_create_index_map(map, 1, &field, "mpi_p2p", 0, &exchange));
+    GOOD(phl_index_map_free(&map));
+    GOOD(phl_exchange_forward(exchange));
+    for (int i = 0; i < 2 * ghosts; ++i) CHECK(g[i] == (float)(2 * ids[i / 2] + i % 2));
+    for (int i = 0; i < 2 * ghosts; ++i) g[i] = 1;
+    GOOD(phl_exchange_reverse(exchange, PHL_SUM));
+    FAILS(phl_exchange_reverse(exchange, PHL_AND), PHL_ERROR_TYPE, "cannot be combined");
+    FAILS(phl_exchange_reverse(exchange, 77), PHL_ERROR_VALUE, "does not exist");
+    const char* name = NULL;
+    GOOD(phl_exchange_transport(exchange, &name));
+    CHECK(strstr(name, "mpi_p2p") != NULL);
+    GOOD(phl_exchange_free(&exchange));
+    free(x);
+    free(g);
+}
+
+void test_cartesian(void) {
+    const int64_t extents[2] = {nx, ny};
+    const phl_cartesian_options options = {.halo_lower = {h, h}, .halo_upper = {h, h}, .periodic = {1, 1}};
+    phl_cartesian domain = NULL;
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
+    int32_t grid[2], mine[2], blocks, owner, block;
+    GOOD(phl_cartesian_process_grid(domain, grid, mine));
+    GOOD(phl_cartesian_blocks(domain, &blocks));
+    CHECK(grid[0] * grid[1] == ranks && mine[0] * grid[1] + mine[1] == rank && blocks == 1);
+    int64_t lower[2], upper[2];
+    GOOD(phl_cartesian_owned(domain, 0, lower, upper));
+    if (lower[0] < upper[0] && lower[1] < upper[1]) {
+        GOOD(phl_cartesian_owner(domain, lower, &owner, &block));
+        CHECK(owner == rank && block == 0);
+    }
+    FAILS(phl_cartesian_owner(domain, extents, &owner, &block), PHL_ERROR_VALUE, "outside");
+    FAILS(phl_cartesian_owned(domain, 1, lower, upper), PHL_ERROR_VALUE, "does not exist");
+    exchange_grid(domain);
+    GOOD(phl_cartesian_free(&domain));
+    FAILS(phl_cartesian_free(&domain), PHL_ERROR_HANDLE, "null");
+    exchange_cells();
+}

@@ -1,0 +1,92 @@
+/* Bad input gives a status and a message on every rank, and never a crash. */
+#include "support.h"
+
+static void bad_ghosts(void) {
+    phl_index_map map = NULL;
+    const int64_t own = first_of(rank), outside = first_of(ranks), negative = -1;
+    const int last = ranks - 1;
+    if (owned_by(0) > 0)
+        FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == 0, &own, &map), PHL_ERROR_VALUE, "owns");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == last, &outside, &map), PHL_ERROR_VALUE, "outside");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), 1, &negative, &map), PHL_ERROR_VALUE, "outside");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, rank == last ? -4 : 3, 0, NULL, &map), PHL_ERROR_VALUE, "-4");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, rank == last ? 2 : 0, NULL, &map), PHL_ERROR_VALUE, "null pointer");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, rank == last ? -2 : 0, NULL, &map), PHL_ERROR_VALUE, "-2 entries");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, 0, NULL, NULL), PHL_ERROR_VALUE, "null pointer");
+    FAILS(phl_index_map_create(MPI_COMM_NULL, 3, 0, NULL, &map), PHL_ERROR_VALUE, "MPI_COMM_NULL");
+    const int64_t twice[2] = {5, 5};
+    FAILS(phl_index_map_create_with_ids(MPI_COMM_WORLD, 2, twice, 0, NULL, 0, &map), PHL_ERROR_VALUE, "more than once");
+    CHECK(map == NULL);
+}
+
+static void bad_handles(void) {
+    phl_index_map map = make_map(), copy = map, none = NULL;
+    phl_cartesian mixed = (phl_cartesian)(void*)map;
+    int32_t count;
+    FAILS(phl_index_map_free(&none), PHL_ERROR_HANDLE, "null");
+    FAILS(phl_index_map_free(NULL), PHL_ERROR_VALUE, "null pointer");
+    FAILS(phl_cartesian_blocks(mixed, &count), PHL_ERROR_HANDLE, "another kind");
+    FAILS(phl_cartesian_free(&mixed), PHL_ERROR_HANDLE, "another kind");
+    GOOD(phl_index_map_free(&map));
+    FAILS(phl_index_map_free(&map), PHL_ERROR_HANDLE, "null");
+    FAILS(phl_index_map_free(&copy), PHL_ERROR_HANDLE, "freed already");
+    phl_index_map other = make_map();  /* takes the place of the first */
+    FAILS(phl_index_map_free(&copy), PHL_ERROR_HANDLE, "freed already");
+    FAILS(phl_index_map_free((phl_index_map*)(void*)&(uintptr_t){0xdeadbeef1}), PHL_ERROR_HANDLE, "freed already");
+    GOOD(phl_index_map_free(&other));
+}
+
+static void bad_arrays(void) {
+    phl_index_map map = make_map();
+    int32_t owned, ghosts, cell = -1;
+    int64_t id;
+    double x[1];
+    GOOD(phl_index_map_sizes(map, &owned, &ghosts, NULL, NULL));
+    const phl_element element = {PHL_FLOAT64, 1, 0};
+    const phl_cells none = {0}, large = {x, owned + ghosts + 1, 0}, null = {NULL, owned + ghosts, 0};
+    FAILS(phl_gather(map, element, large, none), PHL_ERROR_VALUE, "cells and the map needs");
+    if (owned + ghosts > 0) FAILS(phl_gather(map, element, null, none), PHL_ERROR_VALUE, "null pointer");
+    FAILS(phl_gather(map, (phl_element){42, 1, 0}, large, none), PHL_ERROR_VALUE, "does not exist");
+    FAILS(phl_gather(map, (phl_element){PHL_BYTES, 1, 0}, large, none), PHL_ERROR_TYPE, "bytes");
+    FAILS(phl_gather(map, (phl_element){PHL_INT8, -1, 0}, large, none), PHL_ERROR_VALUE, "components");
+    FAILS(phl_index_map_to_global(map, 1, &cell, &id), PHL_ERROR_VALUE, "does not exist");
+    FAILS(phl_scatter(map, (phl_element){PHL_COMPLEX64, 1, 0}, (phl_cells){x, owned + ghosts, 0}, none, PHL_MIN),
+          PHL_ERROR_TYPE, "cannot be combined");
+    FAILS(phl_gather_end(map, element, (phl_cells){x, owned + ghosts, 0}, none), PHL_ERROR_VALUE, "under way");
+    GOOD(phl_index_map_free(&map));
+}
+
+static void bad_grids(void) {
+    phl_cartesian domain = NULL;
+    const int64_t extents[4] = {4, 4, 4, 4};
+    phl_cartesian_options options = {.process_grid = {ranks + 1, 1}};
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE, "process grid");
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 0, extents, NULL, &domain), PHL_ERROR_VALUE, "1 to 4");
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 9, extents, NULL, &domain), PHL_ERROR_VALUE, "1 to 4");
+    options = (phl_cartesian_options){.neighbors = 7};
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE, "neighbors 7");
+    if (ranks > 1) {
+        const int64_t differ[1] = {rank == 0 ? 4 : 5};
+        FAILS(phl_cartesian_create(MPI_COMM_WORLD, 1, differ, NULL, &domain), PHL_ERROR_VALUE, "differ between ranks");
+    }
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, NULL, &domain));
+    phl_exchange exchange = NULL;
+    const phl_field null_field = {.element = {PHL_INT32, 1, 0}};
+    FAILS(phl_exchange_create_cartesian(domain, 1, &null_field, NULL, 0, &exchange), PHL_ERROR_VALUE, "null pointer");
+    FAILS(phl_exchange_create_cartesian(domain, 1, NULL, NULL, 0, &exchange), PHL_ERROR_VALUE, "null pointer");
+    int32_t cells[256] = {0};
+    const phl_field field = {.element = {PHL_INT32, 1, 0}, .cells = cells};
+    FAILS(phl_exchange_create_cartesian(domain, 1, &field, "carrier_pigeon", 0, &exchange), PHL_ERROR_VALUE, "carrier_pigeon");
+    CHECK(exchange == NULL);
+    GOOD(phl_cartesian_free(&domain));
+}
+
+void test_mistakes(void) {
+    bad_ghosts();
+    bad_handles();
+    bad_arrays();
+    bad_grids();
+    FAILS(phl_release(&failures), PHL_ERROR_HANDLE, "not from phl_allocate");
+    FAILS(phl_allocate(-1, NULL), PHL_ERROR_VALUE, "null pointer");
+    CHECK(strlen(phl_version()) > 0);
+}

@@ -1,0 +1,70 @@
+/* Owners get what every ghost of every rank holds, combined. */
+#include "support.h"
+
+static int64_t ghost_value(int r, int i, int c) { return (r * 31 + i * 7 + c * 3) % 40 - 8; }
+static int64_t owned_value(int64_t id, int c) { return (id * 5 + c) % 23; }
+
+static int64_t combine(int64_t a, int64_t b, int reduction) {
+    switch (reduction) {
+        case PHL_SUM: return a + b;
+        case PHL_MIN: return b < a ? b : a;
+        case PHL_MAX: return b > a ? b : a;
+        case PHL_AND: return a & b;
+        case PHL_OR: return a | b;
+        default: return b;
+    }
+}
+
+static int64_t expected(int64_t id, int c, int reduction) {
+    int64_t value = owned_value(id, c), ids[most_ghosts];
+    for (int r = 0; r < ranks; ++r)
+        for (int i = 0, n = ghosts_of(r, ids); i < n; ++i)
+            if (ids[i] == id) value = combine(value, ghost_value(r, i, c), reduction);
+    return value;
+}
+
+#define DEFINE_SCATTER(T, name, scalar_)                                                                      \
+    static void name(phl_index_map map, int reduction, int components, int split) {                           \
+        int64_t ids[most_ghosts];                                                                             \
+        const int ghosts = ghosts_of(rank, ids);                                                              \
+        const int64_t owned = owned_by(rank), first = first_of(rank);                                         \
+        const phl_element element = {scalar_, components, 0};                                                 \
+        T* x = calloc((size_t)((owned + ghosts) * components) + 1, sizeof(T));                                \
+        for (int64_t i = 0; i < owned; ++i)                                                                   \
+            for (int c = 0; c < components; ++c) x[i * components + c] = (T)owned_value(first + i, c);        \
+        T* g = x + owned * components;                                                                        \
+        for (int i = 0; i < ghosts; ++i)                                                                      \
+            for (int c = 0; c < components; ++c) g[i * components + c] = (T)ghost_value(rank, i, c);          \
+        const phl_cells a = {x, owned + ghosts, 0}, none = {0};                                               \
+        if (split) {                                                                                          \
+            GOOD(phl_scatter_begin(map, element, a, none, reduction));                                        \
+            for (int i = 0; i < ghosts * components; ++i) g[i] = (T)99;                                       \
+            GOOD(phl_scatter_end(map, element, a, none));                                                     \
+        } else GOOD(phl_scatter(map, element, a, none, reduction));                                           \
+        for (int64_t i = 0; i < owned; ++i)                                                                   \
+            for (int c = 0; c < components; ++c)                                                              \
+                CHECK(x[i * components + c] == (T)expected(first + i, c, reduction));                         \
+        free(x);                                                                                              \
+    }
+
+DEFINE_SCATTER(int32_t, scatter_int32, PHL_INT32)
+DEFINE_SCATTER(int64_t, scatter_int64, PHL_INT64)
+DEFINE_SCATTER(int8_t, scatter_int8, PHL_INT8)
+DEFINE_SCATTER(float, scatter_float, PHL_FLOAT32)
+DEFINE_SCATTER(double, scatter_double, PHL_FLOAT64)
+
+void test_scatter(void) {
+    phl_index_map map = make_map();
+    for (int components = 1; components <= 3; ++components) {
+        for (int reduction = PHL_SUM; reduction <= PHL_OR; ++reduction) {
+            scatter_int32(map, reduction, components, 0);
+            scatter_int64(map, reduction, components, 1);
+        }
+        for (int reduction = PHL_SUM; reduction <= PHL_MAX; ++reduction) {
+            scatter_float(map, reduction, components, 1);
+            scatter_double(map, reduction, components, 0);
+        }
+        scatter_int8(map, PHL_MAX, components, 0);
+    }
+    GOOD(phl_index_map_free(&map));
+}
