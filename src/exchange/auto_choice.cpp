@@ -96,11 +96,14 @@ struct Contestant {
     std::string name;
     Choice choice;
     std::unique_ptr<Stages> stages;
-    double best = 1e300;
+    double best = 1e300;        // of the slowest rank, once agreed on
+    double final_best = 1e300;  // of this rank, in the final
+    bool steady = false;
 };
 
-constexpr int most_exchanges = 50;
-constexpr int exchanges_per_turn = 3;
+constexpr int exchanges_per_turn = 2;
+constexpr int turns_of_finalists = 4;
+constexpr double finalist_factor = 1.25;  // whoever is further behind after one turn will not catch up
 constexpr double trial_timeout_s = 60;
 
 double seconds_of(Stages& stages, int exchanges) {
@@ -112,17 +115,42 @@ double seconds_of(Stages& stages, int exchanges) {
     return (MPI_Wtime() - start) / exchanges;
 }
 
-// Contestants take turns; the best turn of each counts, for disturbances only ever slow it down.
-void race(const Plan& plan, std::vector<Contestant>& contestants) {
-    for (Contestant& each : contestants) seconds_of(*each.stages, 1);
-    const int turns = std::max(1, (most_exchanges / static_cast<int>(contestants.size()) - 1) / exchanges_per_turn);
-    for (int turn = 0; turn < turns; ++turn)
-        for (Contestant& each : contestants) each.best = std::min(each.best, seconds_of(*each.stages, exchanges_per_turn));
+// The time of a contestant is that of its slowest rank. Collective.
+void agree_on_times(const Communicator& comm, std::vector<Contestant>& contestants) {
     std::vector<double> mine, slowest(contestants.size());
     for (const Contestant& each : contestants) mine.push_back(each.best);
-    check_mpi(MPI_Allreduce(mine.data(), slowest.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX,
-                            plan.communicator().handle()), "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(mine.data(), slowest.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX, comm.handle()),
+              "MPI_Allreduce");
     for (std::size_t i = 0; i < contestants.size(); ++i) contestants[i].best = slowest[i];
+}
+
+Contestant& fastest(std::vector<Contestant>& contestants) {
+    return *std::min_element(contestants.begin(), contestants.end(),
+                             [](const Contestant& a, const Contestant& b) { return a.best < b.best; });
+}
+
+// One turn for all, then some for those that may win. The best turn of each counts: disturbances only ever slow it down.
+void race(const Plan& plan, std::vector<Contestant>& contestants) {
+    for (Contestant& each : contestants) seconds_of(*each.stages, 1);  // first touch, first connection
+    for (Contestant& each : contestants) each.best = seconds_of(*each.stages, exchanges_per_turn);
+    agree_on_times(plan.communicator(), contestants);
+    const double limit = finalist_factor * fastest(contestants).best;
+    for (int turn = 0; turn < turns_of_finalists; ++turn)
+        for (Contestant& each : contestants)
+            if (each.best <= limit) each.final_best = std::min(each.final_best, seconds_of(*each.stages, exchanges_per_turn));
+    for (Contestant& each : contestants) each.best = std::min(each.best, each.final_best);
+    agree_on_times(plan.communicator(), contestants);
+}
+
+// Straight copies into a neighbor's arrays are the first to suffer when cores are far apart or move: to be chosen, they must
+// win clearly over the rings.
+constexpr double clear_win = 0.95;
+
+Contestant& winner(std::vector<Contestant>& contestants) {
+    Contestant& first = fastest(contestants);
+    for (Contestant& each : contestants)
+        if (each.steady && each.best * clear_win <= first.best) return each;
+    return first;
 }
 
 AutoChoice single(const Plan& plan, const std::string& name, bool remembered) {
@@ -143,13 +171,13 @@ AutoChoice choose_automatically(const Plan& plan) {
     for (const std::string& name : names) {
         const Choice choice = parse_choice(name);
         contestants.push_back({name, choice, std::make_unique<Stages>(plan, choice)});
+        contestants.back().steady = choice.near == choice.thin && choice.near->name == "staged_shared";
     }
     const SavedGhosts ghosts(plan);
     race(plan, contestants);
     ghosts.restore();
 
-    auto& best = *std::min_element(contestants.begin(), contestants.end(),
-                                   [](const Contestant& a, const Contestant& b) { return a.best < b.best; });
+    Contestant& best = winner(contestants);
     memory.chosen[print] = best.name;
     AutoChoice result{best.choice, std::move(best.stages), {}, false};
     for (const Contestant& each : contestants) result.measured.push_back({each.name, each.best});

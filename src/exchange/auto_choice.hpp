@@ -21,7 +21,7 @@ struct AutoChoice {
     bool remembered = false;          ///< an equal plan was measured before
 };
 
-/// Collective. Sets up each way that can serve the plan, lets them take turns for at most 50 exchanges in all, and keeps the
+/// Collective. Sets up each way that can serve the plan, lets them take turns (at most 12 exchanges each), and keeps the
 /// one whose slowest rank is fastest. The ghosts' values are saved before and restored after. Equal plans on the same
 /// communicator are measured once.
 AutoChoice choose_automatically(const Plan& plan);

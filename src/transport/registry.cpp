@@ -15,6 +15,7 @@ const std::vector<TransportInfo>& transports() {
         {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor},
         {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works, make_shared_transport},
         {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared},
+        {"cma", "one copy by the kernel (process_vm_readv)", Scope::same_node, works, make_cma},
     };
     return all;
 }

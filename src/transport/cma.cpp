@@ -1,0 +1,147 @@
+// One process reads another's memory (process_vm_readv): one copy between private buffers or arrays, by the kernel.
+//
+// The sender packs (or points at the array itself, where the message is one piece) and tells; the receiver reads straight
+// into its buffer or ghosts and tells that it has. Every read is a system call of about a microsecond plus the copy, and costs
+// per page: thin faces are packed first.
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "transport/factories.hpp"
+#include "transport/node/handshake.hpp"
+#include "transport/node/node_context.hpp"
+
+namespace parhelion {
+namespace {
+
+// Written by the neighbor, polled here.
+struct CmaLines {
+    SequenceLine full;   ///< its message may be read
+    SequenceLine taken;  ///< it has read this rank's message
+};
+
+struct Pipe {
+    Channel channel;
+    NodeNeighbor* neighbor = nullptr;
+    CmaLines* mine = nullptr;
+    CmaLines* theirs = nullptr;
+    std::shared_ptr<std::byte> their_lines;
+    std::byte* source = nullptr;  // in the neighbor's address space
+    std::atomic<std::uint64_t> claimed{0}, read{0};
+    bool reported = true;
+};
+
+// Linux moves at most 2 GiB − 4 KiB in one call.
+void read_from(std::int64_t process, std::byte* to, std::byte* from, byte_count bytes) {
+    while (bytes > 0) {
+        iovec here{to, static_cast<std::size_t>(bytes)}, there{from, static_cast<std::size_t>(bytes)};
+        const ssize_t moved = process_vm_readv(static_cast<pid_t>(process), &here, 1, &there, 1, 0);
+        if (moved <= 0)
+            throw Error("cannot read the memory of process " + std::to_string(process) + " (" + std::strerror(errno) +
+                        "): containers and kernel.yama.ptrace_scope can forbid it; use transport shared, staged_shared or "
+                        "mpi_persistent", ErrorKind::system);
+        to += moved;
+        from += moved;
+        bytes -= moved;
+    }
+}
+
+class Cma final : public Messenger, BackgroundWork {
+public:
+    Cma(const TransportContext& context, const std::vector<Channel>& channels)
+        : node_(context.plan.communicator().shared_state<NodeContext>()), pipes_(channels.size()) {
+        for (std::size_t i = 0; i < channels.size(); ++i) pipes_[i].channel = channels[i];
+        prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where Yama restricts reading to parents; no effect elsewhere
+        validate_together(context.plan.communicator(), [&] { lines_ = make_lines<CmaLines>(pipes_.size()); });
+        shake_hands(context);
+        node_.add(this);
+    }
+    ~Cma() override { node_.remove(this); }
+
+    void start_receives() override {
+        for (Pipe& pipe : pipes_) pipe.reported = pipe.channel.receive_bytes == 0;
+        number_.fetch_add(1, std::memory_order_acq_rel);
+    }
+    void start_send(int i) override {
+        Pipe& pipe = pipes_[static_cast<std::size_t>(i)];
+        post(pipe.theirs->full.value, number(), *pipe.neighbor->postbox);
+    }
+    int test_receive() override {
+        advance();
+        for (std::size_t i = 0; i < pipes_.size(); ++i) {
+            Pipe& pipe = pipes_[i];
+            if (pipe.reported || pipe.read.load(std::memory_order_acquire) < number()) continue;
+            pipe.reported = true;
+            return static_cast<int>(i);
+        }
+        return -1;
+    }
+    bool test_sends() override {
+        for (const Pipe& pipe : pipes_)
+            if (pipe.channel.send_bytes > 0 && pipe.mine->taken.value.load(std::memory_order_acquire) < number()) return false;
+        return true;
+    }
+
+    // Reads whatever is full. Any thread may come here.
+    bool advance() override {
+        bool any = false;
+        for (Pipe& pipe : pipes_)
+            if (pipe.channel.receive_bytes > 0) any = read(pipe, number()) || any;
+        return any;
+    }
+
+private:
+    std::uint64_t number() const { return number_.load(std::memory_order_acquire); }
+
+    bool read(Pipe& pipe, std::uint64_t now) {
+        if (now == 0 || pipe.claimed.load(std::memory_order_relaxed) >= now) return false;
+        if (pipe.mine->full.value.load(std::memory_order_acquire) < now) return false;
+        auto previous = now - 1;
+        if (!pipe.claimed.compare_exchange_strong(previous, now, std::memory_order_acq_rel)) return false;
+        read_from(pipe.neighbor->process, pipe.channel.receive, pipe.source, pipe.channel.receive_bytes);
+        post(pipe.theirs->taken.value, now, *pipe.neighbor->postbox);
+        pipe.read.store(now, std::memory_order_release);
+        return true;
+    }
+
+    void shake_hands(const TransportContext& context) {
+        std::vector<Words> letters;
+        for (std::size_t i = 0; i < pipes_.size(); ++i) {
+            pipes_[i].mine = &lines_.get()[i];
+            Words& letter = letters.emplace_back();
+            put_place(letter, node_.postbox_place());
+            put_place(letter, describe_place(pipes_[i].mine));
+            letter.push_back(reinterpret_cast<global_index>(pipes_[i].channel.send));
+        }
+        exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
+            Pipe& pipe = pipes_[i];
+            pipe.neighbor = &node_.meet(pipe.channel.rank, get_place(letter));
+            pipe.their_lines = map_place(get_place(letter));
+            pipe.theirs = reinterpret_cast<CmaLines*>(pipe.their_lines.get());
+            pipe.source = reinterpret_cast<std::byte*>(letter.next());
+            std::byte probe;  // whether it is allowed is known only by doing it
+            if (pipe.channel.receive_bytes > 0) read_from(pipe.neighbor->process, &probe, pipe.source, 1);
+        });
+    }
+
+    NodeContext& node_;
+    std::vector<Pipe> pipes_;
+    std::shared_ptr<CmaLines> lines_;
+    std::atomic<std::uint64_t> number_{0};
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_cma(const TransportContext& context) {
+    const auto make_messenger = [](const TransportContext& with, std::vector<Channel> channels, Direction) {
+        return std::make_unique<Cma>(with, channels);
+    };
+    return make_message_transport(context, make_messenger, {Buffers::arrays_or_private, Lanes::both,
+                                  &context.plan.communicator().shared_state<NodeContext>()});
+}
+
+}  // namespace parhelion
