@@ -1,0 +1,28 @@
+program test_fortran
+  use support
+  use test_enums, only: run_enums
+  use test_grids, only: run_grids
+  use test_maps, only: run_maps
+  use test_mistakes, only: run_mistakes
+  use test_types, only: run_types
+  implicit none
+  type(index_map) :: map
+  integer, allocatable :: all_failures(:)
+  integer :: mine(1)
+
+  call start_mpi(world)
+  call get_rank(world, rank, ranks)
+  call run_enums()
+  call run_types()
+  call run_maps()
+  call run_grids()
+  call run_mistakes()
+  call map%init(world, 1)
+  allocate (all_failures(ranks))
+  mine = failures
+  call map%collate(0, mine, all_failures)
+  call map%free()
+  if (rank == 0) write (*, '(i0,2a)') ranks, ' ranks: ', merge('FAILED', 'passed', sum(all_failures) > 0)
+  call stop_mpi()
+  if (failures > 0) stop 1
+end program

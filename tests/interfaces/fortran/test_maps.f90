@@ -1,0 +1,204 @@
+!> Maps made in every way, and questions to them.
+module test_maps
+  use, intrinsic :: iso_fortran_env, only: int64
+  use support
+  implicit none
+  private
+  public :: run_maps
+
+contains
+
+  subroutine run_maps()
+    call sizes_and_ids()
+    call from_root(0)
+    call from_root(ranks - 1)
+    call ragged()
+    call localize_flat()
+    call localize_rows()
+    call one_and_all()
+    call replaced()
+  end subroutine
+
+  subroutine sizes_and_ids()
+    type(index_map) :: map
+    integer, allocatable :: ids(:), back(:), owners(:), cells(:), mine(:)
+    integer(int64), allocatable :: wide(:)
+    integer :: i
+    ids = ghosts_of(rank)
+    call map%init(world, owned_by(rank), int(ids, int64))
+    call check(map%owned_size() == owned_by(rank) .and. map%ghost_size() == size(ids), 'sizes')
+    call check(map%local_size() == owned_by(rank) + size(ids), 'local size')
+    call check(map%global_size() == before(ranks), 'global size')
+    call check(map%first_id() == before(rank) + 1 .and. map%last_id() == before(rank + 1), 'first and last id')
+    allocate (back(size(ids)), owners(size(ids)), cells(map%local_size()), mine(map%local_size()), wide(map%local_size()))
+    call map%ghosts(back, owners)
+    call check(all(back == ids), 'ghost ids')
+    do i = 1, size(ids)
+      call check(owners(i) == owner_of(ids(i)), 'ghost owners')
+    end do
+    cells = [(i, i=1, size(cells))]
+    call map%to_global(cells, wide)
+    call check(all(wide(:map%owned_size()) == before(rank) + cells(:map%owned_size())), 'owned ids')
+    call check(all(wide(map%owned_size() + 1:) == ids), 'ids of ghosts')
+    call map%to_local(wide, mine)
+    call map%to_global(mine, cells)
+    call check(all(cells == wide), 'local cell of a global id')
+    call map%to_local([before(ranks) + 1], mine(:min(1, size(mine))))
+    owners = ids
+    call map%owners(ids, owners)
+    do i = 1, size(ids)
+      call check(owners(i) == owner_of(ids(i)), 'owners')
+    end do
+    call check(size(map%neighbors()) < ranks .and. all(map%neighbors() /= rank), 'neighbors')
+    call check(map%cells_received() <= size(ids) .and. map%cells_sent() >= 0, 'traffic')
+  end subroutine
+
+  subroutine from_root(root)
+    integer, intent(in) :: root
+    type(index_map) :: map
+    integer, allocatable :: owned(:), counts(:), ghosts(:), x(:)
+    integer :: r
+    allocate (owned(0), counts(0), ghosts(0))
+    if (rank == root) then
+      owned = [(owned_by(r), r=0, ranks - 1)]
+      counts = [(size(ghosts_of(r)), r=0, ranks - 1)]
+      do r = 0, ranks - 1
+        ghosts = [ghosts, ghosts_of(r)]
+      end do
+    end if
+    call map%init(world, root, owned, counts, ghosts)
+    call check(map%owned_size() == owned_by(rank), 'from root: owned')
+    allocate (x(map%local_size()))
+    x(:owned_by(rank)) = [(before(rank) + r, r=1, owned_by(rank))]
+    call map%gather(x)
+    call check(all(x(owned_by(rank) + 1:) == ghosts_of(rank)), 'from root: gather')
+  end subroutine
+
+  pure integer function row_length(row)
+    integer, intent(in) :: row
+    row_length = mod(row * 7, 4)
+  end function
+
+  pure integer function entries_before(row)
+    integer, intent(in) :: row
+    integer :: i
+    entries_before = sum([(row_length(i), i=1, row - 1)])
+  end function
+
+  subroutine ragged()
+    type(index_map) :: rows, entries
+    integer, allocatable :: counts(:), ids(:), got(:)
+    integer :: i, j, k
+    ids = ghosts_of(rank)
+    call rows%init(world, owned_by(rank), ids)
+    counts = [(row_length(before(rank) + i), i=1, owned_by(rank))]
+    call entries%init(rows, counts)
+    call check(entries%first_id() == entries_before(before(rank) + 1) + 1, 'ragged: first entry')
+    call check(entries%owned_size() == sum(counts), 'ragged: owned entries')
+    allocate (got(entries%ghost_size()))
+    call entries%ghosts(got)
+    k = 0
+    do i = 1, size(ids)
+      do j = 1, row_length(ids(i))
+        k = k + 1
+        call check(got(k) == entries_before(ids(i)) + j, 'ragged: ghost entries')
+      end do
+    end do
+    call check(k == size(got), 'ragged: number of ghost entries')
+  end subroutine
+
+  subroutine localize_flat()
+    type(index_map) :: map
+    integer, allocatable :: faces(:, :), cells(:, :), back(:), x(:)
+    integer :: i, n
+    ! A ring of cells: face i lies between cell i and the next; the last one has nothing beyond.
+    n = int(before(ranks))
+    allocate (faces(2, owned_by(rank)))
+    do i = 1, owned_by(rank)
+      faces(:, i) = [before(rank) + i, mod(before(rank) + i, n + 1)]
+      if (faces(2, i) < n) faces(2, i) = faces(2, i) + 1
+      if (before(rank) + i == n) faces(2, i) = 0
+    end do
+    call map%init(world, owned_by(rank))
+    allocate (cells, mold=faces)
+    call map%localize(faces, cells)
+    call check(map%ghost_size() <= 1, 'localize: ghosts')
+    allocate (x(map%local_size()), back(size(faces)))
+    x(:owned_by(rank)) = [(before(rank) + i, i=1, owned_by(rank))]
+    call map%gather(x)
+    do i = 1, owned_by(rank)
+      call check(x(cells(1, i)) == faces(1, i), 'localize: own side')
+      if (faces(2, i) == 0) then
+        call check(cells(2, i) == 0, 'localize: none')
+      else
+        call check(x(cells(2, i)) == faces(2, i), 'localize: other side')
+      end if
+    end do
+    call map%localize(faces, faces)
+    call check(all(faces == cells), 'localize: again, in place')
+  end subroutine
+
+  subroutine localize_rows()
+    type(index_map) :: rows, columns
+    integer, allocatable :: counts(:), ids(:), all_counts(:), cells(:), back(:), ghosts(:)
+    integer :: i, j, k, row, n
+    ! Row i of a sparse matrix has columns i, i+3, i+6, … round about.
+    n = int(before(ranks))
+    ghosts = ghosts_of(rank)
+    counts = [(row_length(before(rank) + i), i=1, owned_by(rank))]
+    ids = [integer ::]
+    do i = 1, owned_by(rank)
+      ids = [ids, [(mod(before(rank) + i - 1 + 3 * j, n) + 1, j=1, counts(i))]]
+    end do
+    call rows%init(world, owned_by(rank), ghosts)
+    call columns%init(world, owned_by(rank))
+    call columns%localize_ragged(rows, counts, ids, all_counts, cells)
+    allocate (back(size(cells)))
+    call columns%to_global(cells, back)
+    call check(all(all_counts(:owned_by(rank)) == counts), 'localize rows: counts')
+    call check(all(back(:size(ids)) == ids), 'localize rows: own rows')
+    k = size(ids)
+    do i = 1, size(ghosts)
+      row = ghosts(i)
+      call check(all_counts(owned_by(rank) + i) == row_length(row), 'localize rows: counts of ghost rows')
+      do j = 1, row_length(row)
+        k = k + 1
+        call check(back(k) == mod(row - 1 + 3 * j, n) + 1, 'localize rows: ghost rows')
+      end do
+    end do
+  end subroutine
+
+  subroutine one_and_all()
+    type(index_map) :: map
+    real, allocatable :: everything(:, :), mine(:, :)
+    integer :: i, root
+    root = ranks - 1
+    call map%init(world, owned_by(rank), ghosts_of(rank))
+    allocate (everything(2, merge(before(ranks), 0, rank == root)), mine(2, map%local_size()))
+    everything = reshape([(real(i), i=1, size(everything))], shape(everything))
+    mine = -1
+    call map%distribute(root, everything, mine)
+    call check(all(mine(2, :owned_by(rank)) == 2 * [(before(rank) + i, i=1, owned_by(rank))]), 'distribute')
+    call check(all(mine(:, owned_by(rank) + 1:) == -1), 'distribute leaves ghosts')
+    mine = mine + 0.5
+    everything = 0
+    call map%collate(root, mine(:, :owned_by(rank)), everything)
+    if (rank == root) call check(all([everything] == [(i + 0.5, i=1, size(everything))]), 'collate')
+  end subroutine
+
+  !> A map that is made anew, and one in a block that ends, free what they had.
+  subroutine replaced()
+    type(index_map) :: map
+    integer :: i, x(8)
+    do i = 1, 20
+      block
+        type(index_map) :: inner
+        call inner%init(world, 3)
+      end block
+      call map%init(world, 8)
+    end do
+    x = rank
+    call map%gather(x)
+    call check(map%owned_size() == 8 .and. all(x == rank), 'made anew')
+  end subroutine
+end module test_maps

@@ -1,0 +1,107 @@
+!> Bad input gives a status and a message, and never a crash.
+module test_mistakes
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use support
+  implicit none
+  private
+  public :: run_mistakes
+
+contains
+
+  subroutine run_mistakes()
+    call bad_ghosts()
+    call bad_handles()
+    call bad_arrays()
+    call bad_grids()
+  end subroutine
+
+  subroutine bad_ghosts()
+    type(index_map) :: map
+    integer :: status
+    character(:), allocatable :: message
+    call map%init(world, 3, [3 * rank + 1], status, message)
+    call check_failure('own ghost', status, phl_error_value, message, 'which this rank owns')
+    call map%init(world, 3, [3 * ranks + 1], status, message)
+    call check_failure('ghost beyond the end', status, phl_error_value, message, 'outside')
+    call map%init(world, merge(-1, 3, rank == ranks - 1), stat=status, errmsg=message)
+    call check_failure('negative size on one rank', status, phl_error_value, message, '-1')
+    call map%init(world, 0, [1, 2], [1], [3, 4, 5], status, message)
+    call check_failure('lists of another length', status, phl_error_value, message, 'add up')
+    call map%localize([1], [1], status, message)
+    call check_failure('a map that was never made', status, phl_error_handle, message, 'null')
+  end subroutine
+
+  subroutine bad_handles()
+    type(index_map) :: map, copy
+    integer :: status, x(3)
+    character(:), allocatable :: message
+    call map%init(world, 3)
+    copy = map
+    call map%free()
+    call map%free(status, message)
+    call check_failure('freed twice', status, phl_error_handle, message, 'null')
+    call copy%free(status, message)
+    call check_failure('a copy freed again', status, phl_error_handle, message, 'freed already')
+    x = 0
+    call copy%gather(x, stat=status, errmsg=message)
+    call check_failure('gather with a freed map', status, phl_error_handle, message, 'freed already')
+  end subroutine
+
+  subroutine bad_arrays()
+    type(index_map) :: map
+    integer :: status, scalar, n
+    real(real64), allocatable :: x(:), y(:, :), z(:, :)
+    complex :: c(4)
+    logical :: l(4)
+    character(:), allocatable :: message
+    n = 4
+    call map%init(world, n)
+    allocate (x(n + 1), y(2, n), z(3, 0))
+    x = 0
+    call map%gather(x, stat=status, errmsg=message)
+    call check_failure('too many cells', status, phl_error_value, message, 'last dimension')
+    call map%gather(scalar, stat=status, errmsg=message)
+    call check_failure('a scalar', status, phl_error_value, message, 'scalar')
+    call map%gather(y, z, status, message)
+    call check_failure('other components', status, phl_error_type, message, 'differ')
+    call map%gather(y(1:1, :), z(1:2, :), status, message)
+    call check_failure('other components of a section', status, phl_error_type, message, 'differ')
+    call map%scatter_min(c, stat=status, errmsg=message)
+    call check_failure('minimum of complex', status, phl_error_type, message, 'cannot be combined')
+    call map%scatter_sum(l, stat=status, errmsg=message)
+    call check_failure('sum of logicals', status, phl_error_type, message, 'logicals')
+    call map%scatter_and(x(:n), stat=status, errmsg=message)
+    call check_failure('and of reals', status, phl_error_type, message, 'cannot be combined')
+    call map%gather_end(x(:n), stat=status, errmsg=message)
+    call check_failure('end without begin', status, phl_error_value, message, 'under way')
+    call map%localize([4 * ranks + 1], [0], status, message)
+    call check_failure('index out of range', status, phl_error_value, message, 'outside of 1')
+    call map%localize([1, 2], [0], status, message)
+    call check_failure('indices that do not fit', status, phl_error_value, message, 'elements')
+    call map%to_global([5], [0], status, message)
+    call check_failure('local cell out of range', status, phl_error_value, message, 'local cell 5')
+    call map%distribute(ranks, x, x(:n), status, message)
+    call check_failure('a root that does not exist', status, phl_error_value, message, 'root')
+    call map%distribute(0, x(:1), x(:n), status, message)
+    call check_failure('too few cells to distribute', status, phl_error_value, message, 'all cells')
+  end subroutine
+
+  subroutine bad_grids()
+    type(cartesian_domain) :: domain
+    type(halo_exchange) :: exchange
+    real, target :: u(3)
+    integer :: status
+    character(:), allocatable :: message
+    call domain%init(world, [10, 10], process_grid=[ranks + 1, 1], stat=status, errmsg=message)
+    call check_failure('process grid', status, phl_error_value, message, 'process grid')
+    call domain%init(world, [4, 4], halo=-1, stat=status, errmsg=message)
+    call check_failure('negative halo', status, phl_error_value, message, 'negative')
+    call domain%init(world, [8 * ranks], halo=1)
+    call exchange%init(domain, u, stat=status, errmsg=message)
+    call check_failure('array of another extent', status, phl_error_value, message, 'dimension 1')
+    call exchange%begin(status, message)
+    call check_failure('an exchange that was not made', status, phl_error_handle, message, 'null')
+    call exchange%free(status, message)
+    call check_failure('freeing what was not made', status, phl_error_handle, message, 'null')
+  end subroutine
+end module test_mistakes

@@ -1,0 +1,36 @@
+"""The examples: their parallel results equal the serial ones bit for bit."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from program_runs import python_flavors, run, run_python
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / "examples"
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 6])
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_heat_in_python_equals_the_serial_run(flavor, ranks):
+    done, output = run_python(flavor, ranks, str(EXAMPLES / "heat_cartesian.py"))
+    assert done.ok and f"{ranks} ranks" in output and "equal to the serial result" in output, output
+
+
+def compile_example(flavor, source, program):
+    compiler = next((path for path in (flavor.mpi_home / "bin").glob("mpi[c+][x+][x+]") if path.is_file()), None)
+    if compiler is None:
+        pytest.skip(f"{flavor.mpi_home}/bin has no mpicxx")
+    command = [compiler, "-std=c++20", "-O2", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", f"-I{ROOT / 'include'}", source]
+    command += ["-o", program, f"-L{flavor.directory}", "-lparhelion", "-Wl,--as-needed"]
+    command += [f"-Wl,-rpath,{flavor.directory}", f"-Wl,-rpath,{flavor.library_dir}"]
+    subprocess.run(command, check=True, timeout=200)
+
+
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_heat_in_cpp_equals_the_serial_run(flavor, tmp_path):
+    program = tmp_path / "heat"
+    compile_example(flavor, EXAMPLES / "heat_cartesian.cpp", program)
+    for ranks in (1, 2, 3, 6):
+        done, output = run(flavor, ranks, str(program))
+        assert done.ok and output.strip().startswith("equal to the serial result"), f"{ranks} ranks: {output}"

@@ -1,0 +1,108 @@
+"""Importing the package, and finding the flavor for mpi4py's MPI."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from program_runs import python_flavors, run_python
+
+KNOW_ONLY = """
+import mpi4py, sys
+mpi4py.rc.initialize = False
+from parhelion import _loader
+known = _loader.flavors()
+_loader.flavors = lambda: {name: known[name] for name in sys.argv[1].split(",") if name}
+import parhelion as ph
+try:
+    ph.CartesianDomain
+except ph.MpiMismatchError as error:
+    assert isinstance(error, ImportError)
+    print("REFUSED", error)
+else:
+    print("LOADED", sys.modules["parhelion._core"].__file__)
+"""
+
+
+def python(code, *args, **env):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MPI4PY_")} | env
+    command = [sys.executable, "-c", code, *args]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def bound_to(flavor):
+    """Variables with which mpi4py takes this MPI and no other."""
+    path = f"{flavor.library_dir}{os.pathsep}{os.environ.get('LD_LIBRARY_PATH', '')}"
+    return {"MPI4PY_MPIABI": "openmpi" if flavor.kind == "openmpi" else "mpich", "LD_LIBRARY_PATH": path}
+
+
+def two_flavors():
+    """Two flavors whose MPIs cannot stand in for each other."""
+    by_soname = {flavor.soname: flavor for flavor in python_flavors()}
+    if len(by_soname) < 2:
+        pytest.skip("needs builds for two MPIs: make build MPI=mpich and make build MPI=openmpi")
+    return list(by_soname.values())[:2]
+
+
+def test_importing_the_package_imports_neither_numpy_nor_mpi4py():
+    code = "import sys, parhelion; print(*sorted(set(sys.modules) & {'numpy', 'mpi4py', 'scipy', 'rich', 'click', 'typing'}))"
+    done = subprocess.run([sys.executable, "-S", "-c", "import sys; sys.path[:0] = " + repr(sys.path) + "\n" + code],
+                          capture_output=True, text=True, timeout=60)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
+def test_using_the_package_imports_nothing_heavy_besides_numpy_and_mpi4py():
+    heavy = "{'scipy', 'rich', 'click', 'matplotlib', 'h5py', 'meshio', 'jinja2', 'duckdb', 'msgspec'}"
+    flavor = python_flavors()[0]
+    done = python(f"import sys, parhelion; parhelion.Exchange; print(*sorted(set(sys.modules) & {heavy}))", **bound_to(flavor))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
+def test_names_that_do_not_exist_are_attribute_errors():
+    done = python("import parhelion\ntry: parhelion.Exchagne\nexcept AttributeError as error: print(error)")
+    assert "Exchagne" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_the_flavor_of_mpi4pys_library_is_loaded(flavor):
+    names = ",".join(built.name for built in python_flavors())
+    done = python(KNOW_ONLY, names, **bound_to(flavor))
+    assert f"LOADED {flavor.directory}" in done.stdout, done.stdout + done.stderr
+
+
+def test_an_mpi_that_parhelion_is_not_built_for_is_refused_with_the_remedy():
+    for there, missing in (two_flavors(), reversed(two_flavors())):
+        done = python(KNOW_ONLY, there.name, **bound_to(missing))
+        assert "REFUSED mpi4py is bound to" in done.stdout, done.stdout + done.stderr
+        assert f"make build MPI={missing.kind}" in done.stdout
+        assert f"MPI4PY_LIBMPI={there.mpi_library}" in done.stdout and str(there.mpiexec) in done.stdout
+
+
+def test_the_refusal_is_the_same_on_every_rank():
+    there, missing = two_flavors()
+    done, output = run_python(missing, 2, "-c", KNOW_ONLY, there.name)
+    assert done.ok and output.count("REFUSED mpi4py is bound to") == 2, output
+
+
+def test_a_package_without_any_build_says_so():
+    done = python(KNOW_ONLY, "", **bound_to(python_flavors()[0]))
+    assert "REFUSED" in done.stdout and "not built for any MPI" in done.stdout and "make build" in done.stdout
+
+
+def test_two_mpis_in_one_process_are_refused():
+    used, other = two_flavors()
+    code = f"import ctypes; ctypes.CDLL({str(other.mpi_library)!r})\n" + KNOW_ONLY
+    done = python(code, used.name, MPI4PY_LIBMPI=str(used.mpi_library), MPI4PY_MPIABI=bound_to(used)["MPI4PY_MPIABI"])
+    assert "REFUSED two MPIs" in done.stdout, done.stdout + done.stderr
+    assert str(other.mpi_library.resolve().parent) in done.stdout
+
+
+def test_ranks_that_see_only_themselves_are_warned():
+    code = "import parhelion; parhelion.Exchange"
+    flavor = python_flavors()[0]
+    done = python(code, **bound_to(flavor), OMPI_COMM_WORLD_RANK="1", OMPI_COMM_WORLD_SIZE="4", PMIX_RANK="")
+    if flavor.kind == "openmpi":
+        pytest.skip("these variables would confuse Open MPI itself")
+    assert "rank 1 of 4" in done.stderr and "sees 1 rank" in done.stderr

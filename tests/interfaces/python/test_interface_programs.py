@@ -1,0 +1,15 @@
+"""Every test of the programs beside this file, on ranks of every MPI that Parhelion is built for."""
+
+import pytest
+from program_runs import cases, failures, python_flavors
+
+
+def test_the_python_module_is_built():
+    assert python_flavors(), "no flavor has a Python module: run `make build`"
+
+
+@pytest.mark.parametrize(("program", "flavor", "ranks", "name"), [pytest.param(*case, id="-".join(map(str, case))) for case in cases()])
+def test_on_ranks(program, flavor, ranks, name):
+    results, otherwise = failures(program, flavor, ranks)
+    failure = results.get(name, otherwise)
+    assert not failure, failure
