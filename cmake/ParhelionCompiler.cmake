@@ -12,7 +12,7 @@ endif()
 add_library(parhelion_compile_options INTERFACE)
 target_compile_options(parhelion_compile_options INTERFACE -Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC bugs 105651 and 105562: false alarms from std::string's operator+ and destructor.
+  # False alarms from inlined code of std::string: operator+ (GCC bug 105651) and the destructor of temporaries.
   target_compile_options(parhelion_compile_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 # Programs name their direct needs only; a wrapper's extra libraries (Fortran, C++ bindings) drop out.
