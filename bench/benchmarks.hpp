@@ -12,7 +12,7 @@ namespace parhelion::bench {
 
 /// A case that has been checked but holds nothing yet: cases of a job need not fit into memory together.
 struct PlannedCase {
-    std::function<Case()> make;   // collective; throws Error on every rank or on none
+    std::function<Case()> make;  // collective; throws Error on every rank or on none
     std::size_t contenders = 0;
 };
 

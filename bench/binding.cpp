@@ -26,7 +26,7 @@ void run_only_on(std::size_t cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof set, &set);   // where it is refused, the list read back afterwards shows it
+    sched_setaffinity(0, sizeof set, &set);  // where it is refused, the list read back afterwards shows it
 }
 
 std::vector<int> listed(const CpuSet& cpus) {

@@ -9,9 +9,9 @@ namespace parhelion::bench {
 
 /// Which cpus each rank may run on. The same on every rank.
 struct Binding {
-    std::vector<std::string> hosts;          // by rank
-    std::vector<std::vector<int>> cpus;      // by rank, ascending
-    std::string by;                          // launcher, self or none
+    std::vector<std::string> hosts;      // by rank
+    std::vector<std::vector<int>> cpus;  // by rank, ascending
+    std::string by;                      // launcher, self or none
 
     /// Whether two ranks are on one host, each on a single cpu that is not the other's.
     bool on_own_cores(int rank, int other) const;

@@ -41,14 +41,14 @@ public:
 
 /// Seconds that this rank spent on making a contender.
 struct SetupTimes {
-    double pattern = 0;   // who exchanges what with whom
-    double plan = 0;      // buffers, types, requests, compiled copies
+    double pattern = 0;  // who exchanges what with whom
+    double plan = 0;     // buffers, types, requests, compiled copies
 };
 
 /// A contender by name, not yet made.
 struct Entry {
     std::string name;
-    std::string role;   // own, baseline, peer or floor
+    std::string role;  // own, baseline, peer or floor
     /// Collective; throws CannotRun on every rank, with the reason, or on none.
     std::function<std::unique_ptr<Contender>(SetupTimes&)> make;
     /// Left out when the job asks for all contenders.

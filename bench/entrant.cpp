@@ -38,7 +38,7 @@ Entrant::Entrant(const Entry& entry, Ground ground) : ground_(ground) {
     } catch (const std::exception& e) {
         failed = e.what();
     }
-    if (!cannot.empty()) outcome_.skipped = cannot;   // on every rank, so there is nothing to agree on
+    if (!cannot.empty()) outcome_.skipped = cannot;  // on every rank, so there is nothing to agree on
     outcome_.error = agreed(ground_.comm, failed);
     if (!outcome_.skipped && !outcome_.error) contender_ = std::move(made);
 }
@@ -83,7 +83,7 @@ void Entrant::judge() {
 }
 
 void Entrant::verify_first_exchanges() {
-    constexpr int rounds = 4;   // double buffers are used twice each
+    constexpr int rounds = 4;  // double buffers are used twice each
     attempt([&] {
         for (int i = 0; i < rounds; ++i) checked_round(1);
     });
@@ -151,7 +151,8 @@ double Entrant::slowest(double mine) const {
 std::vector<std::vector<double>> Entrant::samples_of_all_ranks() const {
     const std::size_t each = samples_.size();
     std::vector<double> all(each * static_cast<std::size_t>(ground_.comm.rank() == 0 ? ground_.comm.size() : 0));
-    MPI_Gather(samples_.data(), static_cast<int>(each), MPI_DOUBLE, all.data(), static_cast<int>(each), MPI_DOUBLE, 0, comm());
+    MPI_Gather(samples_.data(), static_cast<int>(each), MPI_DOUBLE, all.data(), static_cast<int>(each), MPI_DOUBLE, 0,
+               comm());
     std::vector<std::vector<double>> by_rank;
     for (auto first = all.begin(); first != all.end() && each > 0; first += static_cast<std::ptrdiff_t>(each))
         by_rank.emplace_back(first, first + static_cast<std::ptrdiff_t>(each));

@@ -56,8 +56,8 @@ private:
     SetupTimes setup_;
     std::vector<double> samples_;
     unsigned round_ = 0;
-    std::int64_t wrong_ = 0;   // elements on this rank, over all rounds
-    double exchange_s_ = 0;    // estimate, maximum over ranks
+    std::int64_t wrong_ = 0;  // elements on this rank, over all rounds
+    double exchange_s_ = 0;   // estimate, maximum over ranks
 };
 
 }  // namespace parhelion::bench

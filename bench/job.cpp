@@ -5,7 +5,6 @@
 #include <fstream>
 #include <sstream>
 
-
 namespace parhelion::bench {
 
 namespace {
@@ -15,7 +14,8 @@ using nlohmann::json;
 std::string text_of(const std::string& path) {
     std::ifstream file(path);
     std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) throw Error("cannot read the job " + path + ": give an existing, non-empty file");
+    if (!file || !(text << file.rdbuf()))
+        throw Error("cannot read the job " + path + ": give an existing, non-empty file");
     return text.str();
 }
 
@@ -83,10 +83,11 @@ std::int64_t integer_of(const json& object, const std::string& key, std::int64_t
                         std::int64_t most) {
     if (!object.contains(key)) return fallback;
     const json& value = object.at(key);
-    const bool whole = value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX);
+    const bool whole =
+        value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX);
     if (!whole || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most)
-        throw Error("job: '" + key + "' is " + value.dump() + ": give a whole number from " + std::to_string(least) + " to " +
-                    std::to_string(most));
+        throw Error("job: '" + key + "' is " + value.dump() + ": give a whole number from " + std::to_string(least) +
+                    " to " + std::to_string(most));
     return value.get<std::int64_t>();
 }
 

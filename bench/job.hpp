@@ -12,14 +12,14 @@ namespace parhelion::bench {
 
 /// What to measure: schema `parhelion.job/1`, see docs/architecture.md.
 struct Job {
-    std::string benchmark;   // halo or gather
+    std::string benchmark;  // halo or gather
     int ranks = 0;
     int launch = 0;
     std::uint64_t seed = 1;
     int repetitions = 30;
     double min_sample_s = 0.0005;
     bool bind = true;
-    std::vector<std::string> contenders;   // empty: all
+    std::vector<std::string> contenders;  // empty: all
     std::vector<nlohmann::json> cases;
 };
 

@@ -50,9 +50,11 @@ json mpi_facts() {
 }
 
 bool steers_communication(const std::string& variable) {
-    static const std::array<const char*, 13> prefixes{"MPIR_", "MPICH_", "MPIEXEC_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "I_MPI_",
-                                                      "UCX_", "FI_", "PARHELION_", "OMP_", "HYDRA_", "LD_PRELOAD"};
-    return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* prefix) { return variable.rfind(prefix, 0) == 0; });
+    static const std::array<const char*, 13> prefixes{"MPIR_",     "MPICH_", "MPIEXEC_",  "OMPI_MCA_", "PRTE_MCA_",
+                                                      "PMIX_MCA_", "I_MPI_", "UCX_",      "FI_",       "PARHELION_",
+                                                      "OMP_",      "HYDRA_", "LD_PRELOAD"};
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](const char* prefix) { return variable.rfind(prefix, 0) == 0; });
 }
 
 json control_variables() {
@@ -60,7 +62,8 @@ json control_variables() {
     for (char** entry = environ; *entry; ++entry) {
         const std::string text = *entry;
         const auto equals = text.find('=');
-        if (equals != std::string::npos && steers_communication(text)) found[text.substr(0, equals)] = text.substr(equals + 1);
+        if (equals != std::string::npos && steers_communication(text))
+            found[text.substr(0, equals)] = text.substr(equals + 1);
     }
     return found;
 }
@@ -77,15 +80,9 @@ json flavor_name() {
 }  // namespace
 
 json launch_facts(const Binding& binding, double mpi_init_s) {
-    return {{"ranks", binding.hosts.size()},
-            {"mpi", mpi_facts()},
-            {"mpi_init_s", mpi_init_s},
-            {"libraries", loaded_libraries()},
-            {"binding", binding.cpus},
-            {"bound_by", binding.by},
-            {"hosts", binding.hosts},
-            {"cvars", control_variables()},
-            {"flavor", flavor_name()}};
+    return {{"ranks", binding.hosts.size()},   {"mpi", mpi_facts()},           {"mpi_init_s", mpi_init_s},
+            {"libraries", loaded_libraries()}, {"binding", binding.cpus},      {"bound_by", binding.by},
+            {"hosts", binding.hosts},          {"cvars", control_variables()}, {"flavor", flavor_name()}};
 }
 
 }  // namespace parhelion::bench

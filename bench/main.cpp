@@ -84,8 +84,10 @@ int or_abort(const std::function<int()>& work) {
 void silence_false_alarm() { setenv("OMPI_MCA_opal_common_ucx_verbose", "-1", 0); }
 
 int usage() {
-    std::fputs("usage: mpiexec -n RANKS phl-bench JOB.json RECORD.jsonl\n"
-               "       phl-bench --list\n", stderr);
+    std::fputs(
+        "usage: mpiexec -n RANKS phl-bench JOB.json RECORD.jsonl\n"
+        "       phl-bench --list\n",
+        stderr);
     return bad_input;
 }
 

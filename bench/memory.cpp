@@ -9,7 +9,7 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr std::size_t guard_bytes = 64;   // a cache line: keeps the block's alignment
+constexpr std::size_t guard_bytes = 64;  // a cache line: keeps the block's alignment
 constexpr std::byte guard_pattern{0xC5};
 
 std::size_t round_up(std::size_t bytes) { return (bytes + guard_bytes - 1) / guard_bytes * guard_bytes; }
@@ -32,7 +32,9 @@ PrivateMemory::PrivateMemory(int blocks, std::size_t bytes) : bytes_(bytes) {
     }
 }
 
-std::byte* PrivateMemory::block(int index) const { return blocks_[static_cast<std::size_t>(index)].get() + guard_bytes; }
+std::byte* PrivateMemory::block(int index) const {
+    return blocks_[static_cast<std::size_t>(index)].get() + guard_bytes;
+}
 
 std::int64_t PrivateMemory::count_damaged_guards() const {
     std::int64_t damaged = 0;

@@ -9,7 +9,8 @@ namespace {
 
 class Own : public Contender {
 public:
-    Own(Exchange exchange, std::shared_ptr<Values> values) : exchange_(std::move(exchange)), values_(std::move(values)) {}
+    Own(Exchange exchange, std::shared_ptr<Values> values)
+        : exchange_(std::move(exchange)), values_(std::move(values)) {}
 
     void exchange() override { exchange_(); }
     Values& values() override { return *values_; }
@@ -55,8 +56,8 @@ void require_usable(const OwnWay& way, const Communicator& comm) {
     if (!agreed.empty()) throw CannotRun(agreed);
 }
 
-std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Pattern()>& pattern, std::vector<Field> fields,
-                                    std::shared_ptr<Values> values, SetupTimes& times) {
+std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Pattern()>& pattern,
+                                    std::vector<Field> fields, std::shared_ptr<Values> values, SetupTimes& times) {
     Pattern built = timed(times.pattern, pattern);
     return timed(times.plan, [&] {
         Exchange exchange{std::move(built), std::move(fields), {.transport = way.transport}};

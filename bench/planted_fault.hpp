@@ -23,7 +23,7 @@ public:
 
 private:
     std::unique_ptr<Contender> right_;
-    std::byte* victim_;   // null on the ranks without fault
+    std::byte* victim_;  // null on the ranks without fault
 };
 
 inline bool is_last_rank(MPI_Comm comm) {

@@ -29,7 +29,7 @@ private:
 
     MPI_Comm pair_ = MPI_COMM_NULL;
     std::unique_ptr<SharedWindow> window_;
-    Flag* flags_[2] = {nullptr, nullptr};   // what rank 0 and rank 1 post
+    Flag* flags_[2] = {nullptr, nullptr};  // what rank 0 and rank 1 post
     int rank_ = -1;
     std::uint32_t probes_ = 0;
 };

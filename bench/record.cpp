@@ -40,7 +40,8 @@ Record::Record(const std::string& path, const Communicator& comm, int launch)
     validate_together(comm, [&] {
         if (!writes_) return;
         file_.open(path, std::ios::app);
-        if (!file_) throw Error("cannot write the record " + path + ": give a file in a folder that exists and is yours");
+        if (!file_)
+            throw Error("cannot write the record " + path + ": give a file in a folder that exists and is yours");
     });
 }
 

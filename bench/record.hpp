@@ -16,11 +16,11 @@ struct Outcome {
     std::string contender, role;
     std::optional<std::string> skipped, error;
     bool verified = false;
-    double pattern_s = 0, plan_s = 0, first_s = 0;   // maximum over ranks
+    double pattern_s = 0, plan_s = 0, first_s = 0;  // maximum over ranks
     std::int64_t iterations = 0;
     std::vector<std::vector<double>> samples_by_rank;
     std::vector<std::optional<double>> probe_ns;
-    Traffic traffic;                                  // maximum over ranks
+    Traffic traffic;  // maximum over ranks
     nlohmann::json explain;
 };
 

@@ -20,7 +20,7 @@ std::vector<std::size_t> shuffled(std::size_t count, std::mt19937_64& random) {
 // Every contender has its turn in every repetition, each time in another order: a drift of the machine, and what one
 // contender leaves in the caches for the next, meet all of them alike.
 void take_turns(std::deque<Entrant>& entrants, const Job& job) {
-    std::mt19937_64 random(job.seed + (static_cast<std::uint64_t>(job.launch) << 32));   // another order in every launch
+    std::mt19937_64 random(job.seed + (static_cast<std::uint64_t>(job.launch) << 32));  // another order in every launch
     for (int repetition = 0; repetition < job.repetitions; ++repetition)
         for (std::size_t which : shuffled(entrants.size(), random))
             if (entrants[which].in_race()) entrants[which].take_sample();

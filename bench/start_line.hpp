@@ -25,10 +25,10 @@ private:
 
     Communicator node_;
     bool crowded_;
-    MPI_Comm leaders_ = MPI_COMM_NULL;   // first ranks of the nodes
+    MPI_Comm leaders_ = MPI_COMM_NULL;  // first ranks of the nodes
     SharedWindow window_;
-    Flag* arrived_;    // ranks of the node but the first, counted on and on
-    Flag* released_;   // starts so far
+    Flag* arrived_;   // ranks of the node but the first, counted on and on
+    Flag* released_;  // starts so far
     std::uint32_t starts_ = 0;
 };
 

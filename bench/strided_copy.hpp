@@ -11,8 +11,8 @@ namespace parhelion::bench {
 struct Region {
     std::byte* start = nullptr;
     std::size_t run_bytes = 0;
-    std::array<std::ptrdiff_t, 3> count{1, 1, 1};    // innermost first
-    std::array<std::ptrdiff_t, 3> stride{0, 0, 0};   // bytes
+    std::array<std::ptrdiff_t, 3> count{1, 1, 1};   // innermost first
+    std::array<std::ptrdiff_t, 3> stride{0, 0, 0};  // bytes
 
     std::size_t bytes() const { return run_bytes * static_cast<std::size_t>(count[0] * count[1] * count[2]); }
 };

@@ -25,8 +25,8 @@ private:
     Flag& flag_of(int rank) const { return *reinterpret_cast<Flag*>(window_.of(rank)); }
 
     int rank_;
-    bool crowded_;                     // more ranks than cores
-    std::vector<std::size_t> bytes_;   // distance of blocks, by rank
+    bool crowded_;                    // more ranks than cores
+    std::vector<std::size_t> bytes_;  // distance of blocks, by rank
     SharedWindow window_;
 };
 

@@ -11,7 +11,8 @@ GatherArray::GatherArray(const GatherParams& params, std::shared_ptr<const Index
 void GatherArray::refresh(unsigned round) {
     const auto keys = lane_keys(0, lanes(), round);
     with_lane_type(params_.element, [&]<class T>(T) {
-        write_values(reinterpret_cast<T*>(cells()), domain_->owned(), static_cast<std::uint64_t>(domain_->first()), keys);
+        write_values(reinterpret_cast<T*>(cells()), domain_->owned(), static_cast<std::uint64_t>(domain_->first()),
+                     keys);
         write_poison(reinterpret_cast<T*>(ghosts()), std::int64_t{domain_->ghosts()} * lanes());
     });
 }

@@ -12,10 +12,10 @@ namespace parhelion::bench {
 
 /// What the contenders of a gather case start from.
 struct GatherSetup {
-    MPI_Comm comm = MPI_COMM_WORLD;   // the library has a duplicate of it to itself
+    MPI_Comm comm = MPI_COMM_WORLD;  // the library has a duplicate of it to itself
     GatherParams params;
     std::shared_ptr<const IndexedDomain> domain;
-    std::shared_ptr<GatherArray> array;   // ordinary memory of this process
+    std::shared_ptr<GatherArray> array;  // ordinary memory of this process
     std::shared_ptr<MadeOnce<GatherArray>> node_shared = std::make_shared<MadeOnce<GatherArray>>();
 };
 

@@ -35,10 +35,12 @@ ContenderPointer make_planted_fault(const GatherSetup& setup, SetupTimes& times)
 std::vector<Entry> gather_contenders(const GatherSetup& setup) {
     std::vector<Entry> entries;
     for (const OwnWay& way : own_ways())
-        entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_gather(way, setup, times); }, way.only_by_name});
+        entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_gather(way, setup, times); },
+                           way.only_by_name});
     for (const Named& named : others)
         entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }});
-    entries.push_back({"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(setup, times); }, true});
+    entries.push_back(
+        {"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(setup, times); }, true});
     return entries;
 }
 

@@ -32,7 +32,8 @@ class GatherPut : public Contender {
 public:
     GatherPut(const GatherSetup& setup, IndexLists lists)
         : lists_(std::move(lists)), places_(places_at_targets(setup.comm, *setup.domain, lists_)),
-          memory_(std::make_shared<WindowMemory>(setup.comm, static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes())),
+          memory_(std::make_shared<WindowMemory>(
+              setup.comm, static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes())),
           array_(setup.params, setup.domain, memory_), buffer_(1, lists_.cells.size() * setup.params.cell_bytes()),
           readers_(group_of(setup.comm, lists_.targets)), owners_(group_of(setup.comm, lists_.sources)) {}
 
@@ -66,7 +67,7 @@ private:
     }
 
     IndexLists lists_;
-    std::vector<std::int64_t> places_;   // in cells
+    std::vector<std::int64_t> places_;  // in cells
     std::shared_ptr<WindowMemory> memory_;
     GatherArray array_;
     PrivateMemory buffer_;
@@ -76,7 +77,8 @@ private:
 }  // namespace
 
 ContenderPointer make_gather_put(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
+    IndexLists lists =
+        timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
     return timed(times.plan, [&] { return std::make_unique<GatherPut>(setup, std::move(lists)); });
 }
 

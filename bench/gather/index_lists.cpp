@@ -36,8 +36,8 @@ void ask_owners(MPI_Comm comm, const IndexedDomain& domain, IndexLists& lists) {
     std::vector<global_index> asked(lists.send_offset.back());
     std::vector<MPI_Request> requests;
     for (std::size_t t = 0; t < lists.targets.size(); ++t)
-        MPI_Irecv(asked.data() + lists.send_offset[t], static_cast<int>(lists.sent_to(t)), MPI_INT64_T, lists.targets[t], 0,
-                  comm, &requests.emplace_back());
+        MPI_Irecv(asked.data() + lists.send_offset[t], static_cast<int>(lists.sent_to(t)), MPI_INT64_T,
+                  lists.targets[t], 0, comm, &requests.emplace_back());
     for (std::size_t s = 0; s < lists.sources.size(); ++s)
         MPI_Isend(domain.ghost_ids().data() + lists.ghost_offset[s], static_cast<int>(lists.read_from(s)), MPI_INT64_T,
                   lists.sources[s], 0, comm, &requests.emplace_back());
@@ -79,7 +79,8 @@ std::vector<std::int64_t> places_at_targets(MPI_Comm comm, const IndexedDomain& 
 }
 
 Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes) {
-    return {static_cast<std::int64_t>(lists.cells.size() * cell_bytes), static_cast<std::int64_t>(lists.targets.size())};
+    return {static_cast<std::int64_t>(lists.cells.size() * cell_bytes),
+            static_cast<std::int64_t>(lists.targets.size())};
 }
 
 void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes, std::byte* to) {

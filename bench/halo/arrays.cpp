@@ -10,17 +10,17 @@ enum class Expect { owned, ghost, untouched };
 
 /// What must be in the cells of one row that share a place (low ghosts, owned, high ghosts) along the fastest dimension.
 struct Segment {
-    std::int64_t first_cell;   // index in the extended array
+    std::int64_t first_cell;  // index in the extended array
     std::int64_t cells;
-    std::uint64_t first_id;    // global index of the first cell; the others follow
+    std::uint64_t first_id;  // global index of the first cell; the others follow
     Expect expect;
 };
 
 /// Where one coordinate of the extended array lies.
 struct Place {
     bool is_ghost;
-    bool exists;           // false beyond an end that is not periodic
-    std::int64_t global;   // wrapped
+    bool exists;          // false beyond an end that is not periodic
+    std::int64_t global;  // wrapped
 };
 
 Place place_of(const HaloGeometry& geometry, std::size_t d, std::int64_t cell) {
@@ -67,7 +67,8 @@ void for_each_segment(const HaloGeometry& geometry, Visit&& visit) {
         const Row row = row_at(geometry, number);
         for (int part = 0; part < 3; ++part) {
             const Place place = place_of(geometry, 0, starts[part]);
-            visit(Segment{row.first_cell + starts[part], lengths[part], row.first_id + static_cast<std::uint64_t>(place.global),
+            visit(Segment{row.first_cell + starts[part], lengths[part],
+                          row.first_id + static_cast<std::uint64_t>(place.global),
                           expectation(geometry, row.ghost_dims + place.is_ghost, row.exists && place.exists)});
         }
     }
@@ -86,8 +87,10 @@ void HaloArrays::refresh(unsigned round) {
             T* elements = reinterpret_cast<T*>(field(f));
             for_each_segment(geometry_, [&](const Segment& s) {
                 T* first = elements + s.first_cell * lanes_;
-                if (s.expect == Expect::owned) write_values(first, s.cells, s.first_id, keys);
-                else write_poison(first, s.cells * lanes_);
+                if (s.expect == Expect::owned)
+                    write_values(first, s.cells, s.first_id, keys);
+                else
+                    write_poison(first, s.cells * lanes_);
             });
         }
     });
@@ -113,12 +116,13 @@ Region region_of(const HaloGeometry& geometry, const Box& box, std::byte* field)
     const Coordinates cells = extended(geometry);
     Region region{field, geometry.cell_bytes * static_cast<std::size_t>(box.extent(0))};
     auto stride = static_cast<std::ptrdiff_t>(geometry.cell_bytes);
-    std::size_t level = 0;       // the next level of strides to fill
-    bool contiguous = true;      // so far the box spans whole rows
+    std::size_t level = 0;   // the next level of strides to fill
+    bool contiguous = true;  // so far the box spans whole rows
     for (std::size_t d = 0; d < max_dimensions; ++d) {
         region.start += box.lo[d] * stride;
         const std::int64_t size = box.extent(static_cast<int>(d));
-        if (d > 0 && contiguous) region.run_bytes *= static_cast<std::size_t>(size);
+        if (d > 0 && contiguous)
+            region.run_bytes *= static_cast<std::size_t>(size);
         else if (d > 0 && size > 1) {
             const bool joins = level > 0 && stride == region.count[level - 1] * region.stride[level - 1];
             if (joins) {

@@ -24,7 +24,7 @@ public:
 private:
     HaloGeometry geometry_;
     Element element_;
-    int lanes_;   // scalars per cell
+    int lanes_;  // scalars per cell
     int fields_;
     std::shared_ptr<const Memory> memory_;
 };

@@ -12,10 +12,10 @@ namespace parhelion::bench {
 
 /// What the contenders of a halo case start from.
 struct HaloSetup {
-    MPI_Comm comm = MPI_COMM_WORLD;   // the library has a duplicate of it to itself
+    MPI_Comm comm = MPI_COMM_WORLD;  // the library has a duplicate of it to itself
     HaloParams params;
     HaloGeometry geometry;
-    std::shared_ptr<HaloArrays> arrays;   // ordinary memory of this process
+    std::shared_ptr<HaloArrays> arrays;  // ordinary memory of this process
     std::shared_ptr<MadeOnce<HaloArrays>> node_shared = std::make_shared<MadeOnce<HaloArrays>>();
 };
 

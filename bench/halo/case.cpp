@@ -4,7 +4,6 @@
 
 #include "parhelion/core/error.hpp"
 
-
 namespace parhelion::bench {
 
 namespace {
@@ -45,11 +44,13 @@ nlohmann::json params_of(const HaloParams& params, int ranks) {
 // kernel would end a process later, when the pages are touched.
 void check_memory(const HaloGeometry& geometry, const HaloParams& params, int ranks_here) {
     constexpr double gib = 1 << 30;
-    const double wanted = 2.0 * static_cast<double>(cells_per_array(geometry)) * static_cast<double>(geometry.cell_bytes) * params.fields * ranks_here;
+    const double wanted = 2.0 * static_cast<double>(cells_per_array(geometry)) *
+                          static_cast<double>(geometry.cell_bytes) * params.fields * ranks_here;
     const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     if (wanted > 0.9 * present)
-        throw Error("job: the " + std::to_string(ranks_here) + " ranks of a node would need " + std::to_string(wanted / gib) +
-                    " GiB, and it has " + std::to_string(present / gib) + " GiB: use a smaller extent, fewer fields or more nodes");
+        throw Error("job: the " + std::to_string(ranks_here) + " ranks of a node would need " +
+                    std::to_string(wanted / gib) + " GiB, and it has " + std::to_string(present / gib) +
+                    " GiB: use a smaller extent, fewer fields or more nodes");
 }
 
 std::shared_ptr<HaloArrays> private_arrays(const HaloGeometry& geometry, const HaloParams& params) {

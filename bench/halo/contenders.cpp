@@ -43,7 +43,8 @@ const std::vector<Named>& others() {
 
 ContenderPointer make_planted_fault(const HaloSetup& setup, SetupTimes& times) {
     auto right = make_hand_packed(setup, Grouping::per_direction, times);
-    return std::make_unique<PlantedFault>(std::move(right), is_last_rank(setup.comm) ? setup.arrays->field(0) : nullptr);
+    return std::make_unique<PlantedFault>(std::move(right),
+                                          is_last_rank(setup.comm) ? setup.arrays->field(0) : nullptr);
 }
 
 }  // namespace
@@ -51,10 +52,12 @@ ContenderPointer make_planted_fault(const HaloSetup& setup, SetupTimes& times) {
 std::vector<Entry> halo_contenders(const HaloSetup& setup) {
     std::vector<Entry> entries;
     for (const OwnWay& way : own_ways())
-        entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_halo(way, setup, times); }, way.only_by_name});
+        entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_halo(way, setup, times); },
+                           way.only_by_name});
     for (const Named& named : others())
         entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }});
-    entries.push_back({"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(setup, times); }, true});
+    entries.push_back(
+        {"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(setup, times); }, true});
     return entries;
 }
 

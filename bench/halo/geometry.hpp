@@ -14,18 +14,18 @@ namespace parhelion::bench {
 
 /// A halo case as the job states it; lists have one entry per dimension, in the job's order of dimensions.
 struct HaloParams {
-    std::vector<int> grid;       // ranks per dimension; the last dimension's coordinate changes fastest with the rank
-    std::vector<int> extent;     // owned cells of each rank
+    std::vector<int> grid;    // ranks per dimension; the last dimension's coordinate changes fastest with the rank
+    std::vector<int> extent;  // owned cells of each rank
     int halo = 1;
     int fields = 1;
     Element element;
     int components = 1;
-    bool full = true;            // edges and corners too, not faces alone
+    bool full = true;  // edges and corners too, not faces alone
     std::vector<bool> periodic;
-    bool first_fastest = true;   // order "F"; "C" when false
+    bool first_fastest = true;  // order "F"; "C" when false
 };
 
-using Offset = std::array<int, max_dimensions>;   // to a neighbor in the process grid: each -1, 0 or 1
+using Offset = std::array<int, max_dimensions>;  // to a neighbor in the process grid: each -1, 0 or 1
 
 /// One rank's place in the process grid. Dimensions are in memory order from here on: dimension 0 is the fastest,
 /// whatever the job's order was; unused dimensions have extent 1 and no halo.

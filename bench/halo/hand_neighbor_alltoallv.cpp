@@ -33,7 +33,8 @@ public:
         for (std::size_t i = 0; i < messages.sends.size(); ++i) pack_message(messages.sends[i], send_buffers[i]);
     }
     void unpack_all() {
-        for (std::size_t i = 0; i < messages.receives.size(); ++i) unpack_message(receive_buffers[i], messages.receives[i]);
+        for (std::size_t i = 0; i < messages.receives.size(); ++i)
+            unpack_message(receive_buffers[i], messages.receives[i]);
     }
 
     Messages messages;
@@ -71,8 +72,8 @@ public:
     explicit StartAnew(Packed& packed) : p_(packed) {}
     MPI_Request* operator()() {
         MPI_Ineighbor_alltoallv(p_.send_buffers.start(), p_.sent.counts.data(), p_.sent.offsets.data(), MPI_BYTE,
-                                p_.receive_buffers.start(), p_.received.counts.data(), p_.received.offsets.data(), MPI_BYTE,
-                                p_.neighborhood.get(), &request_);
+                                p_.receive_buffers.start(), p_.received.counts.data(), p_.received.offsets.data(),
+                                MPI_BYTE, p_.neighborhood.get(), &request_);
         return &request_;
     }
 
@@ -88,8 +89,8 @@ class StartPersistent {
 public:
     explicit StartPersistent(Packed& p) {
         MPI_Neighbor_alltoallv_init(p.send_buffers.start(), p.sent.counts.data(), p.sent.offsets.data(), MPI_BYTE,
-                                    p.receive_buffers.start(), p.received.counts.data(), p.received.offsets.data(), MPI_BYTE,
-                                    p.neighborhood.get(), MPI_INFO_NULL, &request_);
+                                    p.receive_buffers.start(), p.received.counts.data(), p.received.offsets.data(),
+                                    MPI_BYTE, p.neighborhood.get(), MPI_INFO_NULL, &request_);
     }
     ~StartPersistent() { MPI_Request_free(&request_); }
     StartPersistent(const StartPersistent&) = delete;

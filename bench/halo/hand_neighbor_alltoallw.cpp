@@ -12,8 +12,8 @@ class HandNeighborAlltoallw : public Contender {
 public:
     HandNeighborAlltoallw(const HaloSetup& setup, Messages messages)
         : arrays_(setup.arrays), messages_(std::move(messages)),
-          ones_(messages_.sends.size() + messages_.receives.size() + 1, 1),
-          zeros_(ones_.size(), 0), neighborhood_(setup.comm, ranks_of(messages_.receives), ranks_of(messages_.sends)) {
+          ones_(messages_.sends.size() + messages_.receives.size() + 1, 1), zeros_(ones_.size(), 0),
+          neighborhood_(setup.comm, ranks_of(messages_.receives), ranks_of(messages_.sends)) {
         add_message_types(messages_.sends, send_types_);
         add_message_types(messages_.receives, receive_types_);
     }

@@ -9,7 +9,8 @@ IsendMessages::IsendMessages(MPI_Comm comm, Messages messages)
 void IsendMessages::post_receives() {
     for (std::size_t i = 0; i < receives_.size(); ++i) {
         const Message& message = messages_.receives[i];
-        MPI_Irecv(receive_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm_, &receives_[i]);
+        MPI_Irecv(receive_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm_,
+                  &receives_[i]);
     }
 }
 
@@ -17,7 +18,8 @@ void IsendMessages::pack_and_send() {
     for (std::size_t i = 0; i < sends_.size(); ++i) {
         const Message& message = messages_.sends[i];
         pack_message(message, send_buffers_[i]);
-        MPI_Isend(send_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm_, &sends_[i]);
+        MPI_Isend(send_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm_,
+                  &sends_[i]);
     }
 }
 

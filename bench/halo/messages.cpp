@@ -20,14 +20,16 @@ Message message_of(const HaloArrays& arrays, const Box& box, int rank, int tag) 
 
 // The ghosts on one side of a rank that is its own neighbor hold its cells from the other side.
 Box shifted_by_extent(const HaloGeometry& geometry, const Offset& offset, Box box) {
-    for (std::size_t d = 0; d < max_dimensions; ++d) box.lo[d] -= offset[d] * geometry.extent[d], box.hi[d] -= offset[d] * geometry.extent[d];
+    for (std::size_t d = 0; d < max_dimensions; ++d)
+        box.lo[d] -= offset[d] * geometry.extent[d], box.hi[d] -= offset[d] * geometry.extent[d];
     return box;
 }
 
 // Sender and receiver both sort by the sender's offset, so that the regions of a joined message meet their partners.
 std::vector<Message> joined_by_rank(std::vector<Message> messages) {
-    std::stable_sort(messages.begin(), messages.end(),
-                     [](const Message& a, const Message& b) { return std::pair(a.rank, a.tag) < std::pair(b.rank, b.tag); });
+    std::stable_sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) {
+        return std::pair(a.rank, a.tag) < std::pair(b.rank, b.tag);
+    });
     std::vector<Message> joined;
     for (Message& message : messages) {
         if (joined.empty() || joined.back().rank != message.rank) joined.push_back({message.rank, 0, 0, {}});
@@ -41,7 +43,8 @@ std::vector<Message> joined_by_rank(std::vector<Message> messages) {
 std::vector<std::size_t> offsets_of(const std::vector<Message>& messages) {
     constexpr std::size_t line = 64;
     std::vector<std::size_t> offsets{0};
-    for (const Message& message : messages) offsets.push_back(offsets.back() + (message.bytes + line - 1) / line * line);
+    for (const Message& message : messages)
+        offsets.push_back(offsets.back() + (message.bytes + line - 1) / line * line);
     return offsets;
 }
 

@@ -8,7 +8,7 @@ namespace parhelion::bench {
 
 /// One message: regions of all fields, one behind the other, in an order on which sender and receiver agree.
 struct Message {
-    int rank = 0;   // the other end
+    int rank = 0;  // the other end
     int tag = 0;
     std::size_t bytes = 0;
     std::vector<Region> regions;
@@ -49,7 +49,7 @@ public:
     std::size_t offset(std::size_t message) const { return offsets_[message]; }
 
 private:
-    std::vector<std::size_t> offsets_;   // one more than there are messages
+    std::vector<std::size_t> offsets_;  // one more than there are messages
     PrivateMemory memory_;
 };
 

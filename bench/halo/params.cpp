@@ -67,7 +67,8 @@ void check_halo(const HaloParams& params) {
 void check_size(const HaloParams& params) {
     double bytes = 1.0 * params.fields * params.components * params.element.size;
     for (int extent : params.extent) bytes *= extent + 2.0 * params.halo;
-    if (bytes > 1e15) throw Error("job: a case wants more than 1e15 bytes on each rank: use a smaller extent or fewer fields");
+    if (bytes > 1e15)
+        throw Error("job: a case wants more than 1e15 bytes on each rank: use a smaller extent or fewer fields");
 }
 
 }  // namespace
