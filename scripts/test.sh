@@ -18,13 +18,16 @@ suite() {
     "$@" 2>&1 | tee "$log"
     status=$?
     line=$(grep -E "$pattern" "$log" | tail -n 1)
-    ((status == 0)) || failed=1
+    line=${line:-no result}
+    ((status == 0)) || failed=1 line+=", see $log"
     summary+=("$(printf '%-4s %4d s  %-26s %s' "$( ((status == 0)) && echo ok || echo FAIL)" \
-        $((SECONDS - start)) "$name" "${line:-see $log}")")
+        $((SECONDS - start)) "$name" "$line")")
 }
 
 cpp() { suite "C++ $1" '^[0-9]+% tests passed' "${make[@]}" test-cpp "${@:2}"; }
 
+# First of all, for a new environment clears build/, and the logs with it.
+"${make[@]}" setup || exit 1
 mkdir -p "$logs"
 cpp "openmpi" MPI=openmpi
 cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
