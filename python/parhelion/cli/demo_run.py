@@ -23,6 +23,7 @@ def run_demo(ranks: int | None, flavor: str | None, cells: int, out: Path, outpu
     say(f"Parhelion on {count} ranks: each of them owns a block and keeps copies (ghosts) of what its neighbors own.")
     say("Every contender fills the same ghosts; every value is verified before a time counts.\n")
     halo = _measure("halo", _halo_cases(count), flavor, output)
+    say()
     gather = _measure("gather", _gather_cases(count, cells, output), flavor, output)
     records = [halo, gather]
     files = _report(records, out, output)
