@@ -1,0 +1,58 @@
+"""The README's examples run as they stand there and print what it says."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from parhelion import launch
+
+from readme import ROOT, blocks, promised_output, write_files
+
+FLAVOR = launch.default_flavor()
+TREE = ROOT / "build" / FLAVOR.name
+RANKS = 2
+
+
+def output_of(program: Path | str, directory: Path, *args: str) -> list[str]:
+    lines: list[str] = []
+    done = launch.run(RANKS, program, args, flavor=FLAVOR, cwd=directory, timeout=120, on_line=lines.append)
+    assert done.ok, "\n".join(lines)
+    return lines
+
+
+def tool(name: str) -> str:
+    linked = ROOT / ".venv" / "tools" / name
+    return str(linked) if linked.exists() else shutil.which(name) or pytest.skip(f"no {name} here")
+
+
+def execute(*command: str, cwd: Path) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("program", ["heat.py", "assemble.py"])
+def test_the_python_examples_print_what_the_readme_says(program, tmp_path):
+    write_files(tmp_path, program)
+    assert output_of(sys.executable, tmp_path, program) == promised_output(program)
+
+
+def test_the_compiled_examples_build_against_an_installation_and_print_what_the_readme_says(tmp_path):
+    if not (TREE / "cmake_install.cmake").exists():
+        pytest.skip(f"{TREE} is not there: the package was not built by make")
+    cmake, prefix = tool("cmake"), tmp_path / "prefix"
+    write_files(tmp_path, "heat.cpp", "ring.c", "CMakeLists.txt")
+    execute(cmake, "--install", str(TREE), "--prefix", str(prefix), cwd=tmp_path)
+    ninja = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}"]
+    execute(cmake, "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release", *ninja, cwd=tmp_path)
+    execute(cmake, "--build", "build", cwd=tmp_path)
+    for program in ("heat", "ring"):
+        assert output_of(tmp_path / "build" / program, tmp_path) == promised_output(program)
+
+
+def test_the_commands_that_the_readme_names_exist():
+    described = {line.split()[1] for text in blocks("sh") for line in text.splitlines() if line.startswith("make ")}
+    known = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert described, "the README shows no make commands"
+    assert described <= {line.split()[0] for line in known.splitlines() if line.startswith("  ")}
