@@ -49,7 +49,7 @@ void IndexMap::begin_reverse(const CellValues& values, Reduction reduction) {
 
 void IndexMap::end_reverse(const CellValues& values) {
     const Active active = take(values, Direction::reverse);
-    active.exchange->end_reverse(values.owned, values.element.scalar, active.reduction);
+    active.exchange->end_reverse(values.owned, active.values.element.scalar, active.reduction);
 }
 
 }  // namespace parhelion

@@ -21,10 +21,9 @@ contains
   subroutine check_failure(what, status, expected, message, words)
     character(*), intent(in) :: what, words
     integer, intent(in) :: status, expected
-    character(:), allocatable, intent(inout) :: message
-    if (.not. allocated(message)) message = ''
+    character(*), intent(inout) :: message
     call check(status == expected, what // ': status')
-    call check(index(message, words) > 0, what // ': message "' // message // '"')
+    call check(index(message, words) > 0, what // ': message "' // trim(message) // '"')
     message = ''
   end subroutine
 

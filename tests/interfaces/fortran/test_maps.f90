@@ -23,7 +23,7 @@ contains
     type(index_map) :: map
     integer, allocatable :: ids(:), back(:), owners(:), cells(:), mine(:)
     integer(int64), allocatable :: wide(:)
-    integer :: i
+    integer :: i, nobody(1)
     ids = ghosts_of(rank)
     call map%init(world, owned_by(rank), int(ids, int64))
     call check(map%owned_size() == owned_by(rank) .and. map%ghost_size() == size(ids), 'sizes')
@@ -43,8 +43,8 @@ contains
     call map%to_local(wide, mine)
     call map%to_global(mine, cells)
     call check(all(cells == wide), 'local cell of a global id')
-    call map%to_local([before(ranks) + 1], mine(:min(1, size(mine))))
-    owners = ids
+    call map%to_local([before(ranks) + 1], nobody)
+    call check(nobody(1) == 0, 'local cell of an id that is not here')
     call map%owners(ids, owners)
     do i = 1, size(ids)
       call check(owners(i) == owner_of(ids(i)), 'owners')
@@ -134,7 +134,7 @@ contains
         call check(x(cells(2, i)) == faces(2, i), 'localize: other side')
       end if
     end do
-    call map%localize(faces, faces)
+    call map%localize_in_place(faces)
     call check(all(faces == cells), 'localize: again, in place')
   end subroutine
 

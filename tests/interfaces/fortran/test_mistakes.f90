@@ -17,24 +17,24 @@ contains
 
   subroutine bad_ghosts()
     type(index_map) :: map
-    integer :: status
-    character(:), allocatable :: message
+    integer :: status, i, cell(1)
+    character(300) :: message
     call map%init(world, 3, [3 * rank + 1], status, message)
     call check_failure('own ghost', status, phl_error_value, message, 'which this rank owns')
     call map%init(world, 3, [3 * ranks + 1], status, message)
     call check_failure('ghost beyond the end', status, phl_error_value, message, 'outside')
     call map%init(world, merge(-1, 3, rank == ranks - 1), stat=status, errmsg=message)
     call check_failure('negative size on one rank', status, phl_error_value, message, '-1')
-    call map%init(world, 0, [1, 2], [1], [3, 4, 5], status, message)
+    call map%init(world, 0, [(1, i=1, ranks)], [(1, i=1, ranks)], [(1, i=0, ranks)], status, message)
     call check_failure('lists of another length', status, phl_error_value, message, 'add up')
-    call map%localize([1], [1], status, message)
+    call map%localize([1], cell, status, message)
     call check_failure('a map that was never made', status, phl_error_handle, message, 'null')
   end subroutine
 
   subroutine bad_handles()
     type(index_map) :: map, copy
     integer :: status, x(3)
-    character(:), allocatable :: message
+    character(300) :: message
     call map%init(world, 3)
     copy = map
     call map%free()
@@ -49,11 +49,11 @@ contains
 
   subroutine bad_arrays()
     type(index_map) :: map
-    integer :: status, scalar, n
+    integer :: status, scalar, n, cell(1)
     real(real64), allocatable :: x(:), y(:, :), z(:, :)
     complex :: c(4)
     logical :: l(4)
-    character(:), allocatable :: message
+    character(300) :: message
     n = 4
     call map%init(world, n)
     allocate (x(n + 1), y(2, n), z(3, 0))
@@ -74,11 +74,11 @@ contains
     call check_failure('and of reals', status, phl_error_type, message, 'cannot be combined')
     call map%gather_end(x(:n), stat=status, errmsg=message)
     call check_failure('end without begin', status, phl_error_value, message, 'under way')
-    call map%localize([4 * ranks + 1], [0], status, message)
+    call map%localize([4 * ranks + 1], cell, status, message)
     call check_failure('index out of range', status, phl_error_value, message, 'outside of 1')
-    call map%localize([1, 2], [0], status, message)
+    call map%localize([1, 2], cell, status, message)
     call check_failure('indices that do not fit', status, phl_error_value, message, 'elements')
-    call map%to_global([5], [0], status, message)
+    call map%to_global([5], cell, status, message)
     call check_failure('local cell out of range', status, phl_error_value, message, 'local cell 5')
     call map%distribute(ranks, x, x(:n), status, message)
     call check_failure('a root that does not exist', status, phl_error_value, message, 'root')
@@ -91,7 +91,7 @@ contains
     type(halo_exchange) :: exchange
     real, target :: u(3)
     integer :: status
-    character(:), allocatable :: message
+    character(300) :: message
     call domain%init(world, [10, 10], process_grid=[ranks + 1, 1], stat=status, errmsg=message)
     call check_failure('process grid', status, phl_error_value, message, 'process grid')
     call domain%init(world, [4, 4], halo=-1, stat=status, errmsg=message)

@@ -1,0 +1,125 @@
+#include "descriptors.hpp"
+
+#include <cstring>
+
+#include "parhelion/core/error.hpp"
+
+namespace parhelion::fortran {
+namespace {
+
+Scalar integer_of(std::size_t bytes) {
+    switch (bytes) {
+        case 1: return Scalar::int8;
+        case 2: return Scalar::int16;
+        case 4: return Scalar::int32;
+        case 8: return Scalar::int64;
+        default: throw Error("integers of " + std::to_string(bytes) + " bytes are not known: use 1, 2, 4 or 8", ErrorKind::type);
+    }
+}
+
+bool is_integer(CFI_type_t type) {
+    return type == CFI_type_int8_t || type == CFI_type_int16_t || type == CFI_type_int32_t || type == CFI_type_int64_t;
+}
+
+bool is_logical(CFI_type_t type) {
+#ifdef CFI_type_Logical  // gfortran: any kind
+    return (type & CFI_type_mask) == CFI_type_Logical;
+#else
+    return type == CFI_type_Bool;
+#endif
+}
+
+template <class T>
+void store(std::byte* at, global_index value, const char* name) {
+    const T narrow = static_cast<T>(value);
+    if (narrow != value) throw Error(std::to_string(value) + " does not fit the integers of " + name + ": use a larger kind");
+    std::memcpy(at, &narrow, sizeof narrow);
+}
+
+template <class T>
+global_index load(const std::byte* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+}
+
+void require_integers(const CFI_cdesc_t& array, const char* name) {
+    if (array.type != CFI_type_int32_t && array.type != CFI_type_int64_t)
+        throw Error(std::string(name) + " must hold integers of 4 or 8 bytes", ErrorKind::type);
+}
+
+}  // namespace
+
+Kind kind_of(const CFI_cdesc_t& array) {
+    const auto size = static_cast<std::int32_t>(array.elem_len);
+    if (is_integer(array.type)) return {{integer_of(array.elem_len), size}};
+    if (is_logical(array.type)) return {{integer_of(array.elem_len), size}, true};
+    if (array.type == CFI_type_float) return {{Scalar::float32, size}};
+    if (array.type == CFI_type_double) return {{Scalar::float64, size}};
+    if (array.type == CFI_type_float_Complex) return {{Scalar::complex64, size}};
+    if (array.type == CFI_type_double_Complex) return {{Scalar::complex128, size}};
+    if (array.type == CFI_type_cptr) throw Error("addresses mean nothing on other ranks: exchange values", ErrorKind::type);
+    return {{Scalar::bytes, size}};
+}
+
+byte_count require_contiguous(const CFI_cdesc_t& array, const char* name) {
+    byte_count count = 1;
+    for (int d = 0; d < array.rank; ++d) {
+        if (array.dim[d].extent < 0)
+            throw Error(std::string(name) + " is an array of assumed size, whose extent is not known: declare it as (:)");
+        count *= array.dim[d].extent;
+    }
+    byte_count expected = static_cast<byte_count>(array.elem_len);
+    for (int d = 0; count > 0 && d < array.rank; expected *= array.dim[d++].extent)
+        if (array.dim[d].extent > 1 && array.dim[d].sm != expected)
+            throw Error(std::string(name) + " is not contiguous: pass a whole array");
+    return count;
+}
+
+Cells cells_of(const CFI_cdesc_t& array, const char* name) {
+    if (array.rank == 0) throw Error(std::string(name) + " is a scalar: pass an array whose last dimension holds the cells");
+    const int last = array.rank - 1;
+    byte_count components = 1;
+    bool contiguous = true;
+    for (int d = 0; d < last; ++d) {
+        contiguous &= array.dim[d].extent <= 1 || array.dim[d].sm == components * static_cast<byte_count>(array.elem_len);
+        components *= array.dim[d].extent;
+    }
+    const byte_count count = array.dim[last].extent;
+    if (count < 0)
+        throw Error(std::string(name) + " is an array of assumed size, whose extent is not known: declare it as (:)");
+    if (!contiguous)
+        throw Error(std::string(name) + " has cells that are not contiguous: pass all of the first dimensions");
+    if (components < 1 || components > 1 << 24)
+        throw Error(std::string(name) + " has " + std::to_string(components) + " components per cell: pass 1 to 2^24");
+    const byte_count dense = components * static_cast<byte_count>(array.elem_len);
+    return {kind_of(array), static_cast<int>(components), count,
+            {static_cast<std::byte*>(array.base_addr), count > 1 ? array.dim[last].sm : dense}};
+}
+
+std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name) {
+    require_integers(array, name);
+    std::vector<global_index> values(static_cast<std::size_t>(require_contiguous(array, name)));
+    const auto* at = static_cast<const std::byte*>(array.base_addr);
+    for (auto& value : values) {
+        value = array.elem_len == 4 ? load<std::int32_t>(at) : load<std::int64_t>(at);
+        at += array.elem_len;
+    }
+    return values;
+}
+
+void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name) {
+    require_integers(array, name);
+    const byte_count count = require_contiguous(array, name);
+    if (count != static_cast<byte_count>(values.size()))
+        throw Error(std::string(name) + " has " + std::to_string(count) + " elements and needs " +
+                    std::to_string(values.size()) + ": pass an array of that size");
+    auto* at = static_cast<std::byte*>(array.base_addr);
+    for (global_index value : values) {
+        if (array.elem_len == 4) store<std::int32_t>(at, value, name);
+        else store<std::int64_t>(at, value, name);
+        at += array.elem_len;
+    }
+}
+
+}  // namespace parhelion::fortran

@@ -1,0 +1,245 @@
+// The index map behind the Fortran module: descriptors become pointers, ids lose one.
+#include <algorithm>
+
+#include "../c/objects.hpp"
+#include "descriptors.hpp"
+#include "parhelion/index_map/derive.hpp"
+
+using namespace parhelion;
+using namespace parhelion::c;
+using namespace parhelion::fortran;
+
+namespace {
+
+std::vector<global_index> ids_from_zero(const CFI_cdesc_t& array, const char* name) {
+    auto ids = integers_of(array, name);
+    for (auto& id : ids) --id;
+    return ids;
+}
+
+template <class Values>
+std::vector<global_index> from_one(const Values& values) {
+    std::vector<global_index> result(values.begin(), values.end());
+    for (auto& value : result) ++value;
+    return result;
+}
+
+void require_equal_cells(const Cells& a, const Cells& b) {
+    if (!(a.kind.element == b.kind.element) || a.kind.logical != b.kind.logical || a.components != b.components)
+        throw Error("the two arrays differ in type or in their first dimensions: only the last one may differ", ErrorKind::type);
+}
+
+void require_count(byte_count given, byte_count needed, const char* what) {
+    if (given != needed)
+        throw Error(std::string(what) + " has " + std::to_string(given) + " cells in its last dimension and the map " +
+                    std::to_string(needed) + ": make them equal");
+}
+
+CellValues values_from(const IndexedDomain& domain, const CFI_cdesc_t& x, const CFI_cdesc_t* ghosts) {
+    const Cells cells = cells_of(x, "the array");
+    CellValues values{cells.array, cells.array, cells.kind.element, cells.components};
+    if (ghosts == nullptr) {
+        require_count(cells.count, domain.size(), "the array of owned cells and ghosts");
+        values.ghosts.first += domain.owned() * cells.array.stride;
+        return values;
+    }
+    const Cells others = cells_of(*ghosts, "the array of ghosts");
+    require_equal_cells(cells, others);
+    require_count(cells.count, domain.owned(), "the array of owned cells");
+    require_count(others.count, domain.ghosts(), "the array of ghosts");
+    values.ghosts = others.array;
+    return values;
+}
+
+// Compilers without a code for logicals of every kind pass them as "other".
+CellValues combinable(CellValues values, const CFI_cdesc_t& x, Reduction reduction) {
+    const bool bits = reduction == Reduction::bit_and || reduction == Reduction::bit_or;
+    if (kind_of(x).logical && !bits && reduction != Reduction::replace)
+        throw Error("logicals are combined with and, or: use those, or integers", ErrorKind::type);
+    if (bits && values.element.scalar == Scalar::bytes && x.type == CFI_type_other && values.element.size == 4)
+        values.element.scalar = Scalar::int32;
+    return values;
+}
+
+enum Phase { whole, begin_only, end_only };
+
+using Move = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
+
+int move(Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CFI_cdesc_t& x) {
+    return guarded([&] {
+        const auto object = get(map);
+        const IndexedDomain& domain = object->map.domain();
+        Cells mine, everything;
+        validate_together(domain.communicator(), [&] {
+            mine = cells_of(x, "the array of owned cells");
+            if (mine.count != domain.size()) require_count(mine.count, domain.owned(), "the array of owned cells");
+            if (domain.communicator().rank() != root) return;
+            everything = cells_of(all, "the array of all cells");
+            require_equal_cells(mine, everything);
+        });
+        run(domain, root, everything.array, everything.count, mine.array, byte_count{mine.kind.element.size} * mine.components);
+    });
+}
+
+}  // namespace
+
+extern "C" {
+
+int phl_f_index_map_create(const MPI_Fint* comm, int32_t owned, Array ghosts, phl_index_map* map) {
+    return guarded([&] {
+        const Communicator duplicate(MPI_Comm_f2c(*comm));
+        std::vector<global_index> ids;
+        validate_together(duplicate, [&] { ids = ids_from_zero(*ghosts, "ghosts"); });
+        index_maps().add(std::make_shared<IndexMapObject>(
+            IndexMapObject{IndexMap(IndexedDomain(owned, std::move(ids), duplicate))}), *map);
+    });
+}
+
+int phl_f_index_map_create_from_root(const MPI_Fint* comm, int32_t root, Array owned, Array counts, Array ghosts,
+                                     phl_index_map* map) {
+    return guarded([&] {
+        const Communicator duplicate(MPI_Comm_f2c(*comm));
+        std::vector<global_index> sizes, numbers, ids;
+        validate_together(duplicate, [&] {
+            if (duplicate.rank() != root) return;
+            sizes = integers_of(*owned, "owned");
+            numbers = integers_of(*counts, "ghost_counts");
+            ids = ids_from_zero(*ghosts, "ghosts");
+        });
+        index_maps().add(std::make_shared<IndexMapObject>(
+            IndexMapObject{IndexMap(domain_from_root({sizes, numbers, ids}, root, duplicate))}), *map);
+    });
+}
+
+int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_map* map) {
+    return guarded([&] {
+        const auto base = get(rows);
+        std::vector<global_index> numbers;
+        validate_together(base->map.communicator(), [&] {
+            numbers = integers_of(*counts, "counts");
+            if (static_cast<local_index>(numbers.size()) == base->map.domain().size())  // with those of ghost rows
+                numbers.resize(static_cast<std::size_t>(base->map.domain().owned()));
+        });
+        index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{IndexMap(ragged_domain(base->map, numbers))}), *map);
+    });
+}
+
+int phl_f_gather(phl_index_map map, int phase, Array x, Array ghosts) {
+    return guarded([&] {
+        const auto object = get(map);
+        const CellValues values = values_from(object->map.domain(), *x, ghosts);
+        if (phase != end_only) object->map.begin_forward(values);
+        if (phase != begin_only) object->map.end_forward(values);
+    });
+}
+
+// The owned entries' ids with those of the ghost entries. Collective.
+int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
+    return guarded([&] {
+        const auto object = get(entries);
+        const IndexedDomain& domain = object->map.domain();
+        validate_together(domain.communicator(), [&] {
+            auto values = integers_of(*ids, "ids");
+            if (static_cast<local_index>(values.size()) != domain.owned())
+                throw Error("the counts of the owned rows add up to " + std::to_string(domain.owned()) + " and there are " +
+                            std::to_string(values.size()) + " ids: make them equal");
+            values.resize(static_cast<std::size_t>(domain.size()));
+            assign(*cells, values, "cells");
+        });
+        object->map.forward(values_from(domain, *cells, nullptr));
+    });
+}
+
+int phl_f_scatter(phl_index_map map, int phase, int reduction, Array x, Array ghosts) {
+    return guarded([&] {
+        const auto object = get(map);
+        const Reduction how = reduction_from(reduction);
+        const CellValues values = combinable(values_from(object->map.domain(), *x, ghosts), *x, how);
+        if (phase != end_only) object->map.begin_reverse(values, how);
+        if (phase != begin_only) object->map.end_reverse(values);
+    });
+}
+
+int phl_f_distribute(phl_index_map map, int root, Array all, Array x) { return move(&distribute, map, root, *all, *x); }
+int phl_f_collate(phl_index_map map, int root, Array x, Array all) { return move(&collate, map, root, *all, *x); }
+
+int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
+    return guarded([&] {
+        const auto object = get(map);
+        auto values = integers_of(*cells, "cells");
+        for (auto& value : values) {
+            if (value < 1 || value > object->map.domain().size())
+                throw Error("local cell " + std::to_string(value) + " does not exist: use 1 … " +
+                            std::to_string(object->map.domain().size()));
+            value = object->map.domain().global_of(static_cast<local_index>(value - 1)) + 1;
+        }
+        assign(*ids, values, "ids");
+    });
+}
+
+int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
+    return guarded([&] {
+        const auto object = get(map);
+        auto values = ids_from_zero(*ids, "ids");
+        for (auto& value : values) value = object->map.domain().local_of(value) + 1;
+        assign(*cells, values, "cells");
+    });
+}
+
+int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
+    return guarded([&] {
+        const auto object = get(map);
+        std::vector<global_index> values;
+        validate_together(object->map.communicator(), [&] {
+            values = ids_from_zero(*ids, "ids");
+            assign(*ranks, values, "ranks");  // it fits
+        });
+        const auto owners = object->map.domain().owners_of(values);
+        assign(*ranks, {owners.begin(), owners.end()}, "ranks");
+    });
+}
+
+int phl_f_localize(phl_index_map map, Array ids, Array cells) {
+    return guarded([&] {
+        const auto object = get(map);
+        const IndexedDomain& domain = object->map.domain();
+        std::vector<global_index> values, wanted;
+        validate_together(domain.communicator(), [&] {
+            values = integers_of(*ids, "ids");
+            assign(*cells, values, "cells");  // it fits
+            for (global_index id : values) {
+                if (id < 0 || id > domain.global_size())
+                    throw Error("index " + std::to_string(id) + " is outside of 1 … " + std::to_string(domain.global_size()) +
+                                " (0: none)");
+                if (id > 0) wanted.push_back(id - 1);
+            }
+            if (object->map.under_way())
+                throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
+        });
+        object->map = IndexMap(with_added_ghosts(domain, wanted));
+        for (auto& id : values) id = id == 0 ? 0 : object->map.domain().local_of(id - 1) + 1;
+        assign(*cells, values, "cells");
+    });
+}
+
+int phl_f_localize_in_place(phl_index_map map, Array ids) { return phl_f_localize(map, ids, ids); }
+
+int phl_f_ghosts(phl_index_map map, Array ids, Array owners) {
+    return guarded([&] {
+        const auto object = get(map);
+        const IndexedDomain& domain = object->map.domain();
+        if (ids) assign(*ids, from_one(domain.ghost_ids()), "ids");
+        if (owners) assign(*owners, {domain.ghost_owners().begin(), domain.ghost_owners().end()}, "owners");
+    });
+}
+
+/* The last message; ids in it count from 0, Fortran's from 1. */
+const char* phl_f_last_error(int64_t* length) {
+    thread_local std::string text;
+    text = phl_last_error();
+    if (text.find("global id") != std::string::npos) text += " (ids are counted from 0 here)";
+    *length = static_cast<int64_t>(text.size());
+    return text.c_str();
+}
+
+}  // extern "C"

@@ -1,0 +1,235 @@
+!> The C functions that the module `parhelion` calls. Not for programs.
+module phl_bindings
+  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_double, c_ptr, c_char, c_null_ptr
+  implicit none
+  public
+
+  !> struct phl_cartesian_options
+  type, bind(c) :: phl_cartesian_options
+    integer(c_int32_t) :: halo_lower(4) = 0, halo_upper(4) = 0, periodic(4) = 0, process_grid(4) = 0
+    integer(c_int32_t) :: blocks_per_rank(4) = 0
+    type(c_ptr) :: splits(4) = c_null_ptr
+    integer(c_int32_t) :: neighbors = 0, algorithm = 0
+  end type
+
+  enum, bind(c)
+    enumerator :: whole = 0, begin_only, end_only
+  end enum
+
+  interface
+    integer(c_int) function phl_f_index_map_create(comm, owned, ghosts, map) bind(c)
+      import :: c_int, c_int32_t, c_ptr
+      type(*), intent(in) :: comm
+      integer(c_int32_t), value :: owned
+      type(*), dimension(..), intent(in) :: ghosts
+      type(c_ptr), intent(out) :: map
+    end function
+    integer(c_int) function phl_f_index_map_create_from_root(comm, root, owned, ghost_counts, ghosts, map) bind(c)
+      import :: c_int, c_int32_t, c_ptr
+      type(*), intent(in) :: comm
+      integer(c_int32_t), value :: root
+      type(*), dimension(..), intent(in) :: owned, ghost_counts, ghosts
+      type(c_ptr), intent(out) :: map
+    end function
+    integer(c_int) function phl_f_index_map_create_ragged(rows, counts, map) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: rows
+      type(*), dimension(..), intent(in) :: counts
+      type(c_ptr), intent(out) :: map
+    end function
+    integer(c_int) function phl_index_map_free(map) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: map
+    end function
+    integer(c_int) function phl_index_map_sizes(map, owned, ghosts, global, first) bind(c)
+      import :: c_int, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int32_t), intent(out) :: owned, ghosts
+      integer(c_int64_t), intent(out) :: global, first
+    end function
+    integer(c_int) function phl_index_map_neighbors(map, count, capacity, ranks) bind(c)
+      import :: c_int, c_int32_t, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int32_t), intent(out) :: count
+      integer(c_int32_t), value :: capacity
+      integer(c_int32_t), intent(inout) :: ranks(*)
+    end function
+    integer(c_int) function phl_index_map_traffic(map, sent, received) bind(c)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int64_t), intent(out) :: sent, received
+    end function
+    integer(c_int) function phl_f_gather(map, phase, x, ghosts) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int), value :: phase
+      type(*), dimension(..), intent(inout) :: x
+      type(*), dimension(..), intent(inout), optional :: ghosts
+    end function
+    integer(c_int) function phl_f_gather_ids(entries, ids, cells) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: entries
+      type(*), dimension(..), intent(in) :: ids
+      type(*), dimension(..), intent(inout) :: cells
+    end function
+    integer(c_int) function phl_f_scatter(map, phase, reduction, x, ghosts) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int), value :: phase, reduction
+      type(*), dimension(..), intent(inout) :: x
+      type(*), dimension(..), intent(inout), optional :: ghosts
+    end function
+    integer(c_int) function phl_f_distribute(map, root, all, x) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int), value :: root
+      type(*), dimension(..), intent(in) :: all
+      type(*), dimension(..), intent(inout) :: x
+    end function
+    integer(c_int) function phl_f_collate(map, root, x, all) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int), value :: root
+      type(*), dimension(..), intent(in) :: x
+      type(*), dimension(..), intent(inout) :: all
+    end function
+    integer(c_int) function phl_f_to_global(map, cells, ids) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(*), dimension(..), intent(in) :: cells
+      type(*), dimension(..), intent(inout) :: ids
+    end function
+    integer(c_int) function phl_f_to_local(map, ids, cells) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(*), dimension(..), intent(in) :: ids
+      type(*), dimension(..), intent(inout) :: cells
+    end function
+    integer(c_int) function phl_f_owners(map, ids, ranks) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(*), dimension(..), intent(in) :: ids
+      type(*), dimension(..), intent(inout) :: ranks
+    end function
+    integer(c_int) function phl_f_localize(map, ids, cells) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(*), dimension(..), intent(in) :: ids
+      type(*), dimension(..), intent(inout) :: cells
+    end function
+    integer(c_int) function phl_f_localize_in_place(map, ids) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(*), dimension(..), intent(inout) :: ids
+    end function
+    integer(c_int) function phl_f_ghosts(map, ids, owners) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(*), dimension(..), intent(inout), optional :: ids, owners
+    end function
+    function phl_f_last_error(length) result(text) bind(c)
+      import :: c_int64_t, c_ptr
+      integer(c_int64_t), intent(out) :: length
+      type(c_ptr) :: text
+    end function
+
+    integer(c_int) function phl_f_cartesian_create(comm, dimensions, extents, options, domain) bind(c)
+      import :: c_int, c_int64_t, c_ptr, phl_cartesian_options
+      type(*), intent(in) :: comm
+      integer(c_int), value :: dimensions
+      integer(c_int64_t), intent(in) :: extents(*)
+      type(phl_cartesian_options), intent(in) :: options
+      type(c_ptr), intent(out) :: domain
+    end function
+    integer(c_int) function phl_cartesian_free(domain) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: domain
+    end function
+    integer(c_int) function phl_cartesian_process_grid(domain, grid, coordinates) bind(c)
+      import :: c_int, c_int32_t, c_ptr
+      type(c_ptr), value :: domain
+      integer(c_int32_t), intent(out) :: grid(*), coordinates(*)
+    end function
+    integer(c_int) function phl_cartesian_owned(domain, block, lower, upper) bind(c)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: domain
+      integer(c_int), value :: block
+      integer(c_int64_t), intent(inout) :: lower(*), upper(*)
+    end function
+    integer(c_int) function phl_cartesian_extended(domain, block, lower, upper) bind(c)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: domain
+      integer(c_int), value :: block
+      integer(c_int64_t), intent(inout) :: lower(*), upper(*)
+    end function
+    integer(c_int) function phl_cartesian_owner(domain, cell, rank, block) bind(c)
+      import :: c_int, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: domain
+      integer(c_int64_t), intent(in) :: cell(*)
+      integer(c_int32_t), intent(out) :: rank, block
+    end function
+
+    integer(c_int) function phl_f_exchange_cartesian(domain, a, b, c, d, e, f, g, h, transport, exchange) bind(c)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: domain
+      type(*), dimension(..) :: a
+      type(*), dimension(..), optional :: b, c, d, e, f, g, h
+      character(kind=c_char), intent(in) :: transport(*)
+      type(c_ptr), intent(out) :: exchange
+    end function
+    integer(c_int) function phl_f_exchange_index_map(map, x, ghosts, transport, exchange) bind(c)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: map
+      type(*), dimension(..) :: x
+      type(*), dimension(..), optional :: ghosts
+      character(kind=c_char), intent(in) :: transport(*)
+      type(c_ptr), intent(out) :: exchange
+    end function
+    integer(c_int) function phl_exchange_free(exchange) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: exchange
+    end function
+    integer(c_int) function phl_exchange_begin(exchange) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: exchange
+    end function
+    integer(c_int) function phl_exchange_begin_reverse(exchange, reduction) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: exchange
+      integer(c_int), value :: reduction
+    end function
+    integer(c_int) function phl_exchange_end(exchange) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: exchange
+    end function
+    integer(c_int) function phl_exchange_traffic(exchange, direction, bytes, messages) bind(c)
+      import :: c_int, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: exchange
+      integer(c_int), value :: direction
+      integer(c_int64_t), intent(out) :: bytes
+      integer(c_int32_t), intent(out) :: messages
+    end function
+
+    integer(c_int) function phl_allocate(bytes, memory) bind(c)
+      import :: c_int, c_int64_t, c_ptr
+      integer(c_int64_t), value :: bytes
+      type(c_ptr), intent(out) :: memory
+    end function
+    integer(c_int) function phl_release(memory) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: memory
+    end function
+    integer(c_int) function phl_start(world) bind(c)
+      import :: c_int
+      integer(c_int), intent(out) :: world
+    end function
+    integer(c_int) function phl_stop() bind(c)
+      import :: c_int
+    end function
+    integer(c_int) function phl_f_rank(comm, rank, size) bind(c)
+      import :: c_int, c_int32_t
+      type(*), intent(in) :: comm
+      integer(c_int32_t), intent(out) :: rank, size
+    end function
+  end interface
+end module phl_bindings

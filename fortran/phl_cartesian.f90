@@ -1,0 +1,140 @@
+!> Structured grids: who owns which cells. Cells and dimensions start at 1, ranks at 0. Arrays have the first dimension
+!> contiguous, as always in Fortran; ranks fill the process grid with the last dimension fastest.
+module phl_cartesian
+  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_null_ptr, c_ptr, c_associated
+  use phl_bindings
+  use phl_status, only: finish
+  implicit none
+  private
+  public :: cartesian_domain
+
+  type :: cartesian_domain
+    private
+    type(c_ptr) :: handle = c_null_ptr
+    integer :: dimensions_ = 0
+  contains
+    procedure :: init => init_domain
+    procedure :: free
+    final :: finalize
+    procedure :: dimensions, process_grid, coordinates
+    procedure :: owned, extended, owner
+    !> For phl_exchange.
+    procedure :: c_handle
+  end type
+
+contains
+
+  !> Collective, the same arguments everywhere. `halo` is the width on every side; `lower` and `upper` give it per dimension
+  !> instead. Without `process_grid` the one with the least halo is chosen.
+  subroutine init_domain(this, comm, extents, halo, lower, upper, periodic, process_grid, faces_only, staged, stat, errmsg)
+    class(cartesian_domain), intent(inout) :: this
+    type(*), intent(in) :: comm
+    integer, intent(in) :: extents(:)
+    integer, intent(in), optional :: halo, lower(:), upper(:), process_grid(:)
+    logical, intent(in), optional :: periodic(:), faces_only, staged
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(phl_cartesian_options) :: options
+    type(c_ptr) :: made
+    integer(c_int) :: status, ignored
+    options%halo_lower = 1
+    if (present(halo)) options%halo_lower = halo
+    options%halo_upper = options%halo_lower
+    if (present(lower)) call fill(options%halo_lower, lower)
+    if (present(upper)) call fill(options%halo_upper, upper)
+    if (present(process_grid)) call fill(options%process_grid, process_grid)
+    if (present(periodic)) call fill(options%periodic, merge(1, 0, periodic))
+    if (present(faces_only)) options%neighbors = merge(1, 0, faces_only)
+    if (present(staged)) options%algorithm = merge(1, 0, staged)
+    made = c_null_ptr
+    status = phl_f_cartesian_create(comm, size(extents, kind=c_int), int(extents, c_int64_t), options, made)
+    call finish(status, stat, errmsg)
+    if (status /= 0) return
+    if (c_associated(this%handle)) ignored = phl_cartesian_free(this%handle)
+    this%handle = made
+    this%dimensions_ = size(extents)
+  end subroutine
+
+  subroutine fill(list, values)
+    integer(c_int32_t), intent(inout) :: list(:)
+    integer, intent(in) :: values(:)
+    integer :: count
+    count = min(size(list), size(values))
+    list(:count) = int(values(:count), c_int32_t)
+  end subroutine
+
+  !> Local.
+  subroutine free(this, stat, errmsg)
+    class(cartesian_domain), intent(inout) :: this
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_cartesian_free(this%handle), stat, errmsg)
+  end subroutine
+
+  impure elemental subroutine finalize(this)
+    type(cartesian_domain), intent(inout) :: this
+    integer(c_int) :: ignored
+    if (c_associated(this%handle)) ignored = phl_cartesian_free(this%handle)
+  end subroutine
+
+  pure integer function dimensions(this)
+    class(cartesian_domain), intent(in) :: this
+    dimensions = this%dimensions_
+  end function
+
+  !> Ranks along each dimension. Local, as all questions.
+  function process_grid(this) result(grid)
+    class(cartesian_domain), intent(in) :: this
+    integer :: grid(this%dimensions_)
+    integer(c_int32_t) :: all(4), mine(4)
+    call finish(phl_cartesian_process_grid(this%handle, all, mine))
+    grid = all(:this%dimensions_)
+  end function
+
+  !> This rank's place in the process grid, from 0.
+  function coordinates(this) result(place)
+    class(cartesian_domain), intent(in) :: this
+    integer :: place(this%dimensions_)
+    integer(c_int32_t) :: all(4), mine(4)
+    call finish(phl_cartesian_process_grid(this%handle, all, mine))
+    place = mine(:this%dimensions_)
+  end function
+
+  !> First and last owned cell in each dimension; last < first where there are none.
+  subroutine owned(this, first, last)
+    class(cartesian_domain), intent(in) :: this
+    integer, intent(out) :: first(:), last(:)
+    integer(c_int64_t) :: lower(4), upper(4)
+    call finish(phl_cartesian_owned(this%handle, 0_c_int, lower, upper))
+    first = int(lower(:this%dimensions_)) + 1
+    last = int(upper(:this%dimensions_))
+  end subroutine
+
+  !> The same with the halo: bounds for arrays, allocate(u(first(1):last(1), …)).
+  subroutine extended(this, first, last)
+    class(cartesian_domain), intent(in) :: this
+    integer, intent(out) :: first(:), last(:)
+    integer(c_int64_t) :: lower(4), upper(4)
+    call finish(phl_cartesian_extended(this%handle, 0_c_int, lower, upper))
+    first = int(lower(:this%dimensions_)) + 1
+    last = int(upper(:this%dimensions_))
+  end subroutine
+
+  !> Rank that owns a cell.
+  integer function owner(this, cell)
+    class(cartesian_domain), intent(in) :: this
+    integer, intent(in) :: cell(:)
+    integer(c_int64_t) :: place(4)
+    integer(c_int32_t) :: rank, block
+    place = 0
+    place(:size(cell)) = cell - 1
+    call finish(phl_cartesian_owner(this%handle, place, rank, block))
+    owner = rank
+  end function
+
+  function c_handle(this) result(handle)
+    class(cartesian_domain), intent(in) :: this
+    type(c_ptr) :: handle
+    handle = this%handle
+  end function
+end module phl_cartesian

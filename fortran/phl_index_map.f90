@@ -1,0 +1,467 @@
+!> Index maps: who owns which cell, and which cells of others a rank reads (its ghosts).
+!>
+!> Local numbering: owned cells 1 … owned_size(), then ghosts in the order given. Global ids start at 1, ranks at 0.
+!> Arrays have any intrinsic type (or a derived type without pointers) and rank; their last dimension holds the cells, all
+!> dimensions before it are components. `x` holds owned cells and ghosts; with `ghosts` it holds the owned cells alone.
+!> `comm` is an integer handle or a type(MPI_Comm). Every procedure has `stat` and `errmsg`: without `stat`, a mistake ends
+!> the program with its message. Collective procedures report a mistake on every rank, others where it was made.
+module phl_index_map
+  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_null_ptr, c_ptr, c_associated
+  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use phl_bindings
+  use phl_status, only: finish
+  implicit none
+  private
+  public :: index_map
+
+  public :: phl_replace, phl_sum, phl_min, phl_max, phl_and, phl_or
+
+  enum, bind(c)
+    enumerator :: phl_replace = 0, phl_sum, phl_min, phl_max, phl_and, phl_or
+  end enum
+
+  !> A handle: a copy by assignment is the same map, which is freed once, with the first of them that ends.
+  type :: index_map
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    !> Collective. init(comm, owned), init(comm, owned, ghosts), init(comm, root, owned, ghost_counts, ghosts),
+    !> init(rows, counts): see the procedures.
+    generic :: init => init_block, init_ghosts_32, init_ghosts_64, init_root_32, init_root_64, init_ragged_32, init_ragged_64
+    procedure, private :: init_block, init_ghosts_32, init_ghosts_64, init_root_32, init_root_64
+    procedure, private :: init_ragged_32, init_ragged_64
+    procedure :: free
+    final :: finalize
+
+    procedure :: owned_size, ghost_size, local_size, global_size, first_id, last_id
+    procedure :: ghosts, neighbors, cells_sent, cells_received
+    procedure :: to_global, to_local, owners
+    procedure :: localize, localize_in_place, localize_ragged
+
+    procedure :: gather, gather_begin, gather_end
+    procedure :: scatter, scatter_sum, scatter_min, scatter_max, scatter_and, scatter_or
+    procedure :: scatter_begin, scatter_end
+    procedure :: distribute, collate
+    !> For phl_exchange.
+    procedure :: c_handle
+  end type
+
+contains
+
+  !> Blocks in rank order, no ghosts.
+  subroutine init_block(this, comm, owned, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    type(*), intent(in) :: comm
+    integer, intent(in) :: owned
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int32) :: none(0)
+    call init_ghosts_32(this, comm, owned, none, stat, errmsg)
+  end subroutine
+
+  !> Blocks in rank order: this rank owns the `owned` ids behind those of the rank before, and reads `ghosts`.
+  subroutine init_ghosts_32(this, comm, owned, ghosts, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    type(*), intent(in) :: comm
+    integer, intent(in) :: owned
+    integer(int32), intent(in) :: ghosts(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: made
+    made = c_null_ptr
+    call replace(this, phl_f_index_map_create(comm, int(owned, c_int32_t), ghosts, made), made, stat, errmsg)
+  end subroutine
+
+  subroutine init_ghosts_64(this, comm, owned, ghosts, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    type(*), intent(in) :: comm
+    integer, intent(in) :: owned
+    integer(int64), intent(in) :: ghosts(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: made
+    made = c_null_ptr
+    call replace(this, phl_f_index_map_create(comm, int(owned, c_int32_t), ghosts, made), made, stat, errmsg)
+  end subroutine
+
+  !> From lists that rank `root` alone has (others may pass empty ones): owned cells and number of ghosts of each rank,
+  !> and the ghosts, rank after rank.
+  subroutine init_root_32(this, comm, root, owned, ghost_counts, ghosts, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    type(*), intent(in) :: comm
+    integer, intent(in) :: root, owned(:), ghost_counts(:)
+    integer(int32), intent(in) :: ghosts(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: made
+    made = c_null_ptr
+    call replace(this, phl_f_index_map_create_from_root(comm, int(root, c_int32_t), owned, ghost_counts, ghosts, made), made, &
+                 stat, errmsg)
+  end subroutine
+
+  subroutine init_root_64(this, comm, root, owned, ghost_counts, ghosts, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    type(*), intent(in) :: comm
+    integer, intent(in) :: root, owned(:), ghost_counts(:)
+    integer(int64), intent(in) :: ghosts(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: made
+    made = c_null_ptr
+    call replace(this, phl_f_index_map_create_from_root(comm, int(root, c_int32_t), owned, ghost_counts, ghosts, made), made, &
+                 stat, errmsg)
+  end subroutine
+
+  !> Ragged: entries of the rows of another map, row i having counts(i). `counts` has an entry for each owned row (those of
+  !> ghost rows may follow). The ghosts are the entries of the ghost rows.
+  subroutine init_ragged_32(this, rows, counts, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    class(index_map), intent(in) :: rows
+    integer(int32), intent(in) :: counts(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: made
+    made = c_null_ptr
+    call replace(this, phl_f_index_map_create_ragged(rows%handle, counts, made), made, stat, errmsg)
+  end subroutine
+
+  subroutine init_ragged_64(this, rows, counts, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    class(index_map), intent(in) :: rows
+    integer(int64), intent(in) :: counts(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: made
+    made = c_null_ptr
+    call replace(this, phl_f_index_map_create_ragged(rows%handle, counts, made), made, stat, errmsg)
+  end subroutine
+
+  !> Takes a new handle for the old one, which is kept where making the new one failed.
+  subroutine replace(this, status, made, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    integer(c_int), intent(in) :: status
+    type(c_ptr), intent(in) :: made
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: ignored
+    call finish(status, stat, errmsg)
+    if (.not. c_associated(made)) return
+    if (c_associated(this%handle)) ignored = phl_index_map_free(this%handle)
+    this%handle = made
+  end subroutine
+
+  !> Local. A second call, and one for a map that was never made, is an error.
+  subroutine free(this, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_index_map_free(this%handle), stat, errmsg)
+  end subroutine
+
+  impure elemental subroutine finalize(this)
+    type(index_map), intent(inout) :: this
+    integer(c_int) :: ignored
+    if (c_associated(this%handle)) ignored = phl_index_map_free(this%handle)
+  end subroutine
+
+  subroutine get_sizes(this, owned, ghosts, global, first)
+    class(index_map), intent(in) :: this
+    integer(c_int32_t), intent(out) :: owned, ghosts
+    integer(c_int64_t), intent(out) :: global, first
+    call finish(phl_index_map_sizes(this%handle, owned, ghosts, global, first))
+  end subroutine
+
+  !> Cells that this rank owns. Local, as all sizes.
+  integer function owned_size(this)
+    class(index_map), intent(in) :: this
+    integer(c_int32_t) :: owned, ghosts
+    integer(c_int64_t) :: global, first
+    call get_sizes(this, owned, ghosts, global, first)
+    owned_size = owned
+  end function
+
+  integer function ghost_size(this)
+    class(index_map), intent(in) :: this
+    integer(c_int32_t) :: owned, ghosts
+    integer(c_int64_t) :: global, first
+    call get_sizes(this, owned, ghosts, global, first)
+    ghost_size = ghosts
+  end function
+
+  !> Owned cells and ghosts.
+  integer function local_size(this)
+    class(index_map), intent(in) :: this
+    integer(c_int32_t) :: owned, ghosts
+    integer(c_int64_t) :: global, first
+    call get_sizes(this, owned, ghosts, global, first)
+    local_size = owned + ghosts
+  end function
+
+  !> Cells of all ranks.
+  integer(int64) function global_size(this)
+    class(index_map), intent(in) :: this
+    integer(c_int32_t) :: owned, ghosts
+    integer(c_int64_t) :: first
+    call get_sizes(this, owned, ghosts, global_size, first)
+  end function
+
+  !> Global ids of the first and the last owned cell (last_id < first_id where there are none).
+  integer(int64) function first_id(this)
+    class(index_map), intent(in) :: this
+    integer(c_int32_t) :: owned, ghosts
+    integer(c_int64_t) :: global, first
+    call get_sizes(this, owned, ghosts, global, first)
+    first_id = first + 1
+  end function
+
+  integer(int64) function last_id(this)
+    class(index_map), intent(in) :: this
+    integer(c_int32_t) :: owned, ghosts
+    integer(c_int64_t) :: global, first
+    call get_sizes(this, owned, ghosts, global, first)
+    last_id = first + owned
+  end function
+
+  !> Global ids and owning ranks of the ghosts: integer arrays of ghost_size() elements. Local.
+  subroutine ghosts(this, ids, owners, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout), optional :: ids, owners
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_ghosts(this%handle, ids, owners), stat, errmsg)
+  end subroutine
+
+  !> Ranks with which this one exchanges. Local.
+  function neighbors(this) result(ranks)
+    class(index_map), intent(in) :: this
+    integer, allocatable :: ranks(:)
+    integer(c_int32_t) :: count, nothing(1)
+    integer(c_int32_t), allocatable :: all(:)
+    count = 0
+    call finish(phl_index_map_neighbors(this%handle, count, 0_c_int32_t, nothing))
+    allocate (all(count))
+    if (count > 0) call finish(phl_index_map_neighbors(this%handle, count, count, all))
+    ranks = int(all)
+  end function
+
+  !> Cells that this rank sends and receives in a gather; times bytes per cell: bytes. Local.
+  integer(int64) function cells_sent(this)
+    class(index_map), intent(in) :: this
+    integer(c_int64_t) :: received
+    call finish(phl_index_map_traffic(this%handle, cells_sent, received))
+  end function
+
+  integer(int64) function cells_received(this)
+    class(index_map), intent(in) :: this
+    integer(c_int64_t) :: sent
+    call finish(phl_index_map_traffic(this%handle, sent, cells_received))
+  end function
+
+  !> Global ids of local cells: integers of any kind and rank, as many of both. Local.
+  subroutine to_global(this, cells, ids, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(in) :: cells
+    type(*), dimension(..), intent(inout) :: ids
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_to_global(this%handle, cells, ids), stat, errmsg)
+  end subroutine
+
+  !> Local cells of global ids, 0 for one that is neither owned nor a ghost. Local.
+  subroutine to_local(this, ids, cells, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(in) :: ids
+    type(*), dimension(..), intent(inout) :: cells
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_to_local(this%handle, ids, cells), stat, errmsg)
+  end subroutine
+
+  !> Ranks that own the ids. Collective.
+  subroutine owners(this, ids, ranks, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(in) :: ids
+    type(*), dimension(..), intent(inout) :: ranks
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_owners(this%handle, ids, ranks), stat, errmsg)
+  end subroutine
+
+  !> Collective. Turns global ids (cells of a face, nodes of a cell, …) into local cells, and adds to the map the ghosts
+  !> that they need. 0 stands for none and stays 0.
+  subroutine localize(this, ids, cells, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    type(*), dimension(..), intent(in) :: ids
+    type(*), dimension(..), intent(inout) :: cells
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_localize(this%handle, ids, cells), stat, errmsg)
+  end subroutine
+
+  subroutine localize_in_place(this, ids, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    type(*), dimension(..), intent(inout) :: ids
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_localize_in_place(this%handle, ids), stat, errmsg)
+  end subroutine
+
+  !> Collective. The same for ragged arrays: owned row i of `rows` has counts(i) entries of `ids`. The results have those of
+  !> the ghost rows too.
+  subroutine localize_ragged(this, rows, counts, ids, all_counts, cells, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    class(index_map), intent(in) :: rows
+    integer, intent(in) :: counts(:), ids(:)
+    integer, allocatable, intent(out) :: all_counts(:), cells(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(index_map) :: entries
+    integer :: status
+    call entries%init(rows, counts, status, errmsg)
+    if (status == 0) then
+      allocate (all_counts(rows%local_size()), cells(entries%local_size()))
+      all_counts(:rows%owned_size()) = counts(:rows%owned_size())
+      call rows%gather(all_counts)
+      status = phl_f_gather_ids(entries%handle, ids, cells)
+      if (status == 0) status = phl_f_localize_in_place(this%handle, cells)
+    end if
+    call finish(int(status, c_int), stat, errmsg)
+  end subroutine
+
+  !> Fetches the ghosts' values from their owners. The first call for a number of bytes per cell is collective, later ones
+  !> wait for neighbors only.
+  subroutine gather(this, x, ghosts, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: x
+    type(*), dimension(..), intent(inout), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_gather(this%handle, whole, x, ghosts), stat, errmsg)
+  end subroutine
+
+  !> The same in two calls with the same arrays. Afterwards the owned values may change; the ghosts are written by
+  !> gather_end. Pass whole arrays or contiguous sections.
+  subroutine gather_begin(this, x, ghosts, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: x
+    type(*), dimension(..), intent(inout), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_gather(this%handle, begin_only, x, ghosts), stat, errmsg)
+  end subroutine
+
+  subroutine gather_end(this, x, ghosts, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: x
+    type(*), dimension(..), intent(inout), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_gather(this%handle, end_only, x, ghosts), stat, errmsg)
+  end subroutine
+
+  !> Combines the ghosts' values into their owners' (phl_sum, phl_min, …), in a fixed order, so that sums repeat bit for bit.
+  !> Complex numbers have no minimum; and, or are for logicals, and for integers bit by bit. Ghosts keep their values.
+  subroutine scatter(this, reduction, x, ghosts, stat, errmsg)
+    class(index_map), intent(in) :: this
+    integer, intent(in) :: reduction
+    type(*), dimension(..), intent(inout) :: x
+    type(*), dimension(..), intent(inout), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_scatter(this%handle, whole, int(reduction, c_int), x, ghosts), stat, errmsg)
+  end subroutine
+
+  subroutine scatter_sum(this, x, ghosts, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: x
+    type(*), dimension(..), intent(inout), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_scatter(this%handle, whole, phl_sum, x, ghosts), stat, errmsg)
+  end subroutine
+
+  subroutine scatter_min(this, x, ghosts, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: x
+    type(*), dimension(..), intent(inout), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_scatter(this%handle, whole, phl_min, x, ghosts), stat, errmsg)
+  end subroutine
+
+  subroutine scatter_max(this, x, ghosts, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: x
+    type(*), dimension(..), intent(inout), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_scatter(this%handle, whole, phl_max, x, ghosts), stat, errmsg)
+  end subroutine
+
+  subroutine scatter_and(this, x, ghosts, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: x
+    type(*), dimension(..), intent(inout), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_scatter(this%handle, whole, phl_and, x, ghosts), stat, errmsg)
+  end subroutine
+
+  subroutine scatter_or(this, x, ghosts, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: x
+    type(*), dimension(..), intent(inout), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_scatter(this%handle, whole, phl_or, x, ghosts), stat, errmsg)
+  end subroutine
+
+  !> In two calls with the same arrays. Afterwards the ghosts may change; the owned values are written by scatter_end.
+  subroutine scatter_begin(this, reduction, x, ghosts, stat, errmsg)
+    class(index_map), intent(in) :: this
+    integer, intent(in) :: reduction
+    type(*), dimension(..), intent(inout) :: x
+    type(*), dimension(..), intent(inout), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_scatter(this%handle, begin_only, int(reduction, c_int), x, ghosts), stat, errmsg)
+  end subroutine
+
+  subroutine scatter_end(this, x, ghosts, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: x
+    type(*), dimension(..), intent(inout), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_scatter(this%handle, end_only, phl_replace, x, ghosts), stat, errmsg)
+  end subroutine
+
+  !> Collective. Values of all cells, which `root` has in `all` in the order of their ids, to their owners. Other ranks may
+  !> pass an array without cells. `x` has the owned cells, or the ghosts too, which then stay as they are.
+  subroutine distribute(this, root, all, x, stat, errmsg)
+    class(index_map), intent(in) :: this
+    integer, intent(in) :: root
+    type(*), dimension(..), intent(in) :: all
+    type(*), dimension(..), intent(inout) :: x
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_distribute(this%handle, int(root, c_int), all, x), stat, errmsg)
+  end subroutine
+
+  !> The way back.
+  subroutine collate(this, root, x, all, stat, errmsg)
+    class(index_map), intent(in) :: this
+    integer, intent(in) :: root
+    type(*), dimension(..), intent(in) :: x
+    type(*), dimension(..), intent(inout) :: all
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_collate(this%handle, int(root, c_int), x, all), stat, errmsg)
+  end subroutine
+
+  function c_handle(this) result(handle)
+    class(index_map), intent(in) :: this
+    type(c_ptr) :: handle
+    handle = this%handle
+  end function
+end module phl_index_map
