@@ -71,6 +71,10 @@ Communicator::Communicator(MPI_Comm user) {
     require_running_mpi();
     if (user == MPI_COMM_NULL)
         throw Error("the communicator is MPI_COMM_NULL: pass one that this rank belongs to");
+    int between_groups = 0;
+    check_mpi(MPI_Comm_test_inter(user, &between_groups), "MPI_Comm_test_inter");
+    if (between_groups)
+        throw Error("the communicator is an intercommunicator: merge it (MPI_Intercomm_merge) or pass one of its sides");
     void* cached = nullptr;
     int found = 0;
     check_mpi(MPI_Comm_get_attr(user, attribute_key(), &cached, &found), "MPI_Comm_get_attr");

@@ -1,11 +1,14 @@
 #include "core/cores.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <initializer_list>
 
 namespace parhelion {
+
+void Patience::yield() { sched_yield(); }
 
 bool launcher_oversubscribes() {
     static const bool answer = [] {

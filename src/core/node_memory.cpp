@@ -143,10 +143,11 @@ std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes) {
 
 std::optional<SharedPlace> find_node_shared(const void* address) {
     const auto* at = static_cast<const std::byte*>(address);
+    std::shared_ptr<Mapping> mapping;  // before the lock: if it is the last owner, its deleter locks too
     const std::lock_guard lock(registry().mutex);
     auto after = registry().mappings.upper_bound(at);
     if (after == registry().mappings.begin()) return {};
-    const auto mapping = std::prev(after)->second.lock();
+    mapping = std::prev(after)->second.lock();
     if (!mapping || at >= mapping->start() + mapping->size()) return {};
     return SharedPlace{mapping, mapping->descriptor(), mapping->identity(), mapping->size(), at - mapping->start()};
 }

@@ -1,10 +1,9 @@
 #include "parhelion/core/sparse_exchange.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <climits>
 
+#include "core/cores.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -23,19 +22,6 @@ MPI_Request send(const Communicator& comm, const Parcel& parcel, int tag, bool s
               "MPI_Isend");
     return request;
 }
-
-// Polling MPI calls never give the core away, and some blocking ones do not either: with more ranks than cores, each would
-// poll to the end of its time slice.
-class Patience {
-public:
-    void wait() {
-        if (++polls_ > eager_polls) sched_yield();
-    }
-
-private:
-    static constexpr int eager_polls = 200;
-    int polls_ = 0;
-};
 
 Parcel receive(const Communicator& comm, int rank, int tag) {
     MPI_Message message;

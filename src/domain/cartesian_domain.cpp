@@ -1,5 +1,6 @@
 #include "parhelion/domain/cartesian_domain.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "parhelion/core/error.hpp"
@@ -8,10 +9,29 @@
 namespace parhelion {
 namespace {
 
+constexpr double most_cells = 281474976710656.0;
+constexpr double most_blocks = 1 << 20;
+constexpr global_index most_images = 1000;
+
 std::string number(global_index value) { return std::to_string(value); }
 
 void require(bool good, const std::string& message) {
     if (!good) throw Error(message);
+}
+
+// Numbers of cells and bytes must fit 64 bits, and a halo must not be cut into billions of periodic images.
+void validate_sizes(const std::vector<global_index>& extents, const CartesianOptions& options) {
+    double cells = 1, blocks = 1;
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+        const int widest = std::max(options.halo.lower[d], options.halo.upper[d]);
+        require(!options.periodic.along[d] || extents[d] == 0 || widest / extents[d] <= most_images,
+                "halo width " + number(widest) + " goes around the " + number(extents[d]) + " cells of periodic dimension " +
+                number(static_cast<int>(d)) + " more than " + number(most_images) + " times: use a narrower halo");
+        cells *= static_cast<double>(extents[d]) + options.halo.lower[d] + options.halo.upper[d];
+        if (!options.blocks_per_rank.empty()) blocks *= options.blocks_per_rank[d];
+    }
+    require(cells <= most_cells, "the domain and its halo have more than 2^48 cells: use smaller extents or halo widths");
+    require(blocks <= most_blocks, "more than 2^20 blocks per rank: use fewer");
 }
 
 void validate(const std::vector<global_index>& extents, const CartesianOptions& options, int ranks) {
@@ -42,6 +62,7 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
             "blocks_per_rank needs one number per dimension");
     for (int blocks : options.blocks_per_rank)
         require(blocks >= 1 && blocks <= 1 << 20, "blocks_per_rank must be at least 1 in every dimension");
+    validate_sizes(extents, options);
     require(options.splits.empty() || static_cast<int>(options.splits.size()) == dims,
             "splits needs one list per dimension (an empty list for an even split)");
     require(options.algorithm == Algorithm::standard || options.neighbors == Neighbors::full,
@@ -54,7 +75,8 @@ void validate_split(const std::vector<global_index>& split, global_index extent,
             " parts" + where + " and the process grid " + number(ranks) + " ranks: give one part per rank");
     global_index sum = 0;
     for (global_index part : split) {
-        require(part >= 0 && part <= extent, "a part of " + number(part) + " cells" + where + " does not fit the extent");
+        require(part >= 0 && part <= extent, "a part of " + number(part) + " cells" + where + " does not fit the extent " +
+                number(extent) + ": parts are between 0 and the extent");
         sum += part;
     }
     require(sum == extent, "the split adds up to " + number(sum) + " cells" + where + ", the extent is " +
@@ -87,8 +109,9 @@ Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& op
     return axis;
 }
 
-std::uint64_t fingerprint(const std::array<Axis, max_dimensions>& axes, Neighbors neighbors, Algorithm algorithm) {
+std::uint64_t fingerprint(int dimensions, const std::array<Axis, max_dimensions>& axes, Neighbors neighbors, Algorithm algorithm) {
     Hash hash;
+    hash.add(dimensions);
     for (const Axis& axis : axes) {
         hash.add(axis.extent).add(axis.ranks).add(axis.blocks_per_rank).add(axis.periodic);
         hash.add(axis.lower).add(axis.upper).add_range(axis.starts);
@@ -111,7 +134,7 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
             halo_.lower[d] = axes_[d].lower;
             halo_.upper[d] = axes_[d].upper;
         }
-        print = fingerprint(axes_, neighbors_, algorithm_);
+        print = fingerprint(dimensions_, axes_, neighbors_, algorithm_);
     });
     require_equal(comm_, print, "the arguments of CartesianDomain differ between ranks: pass the same extents, process "
                   "grid, splits, halo and periodicity everywhere");

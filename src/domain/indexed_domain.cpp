@@ -10,6 +10,7 @@
 namespace parhelion {
 namespace {
 
+constexpr global_index largest_id = global_index{1} << 62;
 constexpr global_index most_local = std::numeric_limits<local_index>::max();
 
 std::vector<local_index> ascending_order(std::span<const global_index> ids) {
@@ -22,7 +23,7 @@ std::vector<local_index> ascending_order(std::span<const global_index> ids) {
 
 void check_counts(global_index owned, std::size_t ghosts) {
     if (owned < 0) throw Error("a rank cannot own " + std::to_string(owned) + " cells: pass 0 or more");
-    if (owned + static_cast<global_index>(ghosts) > most_local)
+    if (owned > most_local || owned + static_cast<global_index>(ghosts) > most_local)
         throw Error(std::to_string(owned) + " owned cells and " + std::to_string(ghosts) +
                     " ghosts exceed 2147483647 cells on one rank: use more ranks");
 }
@@ -50,8 +51,10 @@ IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
     IndexedDomain domain{comm};
     validate_together(comm, [&] {
         check_counts(static_cast<global_index>(owned_ids.size()), ghosts.size());
-        for (global_index id : owned_ids)
+        for (global_index id : owned_ids) {
             if (id < 0) throw Error("owned global id " + std::to_string(id) + " is negative: ids start at 0");
+            if (id >= largest_id) throw Error("owned global id " + std::to_string(id) + " is too large: use ids below 2^62");
+        }
     });
     domain.arbitrary_ = true;
     domain.owned_ = static_cast<local_index>(owned_ids.size());

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "parhelion/core/aligned.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
+#include "plan/saved_ghosts.hpp"
 #include "transport/node/peer_plan.hpp"
 
 namespace parhelion {
@@ -22,7 +22,7 @@ std::uint64_t fingerprint(const Plan& plan) {
     Hash hash;
     for (const Field& field : plan.fields) {
         hash.add(field.element.size).add(field.components).add(field.component_stride);
-        for (const BlockView& block : field.blocks) hash.add_range(block.strides);
+        for (const BlockView& block : field.blocks) hash.add_range(block.strides).add(block.component_stride);
     }
     for (const StagePlan& stage : plan.stages)
         for (const LinkPlan& link : stage.links)
@@ -65,33 +65,6 @@ std::vector<std::string> candidates(const Situation& situation) {
     return names;
 }
 
-// The values of all ghosts, to be put back after trial exchanges have overwritten them.
-class SavedGhosts {
-public:
-    explicit SavedGhosts(const Plan& plan) : plan_(plan) {
-        for (const Stage& stage : plan.pattern->stages)
-            for (const Link& link : stage) {
-                Part& part = parts_.emplace_back(Part{compile_ghosts(plan, link), allocate_aligned(ghost_bytes(plan, link))});
-                std::byte* const to[1] = {part.values.get()};
-                run(part.program, plan.bases.data(), to);
-            }
-    }
-    void restore() const {
-        for (const Part& part : parts_) {
-            std::byte* const from[1] = {part.values.get()};
-            run(inverse(part.program), from, plan_.bases.data());
-        }
-    }
-
-private:
-    struct Part {
-        Program program;
-        AlignedBytes values;
-    };
-    const Plan& plan_;
-    std::vector<Part> parts_;
-};
-
 struct Contestant {
     std::string name;
     Choice choice;
@@ -110,7 +83,7 @@ double seconds_of(Stages& stages, int exchanges) {
     const double start = MPI_Wtime();
     for (int i = 0; i < exchanges; ++i) {
         stages.begin(Direction::forward);
-        stages.end(Direction::forward, Reduction::replace, trial_timeout_s);
+        stages.end(trial_timeout_s);
     }
     return (MPI_Wtime() - start) / exchanges;
 }

@@ -26,8 +26,6 @@ struct Exchange::Impl {
     bool by_name = false;
     double timeout_s;
     bool under_way = false;
-    Direction direction = Direction::forward;
-    Reduction reduction = Reduction::sum;
 
     Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
         : plan(make_plan(std::move(pattern), std::move(fields), fingerprint(requested))), by_name(requested != "auto"),
@@ -43,16 +41,14 @@ struct Exchange::Impl {
     void begin(Direction way, Reduction how) {
         if (under_way)
             throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
-        direction = way;
-        reduction = how;
-        chosen.stages->begin(direction);
+        chosen.stages->begin(way, how);
         under_way = true;
     }
 
     void end() {
         if (!under_way) throw Error("no exchange is under way: call begin first");
         under_way = false;
-        chosen.stages->end(direction, reduction, timeout_s);
+        chosen.stages->end(timeout_s);
     }
 
     std::string reason() const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "exchange/waiter.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -24,11 +23,9 @@ StageExchange::StageExchange(const Plan& plan, const StagePlan& stage, const Cho
         use(plan, *info, std::move(links));
     }
     if (stage.self) in_order_.push_back({comm.rank(), -1, 0});
-    for (int u = 0; u < static_cast<int>(used_.size()); ++u) {
-        arrived_.emplace_back(used_[u].links.size());
+    for (int u = 0; u < static_cast<int>(used_.size()); ++u)
         for (int slot = 0; slot < static_cast<int>(used_[u].links.size()); ++slot)
             if (used_[u].links[slot]->reverse.receive_bytes > 0) in_order_.push_back({used_[u].links[slot]->rank, u, slot});
-    }
     std::sort(in_order_.begin(), in_order_.end(), [](const Place& a, const Place& b) { return a.rank < b.rank; });
 }
 
@@ -36,13 +33,14 @@ void StageExchange::use(const Plan& plan, const TransportInfo& info, std::vector
     auto transport = info.make({plan, links, plan.communicator().next_tag()});
     if (!links.empty()) {
         if (transport->node() != nullptr) node_ = transport->node();
-        else also_mpi_ = true;
+        else uses_mpi_ = true;
     }
     used_.push_back({&info, std::move(transport), std::move(links)});
 }
 
 void StageExchange::begin(Direction direction) {
     missing_ = 0;
+    combined_ = direction == Direction::forward;
     for (Used& used : used_) {
         missing_ += used.transport->expected(direction);
         used.transport->begin(direction);
@@ -51,16 +49,14 @@ void StageExchange::begin(Direction direction) {
         run(stage_.self->forward, plan_.bases.data(), plan_.bases.data());
         run(stage_.self->repeat, plan_.bases.data(), plan_.bases.data());
     }
-    for (auto& flags : arrived_) std::fill(flags.begin(), flags.end(), 0);
 }
 
 bool StageExchange::deliver_arrived(Direction direction, Reduction reduction) {
     bool any = false;
-    for (std::size_t u = 0; u < used_.size(); ++u)
-        for (int slot; (slot = used_[u].transport->ready(direction)) >= 0; any = true) {
+    for (Used& used : used_)
+        for (int slot; (slot = used.transport->ready(direction)) >= 0; any = true) {
             --missing_;
-            if (direction == Direction::forward) used_[u].transport->deliver(slot, direction, reduction);
-            arrived_[u][static_cast<std::size_t>(slot)] = 1;
+            if (direction == Direction::forward) used.transport->deliver(slot, direction, reduction);
         }
     return any;
 }
@@ -81,25 +77,26 @@ bool StageExchange::finished(Direction direction) {
     return all;
 }
 
-void StageExchange::end(Direction direction, Reduction reduction, double timeout_s) {
-    Waiter waiter(node_, also_mpi_, timeout_s);
-    const auto wait = [&](bool progressed) {
-        if (progressed) waiter.reset();
-        else waiter.pause([&] { return missing_text(direction); });
-    };
-    while (missing_ > 0) wait(deliver_arrived(direction, reduction));
-    if (direction == Direction::reverse) deliver_in_order(reduction);
-    while (!finished(direction)) wait(false);
+Poll StageExchange::poll(Direction direction, Reduction reduction) {
+    bool moved = missing_ > 0 && deliver_arrived(direction, reduction);
+    if (missing_ == 0 && !combined_) {
+        deliver_in_order(reduction);
+        combined_ = moved = true;
+    }
+    if (missing_ == 0 && finished(direction)) return Poll::complete;
+    return moved ? Poll::moved : Poll::nothing;
 }
 
 std::string StageExchange::missing_text(Direction direction) const {
     std::string text = direction == Direction::forward ? "in a forward exchange" : "in a reverse exchange";
     text += " of rank " + std::to_string(plan_.communicator().rank());
-    for (std::size_t u = 0; u < used_.size(); ++u)
-        for (std::size_t slot = 0; slot < arrived_[u].size(); ++slot)
-            if (!arrived_[u][slot] && used_[u].links[slot]->way(direction).receive_bytes > 0)
-                text += ", " + used_[u].info->name + " " + used_[u].transport->state(static_cast<int>(slot), direction);
-    return missing_ > 0 ? text : text + ", waiting for its neighbors to take its values";
+    std::string waits;
+    for (const Used& used : used_)
+        for (int slot = 0; slot < static_cast<int>(used.links.size()); ++slot) {
+            const std::string state = used.transport->state(slot, direction);
+            if (!state.empty()) waits += ", " + used.info->name + " " + state;
+        }
+    return text + (waits.empty() ? ", waiting for its neighbors to take its values" : waits);
 }
 
 }  // namespace parhelion

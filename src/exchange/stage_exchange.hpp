@@ -10,14 +10,23 @@
 
 namespace parhelion {
 
+/// What one look at the neighbors led to.
+enum class Poll { nothing, moved, complete };
+
 class StageExchange {
 public:
     /// Collective: makes the transports of `choice`, each with its neighbors.
     StageExchange(const Plan& plan, const StagePlan& stage, const Choice& choice);
 
     void begin(Direction direction);
-    /// Waits for the neighbors; a reverse exchange combines in ascending order of rank, whoever comes first.
-    void end(Direction direction, Reduction reduction, double timeout_s);
+    /// Does what can be done without waiting. A reverse exchange combines in ascending order of rank, whoever comes first.
+    Poll poll(Direction direction, Reduction reduction);
+    /// What is being waited for, for an error.
+    std::string missing_text(Direction direction) const;
+
+    /// Where to sleep, null when no neighbor is on this node.
+    NodeContext* node() const { return node_; }
+    bool uses_mpi() const { return uses_mpi_; }
 
 private:
     struct Used {
@@ -34,16 +43,15 @@ private:
     bool deliver_arrived(Direction direction, Reduction reduction);
     void deliver_in_order(Reduction reduction);
     bool finished(Direction direction);
-    std::string missing_text(Direction direction) const;
 
     const Plan& plan_;
     const StagePlan& stage_;
     std::vector<Used> used_;
     std::vector<Place> in_order_;                  // receivers of a reverse exchange
-    std::vector<std::vector<char>> arrived_;       // per transport and slot
     int missing_ = 0;
-    NodeContext* node_ = nullptr;  // where to sleep, when a neighbor is on this node
-    bool also_mpi_ = false;
+    bool combined_ = false;                        // reverse: owners have got what came
+    NodeContext* node_ = nullptr;
+    bool uses_mpi_ = false;
 };
 
 }  // namespace parhelion

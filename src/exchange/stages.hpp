@@ -1,35 +1,49 @@
 // All stages of an exchange with one choice of transports.
 #pragma once
 
+#include <atomic>
+#include <exception>
+#include <thread>
 #include <vector>
 
+#include "exchange/background.hpp"
 #include "exchange/stage_exchange.hpp"
 
 namespace parhelion {
 
-/// Runs stages one after another; a reverse exchange from the last to the first.
-class Stages {
+/// Runs stages one after another; a reverse exchange from the last to the first. Between begin and end, any thread of this
+/// process that waits in another exchange gets this one on, too.
+class Stages final : BackgroundWork {
 public:
     /// Collective.
-    Stages(const Plan& plan, const Choice& choice) {
-        stages_.reserve(plan.stages.size());
-        for (const StagePlan& stage : plan.stages) stages_.emplace_back(plan, stage, choice);
-    }
-    void begin(Direction direction) {
-        if (!stages_.empty()) at(0, direction).begin(direction);
-    }
-    void end(Direction direction, Reduction reduction, double timeout_s) {
-        for (std::size_t s = 0; s < stages_.size(); ++s) {
-            if (s > 0) at(s, direction).begin(direction);
-            at(s, direction).end(direction, reduction, timeout_s);
-        }
-    }
+    Stages(const Plan& plan, const Choice& choice);
+    ~Stages() override;
+    Stages(const Stages&) = delete;
+    Stages& operator=(const Stages&) = delete;
+
+    void begin(Direction direction, Reduction reduction = Reduction::replace);
+    /// Waits for the neighbors; each wait of a stage at most `timeout_s`. After an error the exchange cannot be used again.
+    void end(double timeout_s);
 
 private:
-    StageExchange& at(std::size_t number, Direction direction) {
-        return stages_[direction == Direction::forward ? number : stages_.size() - 1 - number];
+    class Hold;
+    bool advance() override;
+    bool may_work_here() const;
+    Poll poll();
+    void finish(double timeout_s);
+    StageExchange& at(std::size_t number) {
+        return stages_[direction_ == Direction::forward ? number : stages_.size() - 1 - number];
     }
+
     std::vector<StageExchange> stages_;
+    bool uses_mpi_ = false;
+    std::atomic<bool> busy_{false};  // some thread is at it; guards what follows
+    std::atomic<bool> under_way_{false};
+    Direction direction_ = Direction::forward;
+    Reduction reduction_ = Reduction::replace;
+    std::size_t stage_ = 0;
+    std::thread::id begun_by_;
+    std::exception_ptr failure_;
 };
 
 }  // namespace parhelion

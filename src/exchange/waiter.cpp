@@ -7,6 +7,7 @@
 #endif
 
 #include "core/cores.hpp"
+#include "exchange/background.hpp"
 #include "parhelion/core/error.hpp"
 #include "transport/node/node_context.hpp"
 
@@ -18,7 +19,7 @@ constexpr int polls_with_own_core = 2000;
 constexpr int polls_with_shared_core = 10;
 // Where ranks take turns on a core, a yield is cheaper than being woken, if the neighbor is not far behind.
 constexpr int yields_before_sleep = 8;
-constexpr long longest_sleep_us = 20000;  // dead neighbors are looked for that often
+constexpr long longest_sleep_us = 2000;  // MPI, and exchanges of other communicators, get on that often
 constexpr long sleep_beside_mpi_us = 50;
 constexpr double watch_every_s = 0.1;
 
@@ -37,11 +38,11 @@ void Waiter::relax() {
 
 void Waiter::pause_slowly(const std::function<std::string()>& what) {
     if (node_ == nullptr) {
-        sched_yield();
+        if (!advance_background()) sched_yield();
         if (polls_ % 256 == 0) watch(what);
         return;
     }
-    if (node_->advance_all()) return;
+    if (advance_background()) return;
     if (polls_ - eager_polls_ < yields_before_sleep) {
         sched_yield();
         return;
@@ -50,13 +51,16 @@ void Waiter::pause_slowly(const std::function<std::string()>& what) {
     sleep();
 }
 
-// First call: announce the sleep and let the caller poll once more. Second call: sleep.
+// First call: announce the sleep and let the caller poll once more. Second call: sleep. The fence stands between announcing
+// and that poll (a read-modify-write alone is no fence in the C++ memory model, nor on every processor).
 void Waiter::sleep() {
     Postbox& postbox = node_->postbox();
     if (!armed_) {
         doorbell_ = postbox.doorbell.load(std::memory_order_acquire);
-        postbox.sleepers.fetch_add(1, std::memory_order_seq_cst);
+        postbox.sleepers.fetch_add(1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
         armed_ = true;
+        node_->keep_mpi_going();
         return;
     }
     sleep_at(postbox, doorbell_, also_mpi_ ? sleep_beside_mpi_us : longest_sleep_us);

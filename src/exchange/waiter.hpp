@@ -46,7 +46,7 @@ private:
     bool also_mpi_;
     double timeout_s_;
     int eager_polls_;
-    int polls_ = 0;
+    std::int64_t polls_ = 0;
     bool armed_ = false;
     std::uint32_t doorbell_ = 0;
     bool timing_ = false;

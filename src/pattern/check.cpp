@@ -1,43 +1,112 @@
 // A pattern that does not fit would corrupt memory or hang: it is refused before anything moves.
-#include <sstream>
+#include <algorithm>
 #include <vector>
 
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/hash.hpp"
-#include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/pattern/pattern.hpp"
+#include "pattern/shape.hpp"
 
 namespace parhelion {
 namespace {
 
 constexpr global_index largest_coordinate = global_index{1} << 48;
+constexpr double most_cells = 1e15;  // of a box: beyond it, byte counts would overflow
+
+[[noreturn]] void refuse(const std::string& what) { throw Error("broken pattern: " + what + ": build it again from its domain"); }
 
 [[noreturn]] void refuse(const Link& link, const std::string& what) {
-    throw Error("broken pattern, link with rank " + std::to_string(link.rank) + ": " + what +
-                ": build it again from its domain");
+    refuse("link with rank " + std::to_string(link.rank) + ", " + what);
 }
 
-void check_box(const Pattern& pattern, const Link& link, const BoxPiece& piece, bool receives) {
+bool in_range(const Box& box) {
+    double cells = 1;
+    for (int d = 0; d < max_dimensions; ++d) {
+        if (box.lo[d] < -largest_coordinate || box.hi[d] > largest_coordinate || box.lo[d] > box.hi[d]) return false;
+        cells *= static_cast<double>(box.extent(d));
+    }
+    return cells <= most_cells;
+}
+
+void check_blocks(const Pattern& pattern) {
+    if (pattern.blocks.empty() || pattern.owned != 0 || pattern.ghosts != 0) refuse("it has no blocks, or index cells too");
+    if (pattern.stages.size() != 1 && static_cast<int>(pattern.stages.size()) != pattern.dimensions)
+        refuse("it has " + std::to_string(pattern.stages.size()) + " stages");
+    for (int d = 0; d < max_dimensions; ++d)
+        if (pattern.halo.lower[d] < 0 || pattern.halo.upper[d] < 0) refuse("its halo width is negative");
+    for (const Box& block : pattern.blocks) {
+        if (!in_range(block) || !in_range(grow(block, pattern.halo, pattern.dimensions))) refuse("a block is out of range");
+        for (int d = pattern.dimensions; d < max_dimensions; ++d)
+            if (block.lo[d] != 0 || block.hi[d] != 1) refuse("a block has more dimensions than the pattern");
+    }
+}
+
+// Comes before anything is allocated by these numbers.
+void check_cells(const Pattern& pattern) {
+    if (!pattern.blocks.empty() || pattern.stages.size() != 1) refuse("it has index cells, but also blocks or stages");
+    std::size_t received = 0;
+    for (const Link& link : pattern.stages[0]) received += link.receive.cells.size();
+    if (pattern.owned < 0 || pattern.ghosts < 0 || received != static_cast<std::size_t>(pattern.ghosts))
+        refuse("of " + std::to_string(pattern.ghosts) + " ghosts, " + std::to_string(received) + " are received");
+    if (global_index{pattern.owned} + pattern.ghosts > 2147483647) refuse("it has too many cells");
+}
+
+// Along the stage's dimension and those after it, a stage sends owned cells only; ghosts of earlier stages travel on.
+bool sends_owned(const BoxPiece& piece, const Box& owned, std::size_t stage, int dimensions) {
+    for (int d = static_cast<int>(stage); d < dimensions; ++d)
+        if (piece.cells.lo[d] < owned.lo[d] || piece.cells.hi[d] > owned.hi[d]) return false;
+    return true;
+}
+
+void check_box(const Pattern& pattern, std::size_t stage, const Link& link, const BoxPiece& piece, bool receives) {
     if (piece.block < 0 || piece.block >= static_cast<std::int32_t>(pattern.blocks.size()))
         refuse(link, "block " + std::to_string(piece.block) + " does not exist");
-    for (int d = 0; d < max_dimensions; ++d)
-        for (global_index x : {piece.cells.lo[d], piece.cells.hi[d], piece.owner.lo[d], piece.owner.hi[d]})
-            if (x < -largest_coordinate || x > largest_coordinate) refuse(link, "coordinates out of range");
+    if (!in_range(piece.cells) || !in_range(piece.owner)) refuse(link, "coordinates are out of range");
     for (global_index x : piece.shift)
-        if (x < -largest_coordinate || x > largest_coordinate) refuse(link, "shift out of range");
+        if (x < -largest_coordinate || x > largest_coordinate) refuse(link, "a shift is out of range");
     const Box& owned = pattern.blocks[static_cast<std::size_t>(piece.block)];
-    const Box all = grow(owned, pattern.halo, pattern.dimensions);
-    if (intersect(piece.cells, all) != piece.cells)
-        refuse(link, "cells " + to_string(piece.cells, pattern.dimensions) + " are outside of block " +
-               std::to_string(piece.block) + " and its halo");
-    if (receives && !intersect(piece.cells, owned).empty())
-        refuse(link, "received cells " + to_string(piece.cells, pattern.dimensions) + " overwrite owned ones");
+    const std::string cells = "cells " + to_string(piece.cells, pattern.dimensions);
+    if (intersect(piece.cells, grow(owned, pattern.halo, pattern.dimensions)) != piece.cells)
+        refuse(link, cells + " are outside of block " + std::to_string(piece.block) + " and its halo");
+    if (receives && (!intersect(piece.cells, owned).empty() || piece.owner != owned))
+        refuse(link, "received " + cells + " overwrite owned ones, or belong to another block");
+    if (!receives && !sends_owned(piece, owned, stage, pattern.dimensions))
+        refuse(link, "sent " + cells + " are not owned");
+}
+
+// Ghosts that two messages write would hold whichever came last.
+void check_disjoint(const Stage& stage) {
+    struct Ghosts { const Link* link; const BoxPiece* piece; };
+    std::vector<Ghosts> all;
+    for (const Link& link : stage)
+        for (const BoxPiece& piece : link.receive.boxes) all.push_back({&link, &piece});
+    std::sort(all.begin(), all.end(), [](const Ghosts& a, const Ghosts& b) {
+        return std::pair(a.piece->block, a.piece->cells.lo[0]) < std::pair(b.piece->block, b.piece->cells.lo[0]);
+    });
+    for (auto a = all.begin(); a != all.end(); ++a)
+        for (auto b = a + 1; b != all.end() && b->piece->block == a->piece->block &&
+                             b->piece->cells.lo[0] < a->piece->cells.hi[0]; ++b)
+            if (!intersect(a->piece->cells, b->piece->cells).empty())
+                refuse(*b->link, "ghosts " + to_string(b->piece->cells, max_dimensions) + " are received twice");
 }
 
 void check_index(const Link& link, local_index cell, local_index lo, local_index hi) {
     if (cell < lo || cell >= hi)
-        refuse(link, "cell " + std::to_string(cell) + " is outside of " + std::to_string(lo) + " … " +
-               std::to_string(hi - 1));
+        refuse(link, "cell " + std::to_string(cell) + " is outside of " + std::to_string(lo) + " … " + std::to_string(hi - 1));
+}
+
+void check_indices(const Pattern& pattern, const Link& link, std::vector<bool>& written) {
+    if (!pattern.indexed()) return;
+    for (local_index cell : link.send.cells) check_index(link, cell, 0, pattern.owned);
+    for (std::size_t k = 0; k < link.send_duplicate_of.size(); ++k)
+        if (link.send.cells[static_cast<std::size_t>(link.send_unique) + k] !=
+            link.send.cells[static_cast<std::size_t>(link.send_duplicate_of[k])])
+            refuse(link, "a repeated cell is not the one that it repeats");
+    for (local_index cell : link.receive.cells) {
+        check_index(link, cell, pattern.owned, pattern.owned + pattern.ghosts);
+        if (written[static_cast<std::size_t>(cell - pattern.owned)])
+            refuse(link, "ghost " + std::to_string(cell - pattern.owned) + " is received twice");
+        written[static_cast<std::size_t>(cell - pattern.owned)] = true;
+    }
 }
 
 void check_duplicates(const Link& link, const Selection& side, local_index unique,
@@ -58,94 +127,36 @@ void check_repeated_boxes(const Link& link) {
     }
 }
 
-void check_link(const Pattern& pattern, const Link& link, std::vector<bool>& written) {
+void check_link(const Pattern& pattern, std::size_t stage, const Link& link, std::vector<bool>& written) {
     if (link.rank < 0 || link.rank >= pattern.communicator.size()) refuse(link, "no such rank");
-    for (const BoxPiece& piece : link.send.boxes) check_box(pattern, link, piece, false);
-    for (const BoxPiece& piece : link.receive.boxes) check_box(pattern, link, piece, true);
     if (pattern.indexed() ? !link.send.boxes.empty() || !link.receive.boxes.empty()
                           : !link.send.cells.empty() || !link.receive.cells.empty())
         refuse(link, "it mixes boxes and indices");
+    for (const BoxPiece& piece : link.send.boxes) check_box(pattern, stage, link, piece, false);
+    for (const BoxPiece& piece : link.receive.boxes) check_box(pattern, stage, link, piece, true);
     check_duplicates(link, link.send, link.send_unique, link.send_duplicate_of);
     check_duplicates(link, link.receive, link.receive_unique, link.receive_duplicate_of);
     check_repeated_boxes(link);
-    for (local_index cell : link.send.cells) check_index(link, cell, 0, pattern.owned);
-    for (local_index cell : link.receive.cells) {
-        check_index(link, cell, pattern.owned, pattern.owned + pattern.ghosts);
-        if (written[static_cast<std::size_t>(cell - pattern.owned)])
-            refuse(link, "ghost " + std::to_string(cell - pattern.owned) + " is received twice");
-        written[static_cast<std::size_t>(cell - pattern.owned)] = true;
-    }
-}
-
-// What both sides of a selection must agree on, wherever the cells lie.
-void append_shape(std::vector<global_index>& words, const Selection& side, local_index unique,
-                  const std::vector<local_index>& duplicate_of) {
-    Hash hash;
-    global_index cells = static_cast<global_index>(side.cells.size());
-    for (const BoxPiece& piece : side.boxes) {
-        cells += piece.cells.cells();
-        for (int d = 0; d < max_dimensions; ++d) hash.add(piece.cells.extent(d));
-    }
-    hash.add(unique).add_range(duplicate_of);
-    words.push_back(cells);
-    words.push_back(static_cast<global_index>(hash.value()));
-}
-
-// Per rank and stage: stage, shape of what I send, shape of what I receive.
-std::vector<Parcel> shapes(const Pattern& pattern) {
-    std::vector<Parcel> parcels;
-    for (std::size_t s = 0; s < pattern.stages.size(); ++s)
-        for (const Link& link : pattern.stages[s]) {
-            std::vector<global_index> words{static_cast<global_index>(s)};
-            append_shape(words, link.send, link.send_unique, link.send_duplicate_of);
-            append_shape(words, link.receive, link.receive_unique, link.receive_duplicate_of);
-            parcels.push_back({link.rank, {}});
-            parcels.back().append(words.data(), words.size());
-        }
-    return parcels;
-}
-
-void compare(const Pattern& pattern, const std::vector<Parcel>& theirs) {
-    std::size_t expected = 0;
-    for (const Stage& stage : pattern.stages) expected += stage.size();
-    for (const Parcel& parcel : theirs) {
-        const auto words = parcel.values<global_index>();
-        const std::string with = "broken pattern: rank " + std::to_string(parcel.rank);
-        const Link* mine = nullptr;
-        if (static_cast<std::size_t>(words[0]) < pattern.stages.size())
-            for (const Link& link : pattern.stages[static_cast<std::size_t>(words[0])])
-                if (link.rank == parcel.rank) mine = &link;
-        if (mine == nullptr) throw Error(with + " expects a link with this rank, which has none: build it again");
-        std::vector<global_index> here;
-        append_shape(here, mine->receive, mine->receive_unique, mine->receive_duplicate_of);
-        append_shape(here, mine->send, mine->send_unique, mine->send_duplicate_of);
-        for (int i = 0; i < 4; ++i)
-            if (here[i] != words[i + 1])
-                throw Error(with + (i < 2 ? " sends " : " expects ") + std::to_string(words[i < 2 ? 1 : 3]) +
-                            " cells and this rank " + (i < 2 ? "expects " : "sends ") + std::to_string(here[i < 2 ? 0 : 2]) +
-                            " (or others than meant): the parts do not belong together; build the pattern again");
-    }
-    if (theirs.size() != expected)
-        throw Error("broken pattern: " + std::to_string(expected) + " links here, but " + std::to_string(theirs.size()) +
-                    " name this rank: build it again");
+    check_indices(pattern, link, written);
+    if (link.rank == pattern.communicator.rank() && shape_of_sends(link) != shape_of_receives(link))
+        refuse(link, "which is this rank itself, its two sides differ");
 }
 
 }  // namespace
 
 void check_local(const Pattern& pattern) {
+    if (pattern.dimensions < 0 || pattern.dimensions > max_dimensions)
+        refuse("it has " + std::to_string(pattern.dimensions) + " dimensions");
+    pattern.indexed() ? check_cells(pattern) : check_blocks(pattern);
     std::vector<bool> written(static_cast<std::size_t>(pattern.ghosts));
-    for (const Stage& stage : pattern.stages) {
+    for (std::size_t s = 0; s < pattern.stages.size(); ++s) {
+        const Stage& stage = pattern.stages[s];
         for (std::size_t i = 0; i < stage.size(); ++i) {
             if (i > 0 && stage[i].rank <= stage[i - 1].rank) refuse(stage[i], "links are not in ascending order of rank");
-            check_link(pattern, stage[i], written);
+            check_link(pattern, s, stage[i], written);
         }
+        check_disjoint(stage);
     }
-}
-
-void verify(const Pattern& pattern) {
-    validate_together(pattern.communicator, [&] { check_local(pattern); });
-    const auto theirs = sparse_exchange(pattern.communicator, shapes(pattern));
-    validate_together(pattern.communicator, [&] { compare(pattern, theirs); });
 }
 
 }  // namespace parhelion

@@ -11,6 +11,7 @@ struct CellsLayout {
     int base;
     byte_count offset;
     byte_count stride;
+    byte_count component_stride;
     const local_index* list;
 };
 
@@ -18,33 +19,27 @@ CellsLayout cells_in_field(const Plan& plan, int f, const Selection& side, bool 
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const byte_count stride = field.blocks[ghosts].strides[0];
     const int base = plan.first_base[static_cast<std::size_t>(f)] + (ghosts ? 1 : 0);
-    return {base, ghosts ? -byte_count{plan.pattern->owned} * stride : 0, stride, side.cells.data()};
+    return {base, ghosts ? -byte_count{plan.pattern->owned} * stride : 0, stride, field.stride_of_components(ghosts),
+            side.cells.data()};
 }
 
 // Components next to each other are one piece; otherwise one op per component.
 template <class Emit>
-void for_components(const Field& a, const Field& b, Emit&& emit) {
-    const byte_count size = a.element.size;
-    const bool joined = a.components == 1 || (a.component_stride == size && b.component_stride == size);
-    if (joined) return emit(size * a.components, 0, 0);
-    for (byte_count c = 0; c < a.components; ++c) emit(size, c * a.component_stride, c * b.component_stride);
+void for_components(const Field& field, const CellsLayout& from, const CellsLayout& to, Emit&& emit) {
+    const byte_count size = field.element.size;
+    const bool joined = field.components == 1 || (from.component_stride == size && to.component_stride == size);
+    if (joined) return emit(size * field.components, 0, 0);
+    for (byte_count c = 0; c < field.components; ++c) emit(size, c * from.component_stride, c * to.component_stride);
 }
 
-void add_cells(Program& program, const CellsLayout& from, const Field& from_field, const CellsLayout& to,
-               const Field& to_field, byte_count cells, bool keep_order) {
-    for_components(from_field, to_field, [&](byte_count width, byte_count src, byte_count dst) {
+void add_cells(Program& program, const Field& field, const CellsLayout& from, const CellsLayout& to, byte_count cells,
+               bool keep_order) {
+    for_components(field, from, to, [&](byte_count width, byte_count src, byte_count dst) {
         const IndexedOp op{from.base, to.base, from.offset + src, to.offset + dst, width, cells, from.stride, to.stride,
-                           from.list, to.list, from_field.element.scalar};
+                           from.list, to.list, field.element.scalar};
         if (keep_order) program.add_plain(op);
         else program.add(op);
     });
-}
-
-// A message as a "field": packed cells, components together.
-Field packed(const Field& field) {
-    Field message = field;
-    message.component_stride = field.element.size;
-    return message;
 }
 
 enum class Into { message, field };
@@ -59,9 +54,9 @@ Program compile_side(const Plan& plan, const Selection& side, byte_count entries
         const byte_count begin = offset;
         if (plan.pattern->indexed()) {
             const CellsLayout mine = cells_in_field(plan, f, side, ghosts);
-            const CellsLayout message{0, begin, bytes_per_cell(field), nullptr};
-            if (into == Into::message) add_cells(program, mine, field, message, packed(field), entries, keep_order);
-            else add_cells(program, message, packed(field), mine, field, entries, keep_order);
+            const CellsLayout message{0, begin, bytes_per_cell(field), field.element.size, nullptr};
+            if (into == Into::message) add_cells(program, field, mine, message, entries, keep_order);
+            else add_cells(program, field, message, mine, entries, keep_order);
         }
         const auto order = orders ? (*orders)[static_cast<std::size_t>(f)] : packing_order(field, plan.pattern->dimensions);
         byte_count at = begin;
@@ -92,7 +87,7 @@ void repeat_cells(Program& program, const Plan& plan, int f, const Link& link) {
     const auto place = [&](local_index entry) { return ghosts.offset + ghosts.list[entry] * ghosts.stride; };
     local_index entry = link.receive_unique;
     for (local_index first : link.receive_duplicate_of) {
-        for_components(field, field, [&](byte_count width, byte_count src, byte_count dst) {
+        for_components(field, ghosts, ghosts, [&](byte_count width, byte_count src, byte_count dst) {
             program.add(StridedOp{ghosts.base, ghosts.base, place(first) + src, place(entry) + dst, width, 0, {}, {}, {},
                                   field.element.scalar});
         });
@@ -159,8 +154,8 @@ Program compile_straight(const Plan& from_plan, const Selection& from, const Pla
         const Field& from_field = from_plan.fields[static_cast<std::size_t>(f)];
         const Field& to_field = to_plan.fields[static_cast<std::size_t>(f)];
         if (dimensions == 0)
-            add_cells(program, cells_in_field(from_plan, f, from, keep_order), from_field,
-                      cells_in_field(to_plan, f, to, !keep_order), to_field, entries, keep_order);
+            add_cells(program, from_field, cells_in_field(from_plan, f, from, keep_order),
+                      cells_in_field(to_plan, f, to, !keep_order), entries, keep_order);
         for (std::size_t k = 0; dimensions > 0 && k < static_cast<std::size_t>(entries); ++k) {
             const Box source = clipped(from.boxes[k], from_field, dimensions);
             const Box target = clipped(to.boxes[k], to_field, dimensions);

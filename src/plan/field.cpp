@@ -21,16 +21,11 @@ BlockView view_block(const std::vector<global_index>& extents, std::byte* array,
     for (int i = 0; i < dims; ++i) {
         const int d = order == Order::c ? dims - 1 - i : i;
         view.strides[d] = stride;
-        view.first += halo.lower[d] * stride;
+        if (array != nullptr) view.first += halo.lower[d] * stride;  // a null pointer must stay one, to be noticed
         stride *= extents[d];
     }
+    view.component_stride = order == Order::c ? element : stride;
     return view;
-}
-
-byte_count cells_of(const std::vector<global_index>& extents) {
-    byte_count cells = 1;
-    for (global_index extent : extents) cells *= extent;
-    return cells;
 }
 
 }  // namespace
@@ -40,32 +35,26 @@ Field view_blocks(const CartesianDomain& domain, std::vector<std::byte*> arrays,
     if (arrays.size() != domain.blocks().size())
         throw Error("the rank has " + std::to_string(domain.blocks().size()) + " blocks and " +
                     std::to_string(arrays.size()) + " arrays were passed: pass one array per block");
-    if (layout.order == Order::fortran && layout.components > 1 && arrays.size() > 1)
-        for (std::size_t b = 1; b < arrays.size(); ++b)
-            if (cells_of(array_extents(domain, halo, static_cast<int>(b))) != cells_of(array_extents(domain, halo)))
-                throw Error("components of blocks with different extents lie at different distances in Fortran order: "
-                            "use C order, or one field per component");
     Field field{element, layout.components, element.size, halo, false, {}};
-    for (std::size_t b = 0; b < arrays.size(); ++b) {
-        const auto extents = array_extents(domain, halo, static_cast<int>(b));
-        field.blocks.push_back(view_block(extents, arrays[b], element.size, layout.components, halo, layout.order));
-        if (layout.order == Order::fortran) field.component_stride = cells_of(extents) * element.size;
-    }
+    for (std::size_t b = 0; b < arrays.size(); ++b)
+        field.blocks.push_back(view_block(array_extents(domain, halo, static_cast<int>(b)), arrays[b], element.size,
+                                          layout.components, halo, layout.order));
+    field.component_stride = field.blocks.front().component_stride;
     return field;
 }
 
 Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts, local_index ghost_cells, Element element,
                  ArrayLayout layout) {
     Field field{element, layout.components, element.size, 0, true, {}};
-    byte_count stride = byte_count{element.size} * layout.components;
-    if (layout.order == Order::fortran) {
-        const bool joined = ghosts == owned + byte_count{owned_cells} * element.size;
-        if (!joined && layout.components > 1)
-            throw Error("components in rows of their own need owned cells and ghosts in one array: pass one array, or C order");
-        field.component_stride = (byte_count{owned_cells} + ghost_cells) * element.size;
-        stride = element.size;
+    if (layout.order == Order::c) {
+        const byte_count stride = byte_count{element.size} * layout.components;
+        field.blocks = {{owned, {stride}}, {ghosts, {stride}}};
+        return field;
     }
-    field.blocks = {{owned, {stride}}, {ghosts, {stride}}};
+    const byte_count owned_row = byte_count{owned_cells} * element.size, ghost_row = byte_count{ghost_cells} * element.size;
+    const bool joined = owned != nullptr && ghosts == owned + owned_row;
+    field.component_stride = owned_row + ghost_row;
+    field.blocks = {{owned, {element.size}, joined ? 0 : owned_row}, {ghosts, {element.size}, joined ? 0 : ghost_row}};
     return field;
 }
 
@@ -74,7 +63,7 @@ std::string to_string(const Field& field) {
     if (field.indexed) return text + ", indexed";
     text += ", halo";
     for (int d = 0; d < max_dimensions; ++d)
-        text += " " + std::to_string(field.halo.lower[d]) + "/" + std::to_string(field.halo.upper[d]);
+        text.append(" ").append(std::to_string(field.halo.lower[d])).append("/").append(std::to_string(field.halo.upper[d]));
     return text;
 }
 

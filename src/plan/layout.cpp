@@ -9,11 +9,11 @@ namespace parhelion {
 std::vector<int> packing_order(const Field& field, int dimensions) {
     std::vector<int> order(static_cast<std::size_t>(dimensions) + 1);
     std::iota(order.begin(), order.end(), 0);
+    if (field.blocks.empty()) return order;
     const auto stride = [&](int d) {
-        return std::abs(d == dimensions ? field.component_stride : field.blocks.front().strides[d]);
+        return std::abs(d == dimensions ? field.stride_of_components(0) : field.blocks.front().strides[d]);
     };
-    if (!field.blocks.empty())
-        std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride(a) > stride(b); });
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride(a) > stride(b); });
     return order;
 }
 
@@ -34,7 +34,7 @@ BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box
         layout.stride[d] = view.strides[d];
     }
     layout.count[layout.dims - 1] = field.components;
-    layout.stride[layout.dims - 1] = field.component_stride;
+    layout.stride[layout.dims - 1] = field.stride_of_components(static_cast<std::size_t>(piece.block));
     return layout;
 }
 

@@ -7,6 +7,7 @@
 #include "parhelion/core/sparse_exchange.hpp"
 #include "plan/compile.hpp"
 #include "plan/layout.hpp"
+#include "pattern/shape.hpp"
 
 namespace parhelion {
 namespace {
@@ -23,6 +24,8 @@ void check_halo(const Pattern& pattern, const Field& field, const std::string& n
     }
 }
 
+constexpr byte_count largest_cell = byte_count{1} << 30;
+
 bool has_cells(const Pattern& pattern, std::size_t block) {
     if (pattern.indexed()) return (block == 0 ? pattern.owned : pattern.ghosts) > 0;
     return !pattern.blocks[block].empty();
@@ -31,7 +34,11 @@ bool has_cells(const Pattern& pattern, std::size_t block) {
 void check_field(const Pattern& pattern, const Field& field, std::size_t number) {
     const std::string name = "field " + std::to_string(number) + " (" + to_string(field) + ")";
     if (field.element.size < 1) throw Error(name + " has elements of no size: use element_of<T>() or parse_element", ErrorKind::type);
+    if (field.element.scalar != Scalar::bytes && to_string(field.element).starts_with("bytes"))
+        throw Error(name + " has elements of " + std::to_string(field.element.size) + " bytes, which its type does not have: "
+                    "use element_of<T>() or parse_element", ErrorKind::type);
     if (field.components < 1) throw Error(name + " needs at least 1 component");
+    if (bytes_per_cell(field) > largest_cell) throw Error(name + " has cells of more than 1 GiB: use more cells or fields");
     if (field.indexed != pattern.indexed())
         throw Error(name + (field.indexed ? " is indexed and the pattern Cartesian" : " is Cartesian and the pattern indexed") +
                     std::string(": view the array with the domain that the pattern was built from"), ErrorKind::type);
@@ -74,7 +81,8 @@ Parcel announcement(const Plan& plan, int stage, const Link& link) {
     const auto sends = message_sizes(plan, link.send, link.send_unique);
     const auto receives = message_sizes(plan, link.receive, link.receive_unique);
     std::vector<std::int64_t> words{stage, sends.forward, sends.reverse, receives.forward, receives.reverse,
-                                    receives_thin(plan, link)};
+                                    receives_thin(plan, link), static_cast<std::int64_t>(shape_of_sends(link).fingerprint),
+                                    static_cast<std::int64_t>(shape_of_receives(link).fingerprint)};
     for (const Field& field : plan.fields)
         for (int d : packing_order(field, plan.pattern->dimensions)) words.push_back(d);
     Parcel parcel{link.rank, {}};
@@ -84,7 +92,7 @@ Parcel announcement(const Plan& plan, int stage, const Link& link) {
 
 std::vector<std::vector<int>> orders_of(const Plan& plan, const std::vector<std::int64_t>& words) {
     std::vector<std::vector<int>> orders;
-    auto next = words.begin() + 6;
+    auto next = words.begin() + 8;
     for (std::size_t f = 0; f < plan.fields.size(); ++f) {
         orders.emplace_back(next, next + plan.pattern->dimensions + 1);
         next += plan.pattern->dimensions + 1;
@@ -114,6 +122,10 @@ void accept(Plan& plan, const Parcel& parcel) {
             throw Error(with + (i < 2 ? " will send " : " expects ") + std::to_string(words[i + 1]) + " bytes and this rank " +
                         (i < 2 ? "expects " : "will send ") + std::to_string(expected[i]) +
                         ": the patterns or fields of the two ranks differ");
+    if (words[6] != static_cast<std::int64_t>(shape_of_receives(*link->link).fingerprint) ||
+        words[7] != static_cast<std::int64_t>(shape_of_sends(*link->link).fingerprint))
+        throw Error(with + " exchanges other cells with this rank than this rank expects: build the patterns together, from "
+                    "one domain");
     link->orders = orders_of(plan, words);
     link->thin = words[5] != 0 || receives_thin(plan, *link->link);
 }
@@ -140,6 +152,7 @@ void shake_hands(Plan& plan) {
 Plan make_plan(Pattern pattern, std::vector<Field> fields, std::uint64_t options) {
     const Communicator comm = pattern.communicator;
     validate_together(comm, [&] {
+        check_local(pattern);
         for (std::size_t f = 0; f < fields.size(); ++f) check_field(pattern, fields[f], f);
     });
     require_equal(comm, fingerprint(pattern, fields, options), "the fields (their number, element types, components or halo "

@@ -7,7 +7,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -31,15 +30,15 @@ struct Pipe {
     CmaLines* theirs = nullptr;
     std::shared_ptr<std::byte> their_lines;
     std::byte* source = nullptr;  // in the neighbor's address space
-    std::atomic<std::uint64_t> claimed{0}, read{0};
     bool reported = true;
 };
 
-// Linux moves at most 2 GiB − 4 KiB in one call.
-void read_from(std::int64_t process, std::byte* to, std::byte* from, byte_count bytes) {
+// Linux moves at most 2 GiB − 4 KiB in one call. False when there is no such process any more.
+bool read_from(std::int64_t process, std::byte* to, std::byte* from, byte_count bytes) {
     while (bytes > 0) {
         iovec here{to, static_cast<std::size_t>(bytes)}, there{from, static_cast<std::size_t>(bytes)};
         const ssize_t moved = process_vm_readv(static_cast<pid_t>(process), &here, 1, &there, 1, 0);
+        if (moved < 0 && errno == ESRCH) return false;
         if (moved <= 0)
             throw Error("cannot read the memory of process " + std::to_string(process) + " (" + std::strerror(errno) +
                         "): containers and kernel.yama.ptrace_scope can forbid it; use transport shared, staged_shared or "
@@ -48,9 +47,10 @@ void read_from(std::int64_t process, std::byte* to, std::byte* from, byte_count 
         from += moved;
         bytes -= moved;
     }
+    return true;
 }
 
-class Cma final : public Messenger, BackgroundWork {
+class Cma final : public Messenger {
 public:
     Cma(const TransportContext& context, const std::vector<Channel>& channels)
         : node_(context.plan.communicator().shared_state<NodeContext>()), pipes_(channels.size()) {
@@ -58,23 +58,20 @@ public:
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where Yama restricts reading to parents; no effect elsewhere
         validate_together(context.plan.communicator(), [&] { lines_ = make_lines<CmaLines>(pipes_.size()); });
         shake_hands(context);
-        node_.add(this);
     }
-    ~Cma() override { node_.remove(this); }
 
     void start_receives() override {
         for (Pipe& pipe : pipes_) pipe.reported = pipe.channel.receive_bytes == 0;
-        number_.fetch_add(1, std::memory_order_acq_rel);
+        ++number_;
     }
     void start_send(int i) override {
         Pipe& pipe = pipes_[static_cast<std::size_t>(i)];
-        post(pipe.theirs->full.value, number(), *pipe.neighbor->postbox);
+        post(pipe.theirs->full.value, number_, *pipe.neighbor->postbox);
     }
     int test_receive() override {
-        advance();
         for (std::size_t i = 0; i < pipes_.size(); ++i) {
             Pipe& pipe = pipes_[i];
-            if (pipe.reported || pipe.read.load(std::memory_order_acquire) < number()) continue;
+            if (pipe.reported || !read(pipe)) continue;
             pipe.reported = true;
             return static_cast<int>(i);
         }
@@ -82,29 +79,22 @@ public:
     }
     bool test_sends() override {
         for (const Pipe& pipe : pipes_)
-            if (pipe.channel.send_bytes > 0 && pipe.mine->taken.value.load(std::memory_order_acquire) < number()) return false;
+            if (pipe.channel.send_bytes > 0 && pipe.mine->taken.value.load(std::memory_order_acquire) < number_) return false;
         return true;
     }
 
-    // Reads whatever is full. Any thread may come here.
-    bool advance() override {
-        bool any = false;
-        for (Pipe& pipe : pipes_)
-            if (pipe.channel.receive_bytes > 0) any = read(pipe, number()) || any;
-        return any;
+    std::string state(int i) const override {
+        const Pipe& pipe = pipes_[static_cast<std::size_t>(i)];
+        return " (it has sent number " + std::to_string(pipe.mine->full.value.load()) + " and read number " +
+               std::to_string(pipe.mine->taken.value.load()) + ")";
     }
 
 private:
-    std::uint64_t number() const { return number_.load(std::memory_order_acquire); }
-
-    bool read(Pipe& pipe, std::uint64_t now) {
-        if (now == 0 || pipe.claimed.load(std::memory_order_relaxed) >= now) return false;
-        if (pipe.mine->full.value.load(std::memory_order_acquire) < now) return false;
-        auto previous = now - 1;
-        if (!pipe.claimed.compare_exchange_strong(previous, now, std::memory_order_acq_rel)) return false;
-        read_from(pipe.neighbor->process, pipe.channel.receive, pipe.source, pipe.channel.receive_bytes);
-        post(pipe.theirs->taken.value, now, *pipe.neighbor->postbox);
-        pipe.read.store(now, std::memory_order_release);
+    bool read(Pipe& pipe) {
+        if (pipe.mine->full.value.load(std::memory_order_acquire) < number_) return false;
+        const auto process = pipe.neighbor->process;
+        if (!read_from(process, pipe.channel.receive, pipe.source, pipe.channel.receive_bytes)) return false;  // the wait notices
+        post(pipe.theirs->taken.value, number_, *pipe.neighbor->postbox);
         return true;
     }
 
@@ -131,7 +121,7 @@ private:
     NodeContext& node_;
     std::vector<Pipe> pipes_;
     std::shared_ptr<CmaLines> lines_;
-    std::atomic<std::uint64_t> number_{0};
+    std::uint64_t number_ = 0;
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ struct Slot {
     std::byte* receive = nullptr;
     bool pack = true, unpack = true;
     bool sent = false;
+    bool arrived = false;
 };
 
 // Slots, buffers and messenger of one direction.
@@ -38,15 +39,21 @@ public:
     }
 
     void begin() {
+        ++number_;
         messenger_->start_receives();
-        for (Slot& slot : slots_) slot.sent = slot.way->send_bytes == 0;
+        for (Slot& slot : slots_) {
+            slot.sent = slot.way->send_bytes == 0;
+            slot.arrived = slot.way->receive_bytes == 0;
+        }
         all_sent_ = false;
         send_what_may();
     }
 
     int ready() {
         if (!all_sent_) send_what_may();
-        return messenger_->test_receive();
+        const int i = messenger_->test_receive();
+        if (i >= 0) slots_[static_cast<std::size_t>(i)].arrived = true;
+        return i;
     }
 
     void deliver(int i, Direction direction, Reduction reduction) {
@@ -67,7 +74,17 @@ public:
     }
 
     int expected() const { return expected_; }
-    const Slot& slot(int i) const { return slots_[static_cast<std::size_t>(i)]; }
+
+    std::string state(int i) const {
+        const Slot& slot = slots_[static_cast<std::size_t>(i)];
+        const std::string rank = "rank " + std::to_string(slot.link->rank), number = std::to_string(number_);
+        const std::string detail = messenger_->state(i);
+        if (!slot.arrived)
+            return "waiting for a message of " + std::to_string(slot.way->receive_bytes) + " bytes from " + rank +
+                   " in exchange number " + number + detail;
+        if (!slot.sent) return "waiting for " + rank + " to read an earlier message, before number " + number + detail;
+        return {};
+    }
 
 private:
     void send_what_may() {
@@ -119,6 +136,7 @@ private:
     AlignedBytes buffer_;
     std::unique_ptr<Messenger> messenger_;
     int expected_ = 0;
+    std::uint64_t number_ = 0;
     bool all_sent_ = true;
 };
 
@@ -140,9 +158,7 @@ public:
         return (direction == Direction::forward ? forward_ : reverse_)->expected();
     }
     std::string state(int slot, Direction direction) const override {
-        const Slot& waiting = (direction == Direction::forward ? forward_ : reverse_)->slot(slot);
-        return "waiting for a message of " + std::to_string(waiting.way->receive_bytes) + " bytes from rank " +
-               std::to_string(waiting.link->rank);
+        return (direction == Direction::forward ? forward_ : reverse_)->state(slot);
     }
     NodeContext* node() const override { return node_; }
 

@@ -32,6 +32,9 @@ public:
     /// The channel's receive buffer has been emptied.
     virtual void consumed(int /*channel*/) {}
 
+    /// What is known about the neighbor, for an error; empty when nothing is.
+    virtual std::string state(int /*channel*/) const { return {}; }
+
     /// Buffers of a messenger that brings its own; they may change from exchange to exchange.
     virtual std::byte* send_buffer(int /*channel*/) { return nullptr; }
     virtual std::byte* receive_buffer(int /*channel*/) { return nullptr; }

@@ -1,10 +1,31 @@
 // Persistent requests: matched arguments are set up once (MPI-4.1 §3.9).
+//
+// For boxes there are two ways to fill a message: pack it here, or describe the boxes by datatypes and let MPI gather while it
+// copies, which saves a copy where the MPI is good at it. Both are tried for a few exchanges when the exchange is made.
+#include <algorithm>
+
+#include "core/cores.hpp"
+#include "parhelion/core/communicator.hpp"
+#include "plan/saved_ghosts.hpp"
 #include "transport/factories.hpp"
 #include "transport/message_type.hpp"
+#include "transport/program_type.hpp"
 #include "transport/request_set.hpp"
 
 namespace parhelion {
 namespace {
+
+// Started and completed alike for packed and typed messages.
+class Requests {
+public:
+    RequestSet sends, receives;
+    std::vector<int> send_of;  // index of a channel's send request
+
+    int ready() {
+        const int done = receives.test_any();
+        return done < 0 ? -1 : receives.channel(done);
+    }
+};
 
 class Persistent final : public Messenger {
 public:
@@ -12,41 +33,149 @@ public:
         const MPI_Comm comm = context.plan.communicator().handle();
         for (int i = 0; i < static_cast<int>(channels.size()); ++i) {
             const Channel& channel = channels[static_cast<std::size_t>(i)];
-            send_of_.push_back(sends_.size());
+            requests_.send_of.push_back(requests_.sends.size());
             if (channel.send_bytes > 0) {
                 const MessageType type(channel.send_bytes);
                 check_mpi(MPI_Send_init(channel.send, type.count(), type.type(), channel.rank, context.tag, comm,
-                                        &sends_.add(i)), "MPI_Send_init");
+                                        &requests_.sends.add(i)), "MPI_Send_init");
             }
             if (channel.receive_bytes > 0) {
                 const MessageType type(channel.receive_bytes);
                 check_mpi(MPI_Recv_init(channel.receive, type.count(), type.type(), channel.rank, context.tag, comm,
-                                        &receives_.add(i)), "MPI_Recv_init");
+                                        &requests_.receives.add(i)), "MPI_Recv_init");
             }
         }
     }
 
-    void start_receives() override { receives_.start_all(); }
+    void start_receives() override { requests_.receives.start_all(); }
     void start_send(int channel) override {
-        check_mpi(MPI_Start(&sends_[static_cast<std::size_t>(send_of_[static_cast<std::size_t>(channel)])]), "MPI_Start");
+        const int request = requests_.send_of[static_cast<std::size_t>(channel)];
+        check_mpi(MPI_Start(&requests_.sends[static_cast<std::size_t>(request)]), "MPI_Start");
     }
-    int test_receive() override {
-        const int done = receives_.test_any();
-        return done < 0 ? -1 : receives_.channel(done);
-    }
-    bool test_sends() override { return sends_.test_all(); }
+    int test_receive() override { return requests_.ready(); }
+    bool test_sends() override { return requests_.sends.test_all(); }
 
 private:
-    std::vector<int> send_of_;
-    RequestSet sends_, receives_;
+    Requests requests_;
+};
+
+// The forward direction by datatypes: no buffers at all.
+class Typed {
+public:
+    explicit Typed(const TransportContext& context) : plan_(context.plan), links_(context.links) {
+        for (int i = 0; i < static_cast<int>(links_.size()); ++i) {
+            const LinkPlan& link = *links_[static_cast<std::size_t>(i)];
+            if (link.forward.send_bytes > 0) add(context, link, Side::source, requests_.sends.add(i));
+            if (link.forward.receive_bytes > 0) add(context, link, Side::destination, requests_.receives.add(i));
+        }
+    }
+    void begin() {
+        requests_.receives.start_all();
+        requests_.sends.start_all();
+    }
+    int ready() { return requests_.ready(); }
+    void deliver(int slot) {
+        run(links_[static_cast<std::size_t>(slot)]->repeat, plan_.bases.data(), plan_.bases.data());
+    }
+    bool finished() { return requests_.sends.test_all(); }
+
+private:
+    void add(const TransportContext& context, const LinkPlan& link, Side side, MPI_Request& request) {
+        const MPI_Comm comm = plan_.communicator().handle();
+        const Program& program = side == Side::source ? link.forward.pack : link.forward.unpack;
+        MPI_Datatype type = program_type(program, plan_.bases.data(), side);
+        if (side == Side::source)
+            check_mpi(MPI_Send_init(MPI_BOTTOM, 1, type, link.rank, context.tag, comm, &request), "MPI_Send_init");
+        else
+            check_mpi(MPI_Recv_init(MPI_BOTTOM, 1, type, link.rank, context.tag, comm, &request), "MPI_Recv_init");
+        MPI_Type_free(&type);  // the request keeps it
+    }
+
+    const Plan& plan_;
+    std::vector<const LinkPlan*> links_;
+    Requests requests_;
+};
+
+// Packed messages, or datatypes for the forward direction when they turn out faster.
+class PersistentTransport final : public Transport {
+public:
+    PersistentTransport(const TransportContext& context, std::unique_ptr<Transport> packed)
+        : plan_(context.plan), packed_(std::move(packed)) {
+        if (plan_.pattern->indexed() || plan_.communicator().size() == 1) return;  // the same on all ranks
+        typed_ = std::make_unique<Typed>(context);
+        const SavedGhosts ghosts(plan_);
+        if (!typed_is_faster()) typed_.reset();
+        ghosts.restore();
+    }
+
+    void begin(Direction direction) override { use_typed(direction) ? typed_->begin() : packed_->begin(direction); }
+    int ready(Direction direction) override { return use_typed(direction) ? typed_->ready() : packed_->ready(direction); }
+    void deliver(int slot, Direction direction, Reduction reduction) override {
+        use_typed(direction) ? typed_->deliver(slot) : packed_->deliver(slot, direction, reduction);
+    }
+    bool finished(Direction direction) override {
+        return use_typed(direction) ? typed_->finished() : packed_->finished(direction);
+    }
+    int expected(Direction direction) const override { return packed_->expected(direction); }
+    std::string state(int slot, Direction direction) const override { return packed_->state(slot, direction); }
+
+private:
+    static constexpr int rounds = 4;
+    static constexpr int exchanges_per_round = 2;
+
+    bool use_typed(Direction direction) const { return typed_ && direction == Direction::forward; }
+
+    template <class Way>
+    static double trial(Way& way, int expected) {
+        const double start = MPI_Wtime();
+        for (int i = 0; i < exchanges_per_round; ++i) {
+            Patience patience;
+            way.begin();
+            for (int missing = expected; missing > 0;)
+                if (const int slot = way.ready(); slot >= 0) {
+                    way.deliver(slot);
+                    --missing;
+                } else {
+                    patience.wait();
+                }
+            while (!way.finished()) patience.wait();
+        }
+        return MPI_Wtime() - start;
+    }
+
+    struct Packed {
+        Transport& transport;
+        void begin() { transport.begin(Direction::forward); }
+        int ready() { return transport.ready(Direction::forward); }
+        void deliver(int slot) { transport.deliver(slot, Direction::forward, Reduction::replace); }
+        bool finished() { return transport.finished(Direction::forward); }
+    };
+
+    // Collective. The first round connects and touches; the best of the others counts, of the slowest rank.
+    bool typed_is_faster() {
+        Packed packed{*packed_};
+        const int expected = packed_->expected(Direction::forward);
+        double mine[2] = {1e300, 1e300}, slowest[2];
+        for (int round = 0; round < rounds; ++round) {
+            const double now[2] = {trial(packed, expected), trial(*typed_, expected)};
+            for (int way = 0; way < 2 && round > 0; ++way) mine[way] = std::min(mine[way], now[way]);
+        }
+        check_mpi(MPI_Allreduce(mine, slowest, 2, MPI_DOUBLE, MPI_MAX, plan_.communicator().handle()), "MPI_Allreduce");
+        return slowest[1] < slowest[0];
+    }
+
+    const Plan& plan_;
+    std::unique_ptr<Transport> packed_;
+    std::unique_ptr<Typed> typed_;
 };
 
 }  // namespace
 
 std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context) {
-    return make_message_transport(context, [](const TransportContext& with, std::vector<Channel> channels, Direction) {
+    auto packed = make_message_transport(context, [](const TransportContext& with, std::vector<Channel> channels, Direction) {
         return std::make_unique<Persistent>(with, channels);
     });
+    return std::make_unique<PersistentTransport>(context, std::move(packed));
 }
 
 }  // namespace parhelion

@@ -4,8 +4,6 @@
 // tells ("they are written"), the holder goes on. Both are sequence numbers, each on a line that the other side polls. The
 // owner need not wait: it writes when it finds the grant, in begin, in end, or while it waits in another exchange.
 // A reverse exchange packs ghosts into a ring instead (staged_shared): the owner combines them in a fixed order.
-#include <atomic>
-
 #include "plan/compile.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
@@ -28,16 +26,15 @@ struct SharedSlot {
     Lines* theirs = nullptr;
     std::shared_ptr<std::byte> their_lines;
     PeerPlan peer;
-    Program put;
-    std::atomic<std::uint64_t> claimed{0};  // whoever raises it to the current number writes
-    std::atomic<std::uint64_t> done{0};     // written and told
+    Program copies;
+    std::uint64_t put = 0;  // last exchange that was written and told
     bool reported = false;
 
     bool sends() const { return link->forward.send_bytes > 0; }
     bool receives() const { return link->forward.receive_bytes > 0; }
 };
 
-class Shared final : public Transport, BackgroundWork {
+class Shared final : public Transport {
 public:
     explicit Shared(const TransportContext& context)
         : plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()), slots_(context.links.size()),
@@ -48,37 +45,24 @@ public:
             lines_ = make_lines<Lines>(slots_.size());
         });
         shake_hands(context);
-        node_.add(this);
     }
-    ~Shared() override { node_.remove(this); }
 
     void begin(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->begin(direction);
-        const auto number = number_.load(std::memory_order_relaxed) + 1;
+        ++number_;
         for (SharedSlot& slot : slots_) {
             slot.reported = !slot.receives();
-            if (slot.receives()) post(slot.theirs->granted.value, number, *slot.neighbor->postbox);
+            if (slot.receives()) post(slot.theirs->granted.value, number_, *slot.neighbor->postbox);
         }
-        number_.store(number, std::memory_order_release);
-        advance();
-    }
-
-    // Writes what has been granted and not been written. Any thread may come here, several at a time.
-    bool advance() override {
-        const auto number = number_.load(std::memory_order_acquire);
-        bool any = false;
-        for (SharedSlot& slot : slots_)
-            if (slot.sends()) any = put(slot, number) || any;
-        return any;
+        put_what_is_granted();
     }
 
     int ready(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->ready(direction);
-        advance();
-        const auto number = number_.load(std::memory_order_relaxed);
+        put_what_is_granted();
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             SharedSlot& slot = slots_[i];
-            if (slot.reported || slot.mine->written.value.load(std::memory_order_acquire) < number) continue;
+            if (slot.reported || slot.mine->written.value.load(std::memory_order_acquire) < number_) continue;
             slot.reported = true;
             return static_cast<int>(i);
         }
@@ -92,11 +76,7 @@ public:
 
     bool finished(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->finished(direction);
-        advance();
-        const auto number = number_.load(std::memory_order_relaxed);
-        for (SharedSlot& slot : slots_)
-            if (slot.sends() && slot.done.load(std::memory_order_acquire) < number) return false;
-        return true;
+        return put_what_is_granted();
     }
 
     int expected(Direction direction) const override {
@@ -109,23 +89,33 @@ public:
     std::string state(int i, Direction direction) const override {
         if (direction == Direction::reverse) return reverse_->state(i, direction);
         const SharedSlot& slot = slots_[static_cast<std::size_t>(i)];
-        const auto number = number_.load();
-        return "waiting for rank " + std::to_string(slot.link->rank) + " to write its ghosts in exchange " +
-               std::to_string(number) + " (it has written up to " + std::to_string(slot.mine->written.value.load()) +
-               ", has begun up to " + std::to_string(slot.mine->granted.value.load()) + ")";
+        const auto written = slot.mine->written.value.load(), granted = slot.mine->granted.value.load();
+        const std::string rank = "rank " + std::to_string(slot.link->rank), number = std::to_string(number_);
+        const std::string begun = slot.sends() ? ", it has begun number " + std::to_string(granted) : "";
+        if (slot.receives() && written < number_)
+            return "waiting for " + rank + " to write this rank's ghosts in exchange number " + number +
+                   " (it has written number " + std::to_string(written) + begun + ")";
+        if (slot.sends() && slot.put < number_)
+            return "waiting for " + rank + " to begin exchange number " + number + begun;
+        return {};
     }
 
     NodeContext* node() const override { return &node_; }
 
 private:
-    bool put(SharedSlot& slot, std::uint64_t number) {
-        if (slot.claimed.load(std::memory_order_relaxed) >= number) return false;
-        if (slot.mine->granted.value.load(std::memory_order_acquire) < number) return false;
-        auto previous = number - 1;
-        if (!slot.claimed.compare_exchange_strong(previous, number, std::memory_order_acq_rel)) return false;
-        run(slot.put, plan_.bases.data(), slot.peer.plan.bases.data());
-        post(slot.theirs->written.value, number, *slot.neighbor->postbox);
-        slot.done.store(number, std::memory_order_release);
+    // Whether nothing is left to be written.
+    bool put_what_is_granted() {
+        bool all = true;
+        for (SharedSlot& slot : slots_)
+            if (slot.sends() && slot.put < number_) all = put(slot) && all;
+        return all;
+    }
+
+    bool put(SharedSlot& slot) {
+        if (slot.mine->granted.value.load(std::memory_order_acquire) < number_) return false;
+        run(slot.copies, plan_.bases.data(), slot.peer.plan.bases.data());
+        post(slot.theirs->written.value, number_, *slot.neighbor->postbox);
+        slot.put = number_;
         return true;
     }
 
@@ -146,7 +136,7 @@ private:
             slot.theirs = reinterpret_cast<Lines*>(slot.their_lines.get());
             slot.peer = get_peer_plan(letter, plan_);
             const Link& link = *slot.link->link;
-            slot.put = compile_straight(plan_, link.send, slot.peer.plan, slot.peer.receive, link.send_unique, false);
+            slot.copies = compile_straight(plan_, link.send, slot.peer.plan, slot.peer.receive, link.send_unique, false);
         });
     }
 
@@ -155,7 +145,7 @@ private:
     std::vector<SharedSlot> slots_;
     std::shared_ptr<Lines> lines_;
     std::unique_ptr<Transport> reverse_;
-    std::atomic<std::uint64_t> number_{0};
+    std::uint64_t number_ = 0;
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 //
 // Each link has two slots. Exchange n uses slot n mod 2: the number n stands in front of the message, for small messages on the
 // same cache line. The slot is free when the reader is done with exchange n − 2. Between ranks that both send, its own
-// message n − 1 has told so; a one-way reader acknowledges on a line of its own.
-#include <cstring>
+// message n − 1 has told so; a one-way reader acknowledges on a line in its own memory: whoever sent last may be gone by then.
+#include <algorithm>
 
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
@@ -25,8 +25,8 @@ struct Ring {
     NodeNeighbor* neighbor = nullptr;
     std::byte* incoming = nullptr;  // two slots here
     std::byte* outgoing = nullptr;  // two slots there
-    SequenceLine* consumed_here = nullptr;   // the neighbor acknowledges here
-    SequenceLine* consumed_there = nullptr;  // this rank acknowledges there
+    SequenceLine* consumed_here = nullptr;   // this rank acknowledges
+    SequenceLine* consumed_there = nullptr;  // the neighbor acknowledges
     std::shared_ptr<std::byte> slots_there, lines_there;
     bool reported = true;
 
@@ -50,7 +50,7 @@ public:
     }
     bool may_send(int i) override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
-        return !ring.one_way() || ring.consumed_here->value.load(std::memory_order_acquire) + 2 >= number_;
+        return !ring.one_way() || ring.consumed_there->value.load(std::memory_order_acquire) + 2 >= number_;
     }
     std::byte* send_buffer(int i) override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
@@ -76,7 +76,17 @@ public:
     bool test_sends() override { return true; }
     void consumed(int i) override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
-        if (ring.one_way()) post(ring.consumed_there->value, number_, *ring.neighbor->postbox);
+        if (ring.one_way()) post(ring.consumed_here->value, number_, *ring.neighbor->postbox);
+    }
+
+    std::string state(int i) const override {
+        const Ring& ring = rings_[static_cast<std::size_t>(i)];
+        std::string text;
+        if (ring.channel.receive_bytes > 0)
+            text = "it has sent number " + std::to_string(std::max(number_at(ring.in(0)).load(), number_at(ring.in(1)).load()));
+        if (ring.channel.send_bytes > 0 && ring.one_way())
+            text = "it has read number " + std::to_string(ring.consumed_there->value.load());
+        return text.empty() ? text : " (" + text + ")";
     }
 
 private:

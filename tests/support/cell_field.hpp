@@ -44,6 +44,8 @@ public:
     /// Empty when everything is as expected, else the first cell that is not.
     std::string difference() const;
     std::vector<std::byte> copy() const;
+    /// Nothing was written before or behind the arrays.
+    bool canaries_intact() const { return owned_->canaries_intact() && (!ghosts_ || ghosts_->canaries_intact()); }
 
     /// Owned cells, then ghosts.
     std::byte* at(local_index cell, int component);

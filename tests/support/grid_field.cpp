@@ -209,6 +209,10 @@ std::string GridField::difference() const {
     return {};
 }
 
+bool GridField::canaries_intact() const {
+    return std::all_of(arrays_.begin(), arrays_.end(), [](const Array& array) { return array.memory->canaries_intact(); });
+}
+
 std::vector<std::byte> GridField::copy() const {
     std::vector<std::byte> all;
     for (const Array& array : arrays_) {

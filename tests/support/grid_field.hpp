@@ -41,6 +41,8 @@ public:
     /// Empty when everything is as expected, else the first cell that is not.
     std::string difference() const;
     std::vector<std::byte> copy() const;
+    /// Nothing was written before or behind the arrays.
+    bool canaries_intact() const;
 
     std::byte* at(int block, const Coordinates& cell, int component);
     /// Addresses of all owned values, and of those of all ghosts that somebody fills.

@@ -1,6 +1,7 @@
 // Memory of a test field: poisoned, and watched beyond both ends.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -39,6 +40,10 @@ public:
     }
     /// What has been written is what is expected (for cells that a law leaves open).
     void accept(const std::byte* at, std::size_t bytes) { std::memcpy(expected(at), at, bytes); }
+    bool canaries_intact() const {
+        return std::all_of(memory_.get(), memory_.get() + canary, [](std::byte b) { return b == poison; }) &&
+               std::all_of(memory_.get() + size_ - canary, memory_.get() + size_, [](std::byte b) { return b == poison; });
+    }
     std::vector<std::byte> copy() const { return {memory_.get(), memory_.get() + size_}; }
 
 private:

@@ -9,13 +9,15 @@
 
 namespace parhelion {
 
-/// FNV-1a over 64-bit words; not for adversaries. Source: Fowler, Noll, Vo.
+/// FNV-1a over 64-bit words, folded after each since multiplying carries upwards only; not for adversaries.
+/// Source: Fowler, Noll, Vo.
 class Hash {
 public:
     template <class T>
     Hash& add(T value) {
         static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
         value_ = (value_ ^ static_cast<std::uint64_t>(value)) * 0x100000001b3ull;
+        value_ ^= value_ >> 32;
         return *this;
     }
     template <class Range>
@@ -24,7 +26,7 @@ public:
         for (const auto& value : range) add(value);
         return *this;
     }
-    std::uint64_t value() const { return value_ ^ (value_ >> 29); }
+    std::uint64_t value() const { return value_; }
 
 private:
     std::uint64_t value_ = 0xcbf29ce484222325ull;

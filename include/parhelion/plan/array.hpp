@@ -34,7 +34,7 @@ public:
     /// Component of a cell by its global coordinates. No bounds are checked.
     T& at(const Coordinates& cell, int component = 0, int block = 0) {
         const auto b = static_cast<std::size_t>(block);
-        std::byte* place = field_.blocks[b].first + component * field_.component_stride;
+        std::byte* place = field_.blocks[b].first + component * field_.stride_of_components(b);
         for (int d = 0; d < dimensions_; ++d) place += (cell[d] - boxes_[b].lo[d]) * field_.blocks[b].strides[d];
         return *reinterpret_cast<T*>(place);
     }

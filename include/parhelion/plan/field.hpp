@@ -18,6 +18,7 @@ enum class Order : std::uint8_t { c, fortran };
 struct BlockView {
     std::byte* first = nullptr;  ///< first owned cell (structured); first owned cell or first ghost (indexed)
     std::array<byte_count, max_dimensions> strides{};
+    byte_count component_stride = 0;  ///< between components of a cell; 0: the field's
 };
 
 /// One field: what its elements are and where they lie. It owns nothing: the arrays must outlive every exchange that
@@ -29,6 +30,10 @@ struct Field {
     HaloWidth halo = 0;               ///< width that is exchanged (structured), up to the pattern's
     bool indexed = false;
     std::vector<BlockView> blocks;    ///< one per block (structured); owned, ghosts (indexed)
+
+    byte_count stride_of_components(std::size_t block) const {
+        return blocks[block].component_stride != 0 ? blocks[block].component_stride : component_stride;
+    }
 };
 
 struct ArrayLayout {
@@ -41,7 +46,7 @@ struct ArrayLayout {
 std::vector<global_index> array_extents(const CartesianDomain& domain, const HaloWidth& halo, int block = 0);
 
 /// View of one array per block, each with `halo` around its owned cells. Local. Throws Error when the number of arrays is
-/// not the number of blocks or the halo is wider than the domain's.
+/// not the number of blocks. (A halo wider than the domain's is refused, by every rank, when an exchange is made.)
 Field view_blocks(const CartesianDomain& domain, std::vector<std::byte*> arrays, Element element,
                   const HaloWidth& halo, ArrayLayout layout = {});
 
@@ -66,7 +71,8 @@ Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts, l
 template <class T>
 Field view(const IndexedDomain& domain, T* cells, int components = 1) {
     auto* owned = reinterpret_cast<std::byte*>(cells);
-    auto* ghosts = owned + static_cast<byte_count>(domain.owned()) * components * static_cast<byte_count>(sizeof(T));
+    auto* ghosts = owned == nullptr ? nullptr
+                                    : owned + static_cast<byte_count>(domain.owned()) * components * static_cast<byte_count>(sizeof(T));
     return view_cells(owned, domain.owned(), ghosts, domain.ghosts(), element_of<T>(), {Order::c, components});
 }
 /// View of owned cells and ghosts in two arrays. Local.

@@ -56,7 +56,7 @@ struct Plan {
 /// Collective. Checks the fields against the pattern and the ranks against each other, then compiles.
 /// `options` is a fingerprint of whatever else must be equal on all ranks.
 /// Errors (on every rank): fields that do not fit the pattern, or that differ between ranks in number, element,
-/// components or halo; patterns whose links have no partner or another size there.
+/// components or halo; broken patterns, and patterns whose links have no partner or another size or shape there.
 Plan make_plan(Pattern pattern, std::vector<Field> fields, std::uint64_t options = 0);
 
 /// Straight copies from a rank's cells into its own ghosts, or (reverse) back. Used for periodic images.

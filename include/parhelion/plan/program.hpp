@@ -61,7 +61,9 @@ struct Program {
     /// Takes the op as runs or as one strided copy where that is faster. `lists` must outlive the program.
     void add(const IndexedOp& op);
     /// As it is: for reductions, whose order is part of the result.
-    void add_plain(const IndexedOp& op) { indexed.push_back(op); }
+    void add_plain(const IndexedOp& op) {
+        if (op.count > 0) indexed.push_back(op);  // an empty list may belong to an array that is not there
+    }
 };
 
 using Bases = std::byte* const*;

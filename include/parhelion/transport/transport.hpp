@@ -30,7 +30,7 @@ public:
     virtual bool finished(Direction direction) = 0;
     /// Number of slots that deliver something.
     virtual int expected(Direction direction) const = 0;
-    /// State of a slot for a message about a neighbor that does not answer.
+    /// What a slot waits for, with the state of both sides, for an error; empty when its neighbor is not waited for.
     virtual std::string state(int slot, Direction direction) const = 0;
     /// Where a rank can sleep until a neighbor has done something, for transports inside a node.
     virtual NodeContext* node() const { return nullptr; }

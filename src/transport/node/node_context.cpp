@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <fstream>
 #include <new>
 
+#include "core/mpi_threads.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -25,13 +27,21 @@ int usable_cores(const Communicator& node) {
     return CPU_COUNT(&all);
 }
 
+// Where there is no pidfd (Linux before 5.3, descriptors used up): its state, which stands behind the name in parentheses.
+bool runs_by_name(std::int64_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const auto name_end = text.rfind(") ");
+    return name_end != std::string::npos && text[name_end + 2] != 'Z' && text[name_end + 2] != 'X';
+}
+
 }  // namespace
 
-NodeNeighbor::NodeNeighbor(int rank_, const RemotePlace& place)
-    : rank(rank_), process(place.process),
-      process_descriptor(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(place.process), 0))) {
+NodeNeighbor::NodeNeighbor(int rank_, const RemotePlace& place) : rank(rank_), process(place.process) {
     const std::shared_ptr<std::byte> mapped = map_place(place);
     postbox = {mapped, reinterpret_cast<Postbox*>(mapped.get())};
+    process_descriptor = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(place.process), 0));
 }
 
 NodeNeighbor::~NodeNeighbor() {
@@ -39,11 +49,12 @@ NodeNeighbor::~NodeNeighbor() {
 }
 
 bool NodeNeighbor::alive() const {
+    if (process_descriptor < 0) return runs_by_name(process);
     pollfd ended{process_descriptor, POLLIN, 0};
-    return process_descriptor < 0 || poll(&ended, 1, 0) == 0;
+    return poll(&ended, 1, 0) == 0;
 }
 
-NodeContext::NodeContext(const Communicator& comm) {
+NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()) {
     const Communicator& node = comm.node();
     validate_together(comm, [&] {
         const auto memory = allocate_node_shared(sizeof(Postbox));
@@ -54,9 +65,15 @@ NodeContext::NodeContext(const Communicator& comm) {
 
 NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& postbox) {
     const std::lock_guard lock(mutex_);
-    auto& known = neighbors_[rank];
-    if (!known) known = std::make_unique<NodeNeighbor>(rank, postbox);
-    return *known;
+    if (const auto known = neighbors_.find(rank); known != neighbors_.end()) return *known->second;
+    return *neighbors_.emplace(rank, std::make_unique<NodeNeighbor>(rank, postbox)).first->second;
+}
+
+// Whatever looks at MPI's queues makes it progress (MPI-4.1 §2.9 asks for no more).
+void NodeContext::keep_mpi_going() const {
+    int found = 0;
+    if (mpi_serves_this_thread())
+        check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 void NodeContext::check_neighbors(const std::string& while_doing) {
@@ -71,23 +88,6 @@ void NodeContext::check_neighbors(const std::string& while_doing) {
                     ": look for its error message or the system's log (out of memory, a signal) and start the job again",
                     ErrorKind::lost_peer);
     }
-}
-
-void NodeContext::add(BackgroundWork* work) {
-    const std::lock_guard lock(mutex_);
-    work_.push_back(work);
-}
-
-void NodeContext::remove(BackgroundWork* work) {
-    const std::lock_guard lock(mutex_);
-    std::erase(work_, work);
-}
-
-bool NodeContext::advance_all() {
-    const std::lock_guard lock(mutex_);
-    bool any = false;
-    for (BackgroundWork* work : work_) any = work->advance() || any;
-    return any;
 }
 
 }  // namespace parhelion

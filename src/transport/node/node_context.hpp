@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "parhelion/core/communicator.hpp"
 #include "transport/node/peer_memory.hpp"
@@ -26,14 +25,6 @@ struct NodeNeighbor {
     bool alive() const;
 };
 
-/// Work that a neighbor waits for and that does not depend on which exchange this rank is ending.
-class BackgroundWork {
-public:
-    virtual ~BackgroundWork() = default;
-    /// Does what can be done without waiting. May be called by any thread.
-    virtual bool advance() = 0;
-};
-
 /// One per communicator. Construction is collective over it.
 class NodeContext {
 public:
@@ -47,20 +38,18 @@ public:
     /// The neighbor, met once; its postbox is mapped then. Local. Throws Error when it cannot be mapped.
     NodeNeighbor& meet(int rank, const RemotePlace& postbox);
 
+    /// Lets MPI get on with whatever is under way, the user's own messages included, if this thread may call MPI.
+    void keep_mpi_going() const;
+
     /// Throws Error when a rank this one knows has ended, or has given up because of another that has. Local.
     void check_neighbors(const std::string& while_doing);
 
-    void add(BackgroundWork* work);
-    void remove(BackgroundWork* work);
-    /// Advances everything that is under way. Returns whether something moved.
-    bool advance_all();
-
 private:
+    MPI_Comm comm_;
     std::shared_ptr<Postbox> postbox_;
     bool oversubscribed_ = false;
     std::mutex mutex_;
     std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_;
-    std::vector<BackgroundWork*> work_;
 };
 
 }  // namespace parhelion

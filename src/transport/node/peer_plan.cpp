@@ -11,11 +11,11 @@ void put_peer_plan(Words& words, const Plan& plan, const Link& link) {
     put_selection(words, link.receive);
     put_selection(words, link.send);
     for (const Field& field : plan.fields) {
-        words.push_back(field.component_stride);
         words.push_back(static_cast<global_index>(field.blocks.size()));
         for (const BlockView& block : field.blocks) {
             put_place(words, describe_place(block.first));
             words.insert(words.end(), block.strides.begin(), block.strides.end());
+            words.push_back(block.component_stride != 0 ? block.component_stride : field.component_stride);
         }
     }
 }
@@ -31,9 +31,9 @@ PeerPlan get_peer_plan(WordReader& words, const Plan& mine) {
     peer.receive = words.selection();
     peer.send = words.selection();
     for (const Field& own : mine.fields) {
-        Field field{own.element, own.components, words.next(), own.halo, own.indexed, {}};
+        Field field{own.element, own.components, own.component_stride, own.halo, own.indexed, {}};
         peer.plan.first_base.push_back(static_cast<int>(peer.plan.bases.size()));
-        field.blocks.resize(words.count(9));
+        field.blocks.resize(words.count(10));
         for (BlockView& block : field.blocks) {
             const RemotePlace place = get_place(words);
             if (place.descriptor >= 0) {
@@ -42,6 +42,7 @@ PeerPlan get_peer_plan(WordReader& words, const Plan& mine) {
                 block.first = memory.get();
             }
             for (auto& stride : block.strides) stride = words.next();
+            block.component_stride = words.next();
             peer.plan.bases.push_back(block.first);
         }
         peer.plan.fields.push_back(std::move(field));

@@ -1,7 +1,7 @@
 // Sequence numbers in shared memory, and sleeping until one changes.
 //
 // Why no wait is lost: the signaller stores its number, fences, then looks for sleepers; the sleeper counts itself in,
-// fences (the count is a read-modify-write), then looks at the number once more before it sleeps on the doorbell's old value.
+// fences, then looks at the number once more before it sleeps on the doorbell's old value.
 // Whoever fences second sees what the other wrote. docs/memory-ordering.md has the argument, tests/model the checked model.
 #pragma once
 

@@ -94,15 +94,15 @@ def test_a_package_without_any_build_says_so():
 def test_two_mpis_in_one_process_are_refused():
     used, other = two_flavors()
     code = f"import ctypes; ctypes.CDLL({str(other.mpi_library)!r})\n" + KNOW_ONLY
-    done = python(code, used.name, MPI4PY_LIBMPI=str(used.mpi_library), MPI4PY_MPIABI=bound_to(used)["MPI4PY_MPIABI"])
+    done = python(code, used.name, **bound_to(used))
     assert "REFUSED two MPIs" in done.stdout, done.stdout + done.stderr
     assert str(other.mpi_library.resolve().parent) in done.stdout
 
 
 def test_ranks_that_see_only_themselves_are_warned():
-    code = "import parhelion; parhelion.Exchange"
-    flavor = python_flavors()[0]
-    done = python(code, **bound_to(flavor), OMPI_COMM_WORLD_RANK="1", OMPI_COMM_WORLD_SIZE="4", PMIX_RANK="")
-    if flavor.kind == "openmpi":
-        pytest.skip("these variables would confuse Open MPI itself")
-    assert "rank 1 of 4" in done.stderr and "sees 1 rank" in done.stderr
+    flavor = next((flavor for flavor in python_flavors() if flavor.kind == "mpich"), None)
+    if flavor is None:
+        pytest.skip("needs a build for MPICH: the variables of this test would confuse other MPIs")
+    others = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4"}
+    done = python("import parhelion; parhelion.Exchange", **bound_to(flavor), **others)
+    assert "rank 1 of 4" in done.stderr and "sees 1 rank" in done.stderr, done.stderr

@@ -1,10 +1,13 @@
 """What ghosts must hold, from a formula of global index and component; written without the library's help."""
 
+import contextlib
 import functools
 import itertools
 import math
 
 import numpy as np
+
+from parhelion import _core
 
 DTYPES = [
     np.dtype(kind)
@@ -21,11 +24,15 @@ CANARY = 64
 class Sample:
     """An array inside of a larger piece of poisoned memory, and what that memory must hold afterwards."""
 
+    node_shared = False  # some transports need memory that other ranks can map
+
     def __init__(self, spatial, components, dtype, order="C", layout="plain"):
         shape = tuple(spatial) + tuple(components)
         steps = [2 if layout == "gapped" and (axis < len(spatial) or len(components) == 1) else 1 for axis in range(len(shape))]
         outer = [max(1, extent * step) for extent, step in zip(shape, steps)]
-        self.memory = np.full(math.prod(outer) * dtype.itemsize + 2 * CANARY, POISON, np.uint8)
+        size = math.prod(outer) * dtype.itemsize + 2 * CANARY
+        self.memory = _core.allocate_node_shared(size) if self.node_shared else np.empty(size, np.uint8)
+        self.memory[:] = POISON
         axes = list(range(len(shape)))
         if layout == "shuffled" and len(components) < 2:
             axes = axes[1:] + axes[:1]
@@ -47,6 +54,16 @@ class Sample:
         wrong = np.argwhere(_bytes(self.view) != _bytes(self.expected))
         where = f"first at {wrong[0]}" if len(wrong) else "only outside of the array"
         raise AssertionError(f"{what}: {len(wrong)} bytes of the array are wrong, {where} (shape {self.view.shape})")
+
+
+@contextlib.contextmanager
+def memory_for(transport):
+    """Samples made within lie in memory that this transport can use."""
+    Sample.node_shared = "shared" in transport
+    try:
+        yield
+    finally:
+        Sample.node_shared = False
 
 
 def _bytes(array):

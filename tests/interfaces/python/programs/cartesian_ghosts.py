@@ -3,7 +3,7 @@
 import random
 
 import numpy as np
-from _oracle import DTYPES, combinations, grid_sample
+from _oracle import DTYPES, combinations, grid_sample, memory_for
 from _ranks import COMM, main, seeds
 
 import parhelion as ph
@@ -29,7 +29,8 @@ def test_ghosts_are_right_for_random_domains_and_fields_over_every_transport():
     for seed in seeds(24):
         for transport in transports():
             try:
-                check_random_case(random.Random(seed), transport)
+                with memory_for(transport):
+                    check_random_case(random.Random(seed), transport)
             except BaseException as error:
                 error.add_note(f"seed {seed}, transport {transport}")
                 raise

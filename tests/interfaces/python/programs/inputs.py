@@ -65,7 +65,7 @@ def test_objects_with_a_buffer_are_filled_in_place():
 
 
 def test_an_exchange_tells_about_itself():
-    domain = ph.CartesianDomain((4, 4, 4), halo=1, periodic=True, process_grid=(COMM.size, 1, 1))
+    domain = ph.CartesianDomain((2 * COMM.size, 4, 4), halo=1, periodic=True, process_grid=(COMM.size, 1, 1))
     u, v = domain.zeros("float32"), domain.zeros("float64")
     exchange = ph.Exchange(domain, u, v, transport="mpi_p2p", timeout=60)
     assert exchange.transport == "mpi_p2p" and "mpi_p2p" in exchange.explain() and "mpi_p2p" in repr(exchange)
