@@ -1,0 +1,49 @@
+# The Fortran module `parhelion`: optional, and says why it is left out.
+#
+# It calls the C interface only, so that nothing of MPI's Fortran is linked: one build serves gfortran with any MPI.
+set(PARHELION_FORTRAN_MISSING "")
+if(NOT PARHELION_BUILD_FORTRAN)
+  set(PARHELION_FORTRAN_MISSING "PARHELION_BUILD_FORTRAN is off")
+elseif(PARHELION_SANITIZE)
+  set(PARHELION_FORTRAN_MISSING "sanitized builds leave it out")
+else()
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(NOT CMAKE_Fortran_COMPILER)
+    set(PARHELION_FORTRAN_MISSING "no Fortran compiler was found (apt install gfortran, or set FC)")
+  endif()
+endif()
+
+# Descriptors of arrays are laid out as this compiler's own header says; only the header is taken from its directory.
+if(NOT PARHELION_FORTRAN_MISSING)
+  enable_language(Fortran)
+  execute_process(COMMAND ${CMAKE_Fortran_COMPILER} -print-file-name=include/ISO_Fortran_binding.h
+    OUTPUT_VARIABLE parhelion_fortran_guess OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  cmake_path(GET parhelion_fortran_guess PARENT_PATH parhelion_fortran_include)
+  cmake_path(GET CMAKE_Fortran_COMPILER PARENT_PATH parhelion_fortran_bin)
+  find_file(PARHELION_FORTRAN_BINDING_HEADER ISO_Fortran_binding.h
+    HINTS ${parhelion_fortran_include} ${parhelion_fortran_bin}/../include ${parhelion_fortran_bin}/../include/flang)
+  if(NOT PARHELION_FORTRAN_BINDING_HEADER)
+    set(PARHELION_FORTRAN_MISSING "${CMAKE_Fortran_COMPILER} brings no ISO_Fortran_binding.h")
+  endif()
+endif()
+
+if(PARHELION_FORTRAN_MISSING)
+  message(STATUS "Fortran interface not built: ${PARHELION_FORTRAN_MISSING}")
+  return()
+endif()
+
+set(fortran_dir ${PROJECT_BINARY_DIR}/fortran)
+configure_file(${PARHELION_FORTRAN_BINDING_HEADER} ${fortran_dir}/include/ISO_Fortran_binding.h COPYONLY)
+file(GLOB fortran_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fortran/*.f90 ${PROJECT_SOURCE_DIR}/fortran/*.cpp)
+add_library(parhelion_fortran SHARED ${fortran_sources})
+add_library(parhelion::Fortran ALIAS parhelion_fortran)
+set_target_properties(parhelion_fortran PROPERTIES
+  EXPORT_NAME Fortran LINKER_LANGUAGE CXX Fortran_MODULE_DIRECTORY ${fortran_dir}/modules)
+target_include_directories(parhelion_fortran
+  PRIVATE ${fortran_dir}/include
+  INTERFACE $<BUILD_INTERFACE:${fortran_dir}/modules> $<INSTALL_INTERFACE:include/parhelion/modules>)
+target_compile_options(parhelion_fortran PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>
+  $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Wall;-std=f2018;-Wno-maybe-uninitialized>)
+target_link_libraries(parhelion_fortran PRIVATE parhelion)
+parhelion_place_in_flavor(parhelion_fortran)

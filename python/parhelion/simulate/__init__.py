@@ -1,0 +1,19 @@
+"""The real exchange under SimGrid's SMPI, on a machine that is only described."""
+
+from .cells import Cell, published_cells
+from .errors import SimulationError
+from .figures import DEFAULT_FIGURES, default_figures
+from .launch import Launch, simulate
+from .program import Program, find_program
+
+__all__ = [
+    "DEFAULT_FIGURES",
+    "Cell",
+    "Launch",
+    "Program",
+    "SimulationError",
+    "default_figures",
+    "find_program",
+    "published_cells",
+    "simulate",
+]

@@ -1,0 +1,118 @@
+"""One start of the simulated ranks."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..model import Exchange, Parameters, traffic
+from ..placement import Placement
+from .description import copy_seconds_per_byte, hosts, machine_text
+from .errors import SimulationError
+from .program import Program
+
+POLLS_PER_EXCHANGE = 100
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Seconds per exchange, by (halo width, fields), and what the simulation itself took."""
+
+    seconds: dict[tuple[int, int], float]
+    wall_s: float
+    cpu_s: float
+    memory_bytes: int
+
+
+def simulate(
+    program: Program,
+    placement: Placement,
+    figures: Parameters,
+    cases: Sequence[tuple[int, int]],
+    extent: Sequence[int] = (64, 64, 64),
+    numbering: str = "",
+    iterations: int = 2,
+    timeout_s: float = 3600.0,
+    check: bool = False,
+) -> Launch:
+    """Run the exchange of float32 fields over mpi_p2p on every rank of the placement. Raises SimulationError.
+
+    Each case is (halo width, fields), on a periodic grid. With `check` every ghost is compared with what it must hold,
+    and ranks keep their arrays apart, which needs memory for all of them.
+    """
+    grid, sizes = list(placement.grid), list(extent)
+    if numbering and numbering[0] == "X" and len(grid) > 1:
+        # The library numbers with the last dimension fastest: x first is the same with the dimensions the other way round.
+        grid, sizes = grid[::-1], sizes[::-1]
+    seconds: dict[tuple[int, int], float] = {}
+    wall, cpu, memory = 0.0, 0.0, 0
+    for case in cases:
+        expected = figures.predict(traffic(placement, Exchange(tuple(extent), *case, 4)))
+        options = _options(placement, figures, max(expected, 1e-6))
+        arguments = ["x".join(map(str, grid)), "x".join(map(str, sizes)), str(iterations), str(int(check)),
+                     f"{case[0]}:{case[1]}"]  # fmt: skip
+        text, took, busy, used = _start(program, placement, figures, numbering, options, arguments, timeout_s, check)
+        line = _result(text, case)
+        if line["wrong"]:
+            raise SimulationError(f"{line['wrong']} ghosts are wrong for halo {case[0]}, fields {case[1]}")
+        seconds[case] = line["seconds"]
+        wall, cpu, memory = wall + took, cpu + busy, max(memory, used)
+    return Launch(seconds, wall, cpu, memory)
+
+
+def _options(placement: Placement, figures: Parameters, expected_s: float) -> list[str]:
+    copy = copy_seconds_per_byte(placement.machine, figures)
+    poll = expected_s / POLLS_PER_EXCHANGE
+    return [
+        "smpi/privatization:no", "smpi/simulate-computation:no", "network/crosstraffic:0", "smpi/bw-factor:0:1",
+        "smpi/lat-factor:0:1", "smpi/grow-injected-times:no", f"smpi/test:{poll:.3e}",
+        # Packing and unpacking are not timed; each costs half of what was fitted for copying, per byte of a message.
+        f"smpi/ois:0:0:{copy / 2:.6e}", f"smpi/os:0:0:{copy / 2:.6e}", f"smpi/or:0:0:{copy / 2:.6e}",
+        # Events within one poll count as simultaneous: SimGrid then solves once for all of them.
+        f"surf/precision:{poll:.3e}", "contexts/stack-size:256",
+    ]  # fmt: skip
+
+
+def _start(
+    program: Program, placement: Placement, figures: Parameters, numbering: str, options: list[str],
+    arguments: list[str], timeout_s: float, check: bool,
+) -> tuple[str, float, float, int]:  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="phl-simulate-") as folder:
+        machine, hostfile = Path(folder) / "machine", Path(folder) / "hosts"
+        machine.write_text(machine_text(placement.machine, figures))
+        hostfile.write_text("\n".join(hosts(placement, numbering)) + "\n")
+        command = [str(program.smpirun), "-quiet", "-np", str(placement.machine.size), "-hostfile", str(hostfile),
+                   "-platform", str(program.platform), *(f"--cfg={option}" for option in options),
+                   "--log=root.thres:critical", str(program.executable), *arguments]  # fmt: skip
+        environment = {**os.environ, "PARHELION_SIMULATED_MACHINE": str(machine), "PARHELION_FOLD": "0" if check else "1"}
+        start, before = time.monotonic(), _children()
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False)
+        except subprocess.TimeoutExpired:
+            raise SimulationError(f"the simulation of {placement.machine.size} ranks took more than {timeout_s:.0f} s") from None
+    took = time.monotonic() - start
+    if done.returncode:
+        raise SimulationError(f"the simulated ranks failed ({done.returncode}): {(done.stderr + done.stdout)[-1500:]}")
+    after = _children()
+    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.stdout, took, busy, after.ru_maxrss * 1024
+
+
+def _children() -> resource.struct_rusage:
+    return resource.getrusage(resource.RUSAGE_CHILDREN)
+
+
+def _result(text: str, case: tuple[int, int]) -> dict[str, float]:
+    for line in text.splitlines():
+        if line.startswith("{"):
+            found = json.loads(line)
+            if (found["halo"], found["fields"]) == case:
+                return found
+    raise SimulationError(f"the simulated ranks printed no result for halo {case[0]}, fields {case[1]}: {text[-500:]}")

@@ -1,0 +1,40 @@
+#include "exchange/background.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace parhelion {
+namespace {
+
+// Of the process, not of a communicator: exchanges on different communicators may wait for each other too.
+struct Works {
+    std::mutex mutex;
+    std::vector<BackgroundWork*> all;
+};
+
+Works& works() {
+    static auto* instance = new Works;  // outlives exchanges that die during exit
+    return *instance;
+}
+
+}  // namespace
+
+void join_background(BackgroundWork* work) {
+    const std::lock_guard lock(works().mutex);
+    works().all.push_back(work);
+}
+
+void leave_background(BackgroundWork* work) {
+    const std::lock_guard lock(works().mutex);
+    std::erase(works().all, work);
+}
+
+bool advance_background() {
+    const std::unique_lock lock(works().mutex, std::try_to_lock);
+    if (!lock) return false;
+    bool any = false;
+    for (BackgroundWork* work : works().all) any = work->advance() || any;
+    return any;
+}
+
+}  // namespace parhelion

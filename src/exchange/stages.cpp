@@ -1,0 +1,94 @@
+#include "exchange/stages.hpp"
+
+#include "core/mpi_threads.hpp"
+#include "exchange/waiter.hpp"
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+
+// Another thread holds it for as long as copying what has arrived takes.
+class Stages::Hold {
+public:
+    explicit Hold(std::atomic<bool>& busy) : busy_(busy) {
+        while (busy_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+    }
+    ~Hold() { busy_.store(false, std::memory_order_release); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+private:
+    std::atomic<bool>& busy_;
+};
+
+Stages::Stages(const Plan& plan, const Choice& choice) {
+    stages_.reserve(plan.stages.size());
+    for (const StagePlan& stage : plan.stages) {
+        stages_.emplace_back(plan, stage, choice);
+        uses_mpi_ = uses_mpi_ || stages_.back().uses_mpi();
+    }
+    join_background(this);
+}
+
+Stages::~Stages() { leave_background(this); }
+
+void Stages::begin(Direction direction, Reduction reduction) {
+    const Hold hold(busy_);
+    if (failure_)
+        throw Error("this exchange has failed before, its neighbors may be at another one: make a new Exchange",
+                    ErrorKind::communication);
+    direction_ = direction;
+    reduction_ = reduction;
+    stage_ = 0;
+    begun_by_ = std::this_thread::get_id();
+    if (!stages_.empty()) at(0).begin(direction);
+    under_way_.store(true, std::memory_order_relaxed);
+}
+
+void Stages::end(double timeout_s) {
+    const Hold hold(busy_);
+    under_way_.store(false, std::memory_order_relaxed);
+    if (failure_) std::rethrow_exception(failure_);
+    try {
+        finish(timeout_s);
+    } catch (...) {
+        failure_ = std::current_exception();  // neighbors are at other numbers now
+        throw;
+    }
+}
+
+void Stages::finish(double timeout_s) {
+    while (stage_ < stages_.size()) {
+        StageExchange& stage = at(stage_);
+        Waiter waiter(stage.node(), stage.uses_mpi(), timeout_s);
+        for (Poll last; (last = poll()) != Poll::complete;) {
+            if (last == Poll::moved) waiter.reset();
+            else waiter.pause([&] { return stage.missing_text(direction_); });
+        }
+    }
+}
+
+Poll Stages::poll() {
+    const Poll result = at(stage_).poll(direction_, reduction_);
+    if (result == Poll::complete && ++stage_ < stages_.size()) at(stage_).begin(direction_);
+    return result;
+}
+
+// MPI may allow only one thread to call it at a time: then only the one that began the exchange is known to be that thread.
+bool Stages::may_work_here() const {
+    return !uses_mpi_ || begun_by_ == std::this_thread::get_id() || mpi_serves_all_threads();
+}
+
+bool Stages::advance() {
+    if (!under_way_.load(std::memory_order_relaxed) || busy_.exchange(true, std::memory_order_acquire)) return false;
+    bool any = false;
+    try {
+        if (under_way_.load(std::memory_order_relaxed) && !failure_ && stage_ < stages_.size() && may_work_here())
+            any = poll() != Poll::nothing;
+    } catch (...) {
+        failure_ = std::current_exception();  // for whoever ends this exchange
+    }
+    busy_.store(false, std::memory_order_release);
+    return any;
+}
+
+}  // namespace parhelion

@@ -1,0 +1,72 @@
+// Compares each link with the neighbor's view of it.
+#include <vector>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/sparse_exchange.hpp"
+#include "parhelion/pattern/pattern.hpp"
+#include "pattern/shape.hpp"
+
+namespace parhelion {
+namespace {
+
+// One side's view of a link.
+struct View {
+    global_index stage;
+    Shape sends, receives;
+};
+
+View view_of(std::size_t stage, const Link& link) {
+    return {static_cast<global_index>(stage), shape_of_sends(link), shape_of_receives(link)};
+}
+
+std::vector<Parcel> views(const Pattern& pattern) {
+    std::vector<Parcel> parcels;
+    for (std::size_t s = 0; s < pattern.stages.size(); ++s)
+        for (const Link& link : pattern.stages[s]) {
+            const View view = view_of(s, link);
+            parcels.push_back({link.rank, {}});
+            parcels.back().append(&view, 1);
+        }
+    return parcels;
+}
+
+const Link* find_link(const Pattern& pattern, global_index stage, int rank) {
+    if (stage < 0 || stage >= static_cast<global_index>(pattern.stages.size())) return nullptr;
+    for (const Link& link : pattern.stages[static_cast<std::size_t>(stage)])
+        if (link.rank == rank) return &link;
+    return nullptr;
+}
+
+void compare(int rank, const Shape& theirs, const Shape& mine, const char* does, const char* does_here) {
+    if (theirs == mine) return;
+    throw Error("broken pattern: rank " + std::to_string(rank) + does + std::to_string(theirs.cells) + " cells and this rank" +
+                does_here + std::to_string(mine.cells) + (theirs.cells == mine.cells ? ", but others or in another order" : "") +
+                ": the parts do not belong together; build the pattern again");
+}
+
+void compare(const Pattern& pattern, const std::vector<Parcel>& parcels) {
+    std::size_t expected = 0;
+    for (const Stage& stage : pattern.stages) expected += stage.size();
+    for (const Parcel& parcel : parcels) {
+        const View theirs = parcel.values<View>().at(0);
+        const Link* link = find_link(pattern, theirs.stage, parcel.rank);
+        if (link == nullptr)
+            throw Error("broken pattern: rank " + std::to_string(parcel.rank) +
+                        " expects a link with this rank, which has none: build it again");
+        compare(parcel.rank, theirs.sends, shape_of_receives(*link), " sends ", " expects ");
+        compare(parcel.rank, theirs.receives, shape_of_sends(*link), " expects ", " sends ");
+    }
+    if (parcels.size() != expected)
+        throw Error("broken pattern: " + std::to_string(expected) + " links here, but " + std::to_string(parcels.size()) +
+                    " name this rank: build it again");
+}
+
+}  // namespace
+
+void verify(const Pattern& pattern) {
+    validate_together(pattern.communicator, [&] { check_local(pattern); });
+    const auto theirs = sparse_exchange(pattern.communicator, views(pattern));
+    validate_together(pattern.communicator, [&] { compare(pattern, theirs); });
+}
+
+}  // namespace parhelion

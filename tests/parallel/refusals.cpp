@@ -1,0 +1,279 @@
+// Mistakes are reported by every rank, whoever makes them, and nobody is left waiting.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "support/exchanging.hpp"
+#include "support/grid_field.hpp"
+#include "support/meshes.hpp"
+#include "support/transports.hpp"
+
+using namespace test;
+
+namespace {
+
+using Extents = std::vector<global_index>;
+
+int rank() { return Communicator().rank(); }
+int size() { return Communicator().size(); }
+bool last() { return rank() == size() - 1; }
+
+// Every rank gets an error that holds `part`; afterwards the communicator still works.
+template <class Call>
+void check_refused(const std::string& part, Call&& call) {
+    const std::string message = error_of(call);
+    CAPTURE(message);
+    CHECK_NE(message, "");
+    CHECK(holds(message, part));
+    agree(Communicator(), "");
+}
+
+void refuse_domain(const std::string& part, const Extents& extents, const CartesianOptions& options) {
+    CAPTURE(part);
+    check_refused(part, [&] { CartesianDomain(extents, options); });
+    // One rank's mistake is everybody's error.
+    if (size() > 1) check_refused("", [&] { CartesianDomain(last() ? extents : Extents{8, 8}, last() ? options : CartesianOptions{}); });
+}
+
+}  // namespace
+
+TEST_CASE("wrong arguments of a structured domain are refused on every rank") {
+    refuse_domain("1 to 4 dimensions", {}, {});
+    refuse_domain("1 to 4 dimensions", {2, 2, 2, 2, 2}, {});
+    refuse_domain("negative", {8, -1}, {});
+    refuse_domain("negative halo", {8, 8}, {.halo = {1, -1}});
+    refuse_domain("process grid", {8, 8}, {.process_grid = {size()}});
+    refuse_domain("process grid", {8, 8}, {.process_grid = {size() + 1, 1}});
+    refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {0, size()}});
+    refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {-size(), -1}});
+    refuse_domain("process grid", {8, 8}, {.process_grid = {1 << 30, 1 << 30}});
+    refuse_domain("split", {8, 8}, {.process_grid = {size(), 1}, .splits = {{}, {7}}});
+    refuse_domain("does not fit", {8, 8}, {.process_grid = {1, size()}, .splits = {{9}, {}}});
+    refuse_domain("adds up", {8, 8}, {.process_grid = {1, size()}, .splits = {{7}, {}}});
+    refuse_domain("does not fit", {8, 8}, {.process_grid = {1, size()}, .splits = {{-8}, {}}});
+    refuse_domain("one part per rank", {8, 8}, {.process_grid = {size(), 1}, .splits = {Extents(static_cast<std::size_t>(size() + 1), 1), {}}});
+    refuse_domain("splits", {8, 8}, {.splits = {{}}});
+    refuse_domain("blocks_per_rank", {8, 8}, {.blocks_per_rank = {0, 1}});
+    refuse_domain("blocks_per_rank", {8, 8}, {.blocks_per_rank = {1}});
+    refuse_domain("staged", {8, 8}, {.neighbors = Neighbors::faces, .algorithm = Algorithm::staged});
+}
+
+TEST_CASE("absurd sizes of a structured domain are refused, neither computed with nor allocated") {
+    constexpr global_index huge = std::numeric_limits<global_index>::max();
+    refuse_domain("cells", {huge, 2}, {});
+    refuse_domain("cells", {global_index{1} << 40, global_index{1} << 40}, {});
+    refuse_domain("blocks", {8, 8, 8, 8}, {.blocks_per_rank = {1 << 20, 1 << 20, 1 << 20, 1 << 20}});
+    refuse_domain("halo", {2, 2}, {.halo = 2000000000, .periodic = true});
+    refuse_domain("halo", {8, 8}, {.halo = std::numeric_limits<int>::max()});
+}
+
+TEST_CASE("ranks that describe different structured domains are told, whatever differs") {
+    if (size() == 1) return;
+    const auto differ = [](const CartesianOptions& here, const Extents& extents = {16, 16}) {
+        check_refused("differ", [&] { CartesianDomain(last() ? extents : Extents{16, 16}, last() ? here : CartesianOptions{}); });
+    };
+    differ({}, {16, 17});
+    differ({}, {16});
+    differ({}, {16, 16, 1});
+    differ({.halo = 2});
+    differ({.halo = HaloWidth({1, 1, 0, 0}, {1, 2, 0, 0})});
+    differ({.periodic = true});
+    differ({.periodic = {false, true}});
+    differ({.process_grid = {1, size()}, .splits = {{}, Extents(static_cast<std::size_t>(size()), 0)}}, {16, 0});
+    differ({.blocks_per_rank = {2, 1}});
+    differ({.neighbors = Neighbors::faces});
+    differ({.algorithm = Algorithm::staged});
+}
+
+namespace {
+
+// Exchanges that only the last rank makes as told by `change`.
+template <class Change>
+void refuse_fields(const std::string& part, Change&& change, const std::string& transport = "mpi_p2p") {
+    const CartesianDomain domain({16, 16}, {.halo = 2, .periodic = true});
+    std::vector<double> data(8192);
+    std::vector<Field> fields{view(domain, data.data()), view(domain, data.data() + 4096)};
+    ExchangeOptions options{transport};
+    change(domain, fields, options);
+    check_refused(part, [&] { Exchange(build_pattern(domain), fields, options); });
+}
+
+template <class Change>
+void refuse_difference(Change&& change) {
+    if (size() > 1) refuse_fields("differ", [&](const CartesianDomain& domain, std::vector<Field>& fields, ExchangeOptions& options) {
+        if (last()) change(domain, fields, options);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("ranks whose fields differ are told when the exchange is made") {
+    refuse_difference([](auto&, auto& fields, auto&) { fields.pop_back(); });
+    refuse_difference([](auto&, auto& fields, auto&) { fields.clear(); });
+    refuse_difference([](auto&, auto& fields, auto&) { fields[1].element = element_of<float>(); });
+    refuse_difference([](auto&, auto& fields, auto&) { fields[1].element = element_of<std::int64_t>(); });
+    refuse_difference([](auto&, auto& fields, auto&) { fields[0].components = 2; });
+    refuse_difference([](auto&, auto& fields, auto&) { fields[0].halo = 1; });
+    refuse_difference([](auto&, auto& fields, auto&) { fields[0].halo.upper[1] = 0; });
+    refuse_difference([](auto&, auto&, auto& options) { options.transport = "mpi_persistent"; });
+    refuse_difference([](auto&, auto&, auto& options) { options.transport = "auto"; });
+}
+
+TEST_CASE("fields that do not fit are refused on every rank, though only one has them") {
+    const auto refuse = [](const std::string& part, auto&& change) {
+        refuse_fields(part, [&](const CartesianDomain& domain, std::vector<Field>& fields, ExchangeOptions&) {
+            if (last()) change(domain, fields);
+        });
+    };
+    refuse("null pointer", [](auto& domain, auto& fields) { fields[1] = view(domain, static_cast<double*>(nullptr)); });
+    refuse("null pointer", [](auto& domain, auto& fields) {
+        fields[1] = view_blocks(domain, {nullptr}, element_of<double>(), 0);
+    });
+    refuse("component", [](auto&, auto& fields) { fields[1].components = 0; });
+    refuse("component", [](auto&, auto& fields) { fields[1].components = -3; });
+    refuse("no size", [](auto&, auto& fields) { fields[1].element.size = 0; });
+    refuse("which its type does not have", [](auto&, auto& fields) { fields[1].element = {Scalar::float64, 4}; });
+    refuse("indexed", [](auto&, auto& fields) { fields[1].indexed = true; });
+    refuse("blocks", [](auto&, auto& fields) { fields[1].blocks.clear(); });
+    refuse("blocks", [](auto&, auto& fields) { fields[1].blocks.resize(2); });
+    refuse("negative halo", [](auto&, auto& fields) { fields[1].halo.lower[0] = -1; });
+    refuse("halo of 3", [](auto&, auto& fields) { fields[1].halo.lower[0] = 3; });
+    refuse("more than 1 GiB", [](auto&, auto& fields) { fields[1].components = std::numeric_limits<int>::max(); });
+}
+
+TEST_CASE("a view needs one array per block") {
+    const CartesianDomain domain({16, 16}, {.halo = 2, .blocks_per_rank = {2, 1}});
+    std::vector<double> data(4096);
+    auto* bytes = reinterpret_cast<std::byte*>(data.data());
+    CHECK(holds(error_of([&] { view_blocks(domain, {bytes}, element_of<double>(), 2); }), "one array per block"));
+}
+
+TEST_CASE("a rank that owns nothing may pass a null pointer") {
+    const int parts = size();
+    Extents split(static_cast<std::size_t>(parts), 0);
+    split.back() = 6;
+    const CartesianDomain domain({6}, {.halo = 2, .periodic = true, .process_grid = {parts}, .splits = {split}});
+    std::vector<double> data(10);
+    for (const Route& route : all_routes()) {
+        if (holds(route.transport, "shared") || route.transport == "auto") continue;
+        Exchange exchange(build_pattern(domain), {view(domain, last() ? data.data() : nullptr)}, {route.transport});
+        exchange();
+        exchange.reverse();
+        const IndexedDomain cells(0, {});
+        Exchange nothing(build_pattern(cells), {view(cells, static_cast<float*>(nullptr), 3)}, {route.transport});
+        nothing();
+        nothing.reverse();
+    }
+}
+
+TEST_CASE("transports that do not exist, or cannot serve, are refused by name") {
+    for (const std::string name : {"carrier_pigeon", "mpi_p2p+carrier_pigeon", "+", "mpi_p2p+", "shared+shared", "auto+auto"}) {
+        const auto change = [&](auto&, auto&, ExchangeOptions& options) { options.transport = name; };
+        refuse_fields("transport", change);
+    }
+}
+
+TEST_CASE("patterns of different domains are noticed when the exchange is made") {
+    if (size() == 1) return;
+    std::vector<double> data(100000);
+    const auto refuse = [&](const Extents& extents, const CartesianOptions& a, const CartesianOptions& b, const Extents& others) {
+        const CartesianDomain one(extents, a), other(others, b);
+        const CartesianDomain& mine = last() ? other : one;
+        for (const Route& route : all_routes()) {
+            if (route.memory == Memory::node_shared) continue;
+            check_refused("", [&] { Exchange(build_pattern(mine), {view(mine, data.data())}, {route.transport}); });
+        }
+    };
+    const int n = size();
+    refuse({4 * n, 6}, {.process_grid = {n, 1}}, {.process_grid = {n, 1}}, {4 * n, 7});
+    refuse({4 * n, 6}, {.process_grid = {n, 1}}, {.process_grid = {n, 1}, .algorithm = Algorithm::staged}, {4 * n, 6});
+    refuse({4 * n, 6}, {.process_grid = {n, 1}}, {.periodic = true, .process_grid = {n, 1}}, {4 * n, 6});
+    // As many bytes in another shape: 1 × 6 cells here, 2 × 3 there.
+    refuse({4 * n, 6}, {.halo = {1, 0}, .process_grid = {n, 1}}, {.halo = {2, 0}, .process_grid = {n, 1}}, {4 * n, 3});
+}
+
+TEST_CASE("structured fields with an indexed pattern, and the other way round, are refused") {
+    const CartesianDomain grid({16, 16});
+    const IndexedDomain cells(4, {});
+    std::vector<double> data(8192);
+    check_refused("indexed", [&] { Exchange(build_pattern(grid), {view(cells, data.data())}, {"mpi_p2p"}); });
+    check_refused("indexed", [&] { Exchange(build_pattern(cells), {view(grid, data.data())}, {"mpi_p2p"}); });
+    if (size() > 1)
+        check_refused("differ", [&, structured = build_pattern(grid), indexed = build_pattern(cells)] {
+            if (last()) Exchange(structured, {view(grid, data.data())}, {"mpi_p2p"});
+            else Exchange(indexed, {view(cells, data.data())}, {"mpi_p2p"});
+        });
+}
+
+TEST_CASE("reductions that an element does not have are refused before anything moves") {
+    const CartesianDomain domain({16, 16}, {.periodic = true});
+    std::vector<std::complex<double>> data(4096);
+    Exchange complex(build_pattern(domain), {view(domain, data.data())}, {"mpi_p2p"});
+    check_refused("cannot be combined", [&] { complex.reverse(Reduction::min); });
+    check_refused("cannot be combined", [&] { complex.reverse(Reduction::bit_and); });
+    struct Opaque { char bytes[12]; };
+    std::vector<Opaque> things(4096);
+    Exchange opaque(build_pattern(domain), {view(domain, things.data())}, {"mpi_p2p"});
+    check_refused("cannot be combined", [&] { opaque.reverse(); });
+    std::vector<float> numbers(4096);
+    Exchange floats(build_pattern(domain), {view(domain, numbers.data())}, {"mpi_p2p"});
+    check_refused("cannot be combined", [&] { floats.reverse(Reduction::bit_or); });
+    CHECK_FALSE(complex.under_way());
+    complex.reverse();
+    opaque.reverse(Reduction::replace);
+    floats.reverse(Reduction::max);
+}
+
+TEST_CASE("wrong index maps are refused on every rank, though only one is wrong") {
+    const auto refuse = [](const std::string& part, global_index owned, std::vector<global_index> ghosts) {
+        CAPTURE(part);
+        check_refused(part, [&] { IndexedDomain(last() ? owned : 10, last() ? ghosts : std::vector<global_index>{}); });
+    };
+    const global_index cells = 10 * size(), mine = 10 * (size() - 1);
+    refuse("-1", 10, {-1});
+    refuse("outside", 10, {cells});
+    refuse("outside", 10, {std::numeric_limits<global_index>::max()});
+    refuse("outside", 10, {std::numeric_limits<global_index>::min()});
+    refuse("this rank owns", 10, {mine + 3});
+    refuse("cannot own -1", -1, {});
+    refuse("exceed", global_index{1} << 31, {});
+    refuse("exceed", std::numeric_limits<global_index>::max(), {0});
+    if (size() > 1) refuse("this rank owns", 10, {0, mine + 9, 1});
+}
+
+TEST_CASE("wrong ownership is refused on every rank") {
+    const auto refuse = [](const std::string& part, std::vector<global_index> owned, std::vector<global_index> ghosts = {}) {
+        CAPTURE(part);
+        const global_index other = 1000 + rank();
+        check_refused(part, [&] {
+            IndexedDomain::with_owned_ids(last() ? owned : std::vector<global_index>{other},
+                                          last() ? ghosts : std::vector<global_index>{});
+        });
+    };
+    refuse("more than once", {7, 3, 7});
+    if (size() > 1) refuse("more than once", {5, 1000});
+    refuse("negative", {-5});
+    refuse("nobody owns", {5, 9}, {7});
+    refuse("outside", {5}, {1000 + size() + 5});
+    refuse("this rank owns", {5}, {5});
+    refuse("too large", {std::numeric_limits<global_index>::max()});
+    refuse("too large", {global_index{1} << 62});
+}
+
+TEST_CASE("asking for the owner of an id that nobody has is an error on every rank") {
+    const IndexedDomain domain = IndexedDomain::with_owned_ids({100 + 2 * rank()}, {});
+    const std::vector<global_index> bad{101}, outside{5000}, good{100};
+    check_refused("nobody owns", [&] { domain.owners_of(last() ? bad : good); });
+    check_refused("does not exist", [&] { domain.owners_of(last() ? outside : good); });
+}
+
+TEST_CASE("communicators that cannot be used are refused") {
+    CHECK(holds(error_of([] { Communicator{MPI_COMM_NULL}; }), "MPI_COMM_NULL"));
+    if (size() < 2) return;
+    MPI_Comm half = MPI_COMM_NULL, between = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank() % 2, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank() % 2, 7, &between);
+    CHECK(holds(error_of([&] { Communicator{between}; }), "intercommunicator"));
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&half);
+}

@@ -1,0 +1,85 @@
+// Several threads of one process, each with exchanges of its own.
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "robustness/work.hpp"
+#include "support/random.hpp"
+
+using namespace test;
+
+namespace {
+
+bool threads_allowed() {
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&provided);
+    if (provided == MPI_THREAD_MULTIPLE) return true;
+    MESSAGE("skipped: this MPI does not provide MPI_THREAD_MULTIPLE");
+    return false;
+}
+
+constexpr int thread_count = 3;
+constexpr int rounds = 60;
+
+// Errors of threads, told by the main one: doctest's checks would serialize them.
+struct Finding {
+    std::string text;
+};
+
+void exchange_alone(MPI_Comm user, const std::string& transport, int number, Finding& finding) {
+    try {
+        const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true}, user);
+        Work work(domain, transport, number);
+        for (int round = 0; round < rounds && finding.text.empty(); ++round)
+            finding.text = work.round_trip(round % 3 == 2 ? Direction::reverse : Direction::forward, round);
+    } catch (const std::exception& error) {
+        finding.text = error.what();
+    }
+}
+
+}  // namespace
+
+TEST_CASE("threads exchange at the same time, each on a communicator of its own") {
+    if (!threads_allowed()) return;
+    for (const char* transport : {"shared", "staged_shared", "mpi_persistent"}) {
+        CAPTURE(transport);
+        std::vector<MPI_Comm> comms(thread_count);
+        for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        std::vector<Finding> findings(thread_count);
+        std::vector<std::thread> threads;
+        for (int t = 0; t < thread_count; ++t)
+            threads.emplace_back(exchange_alone, comms[static_cast<std::size_t>(t)], transport, t,
+                                 std::ref(findings[static_cast<std::size_t>(t)]));
+        for (std::thread& thread : threads) thread.join();
+        for (const Finding& finding : findings) CHECK_EQ(finding.text, "");
+        for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+    }
+}
+
+TEST_CASE("one thread begins what another ends, while a third waits in another exchange") {
+    if (!threads_allowed()) return;
+    const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true});
+    Work handed(domain, "shared", 0), other(domain, "staged_shared", 1);
+    for (int round = 0; round < rounds; ++round) {
+        handed.prepare(Direction::forward, round);
+        other.prepare(Direction::reverse, round);
+        handed.begin();
+        std::thread third([&] { other.begin(), other.end(); });
+        std::thread second([&] { handed.end(); });
+        third.join();
+        second.join();
+        REQUIRE_EQ(handed.difference(), "");
+        REQUIRE_EQ(other.difference(), "");
+    }
+}
+
+TEST_CASE("a process with several blocks exchanges among its own and with its neighbors") {
+    const Communicator comm;
+    const CartesianDomain domain({16, 12}, {.halo = 2, .periodic = true, .blocks_per_rank = {2, 2}});
+    for (const char* transport : {"shared", "staged_shared", "mpi_p2p"}) {
+        CAPTURE(transport);
+        Work work(domain, transport, 0);
+        for (int round = 0; round < rounds; ++round)
+            REQUIRE_EQ(work.round_trip(round % 2 ? Direction::reverse : Direction::forward, round), "");
+    }
+}

@@ -1,0 +1,63 @@
+// A neighbor that does not answer: the error tells who, where and what.
+#include <doctest/doctest.h>
+
+#include "robustness/work.hpp"
+#include "support/exchanging.hpp"
+#include "support/transports.hpp"
+
+using namespace test;
+
+namespace {
+
+struct Refusal {
+    std::string text;
+    ErrorKind kind = ErrorKind::value;
+};
+
+template <class Call>
+Refusal refusal_of(Call&& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return {error.what(), error.kind()};
+    }
+    return {};
+}
+
+// Rank 0 begins exchange number 2 and nobody else does: they wait for its complaint.
+Refusal left_alone(Exchange& exchange, int rank) {
+    exchange();
+    Refusal refusal;
+    if (rank == 0) refusal = refusal_of([&] { exchange(); });
+    MPI_Barrier(MPI_COMM_WORLD);
+    return refusal;
+}
+
+}  // namespace
+
+TEST_CASE("a neighbor that does not begin is named, with the exchange, the direction and the state of both") {
+    const Communicator comm;
+    const CartesianDomain domain({12, 8, 8}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1, 1}});
+    for (const Route& route : all_routes()) {
+        CAPTURE(route.transport);
+        Work work(domain, route.transport, 0, {.timeout_s = 0.3});
+        const Refusal refusal = left_alone(work.exchange(), comm.rank());
+        if (comm.rank() != 0 || comm.size() == 1) continue;
+        CAPTURE(refusal.text);
+        CHECK(refusal.kind == ErrorKind::timeout);
+        for (const char* part : {"forward", "of rank 0", "rank 1", "exchange number 2", "PARHELION_TIMEOUT"})
+            CHECK(holds(refusal.text, part));
+        if (route.transport.starts_with("shared")) CHECK(holds(refusal.text, "it has written number 1, it has begun number 1"));
+        if (route.transport.starts_with("staged_shared")) CHECK(holds(refusal.text, "it has sent number 1"));
+        CHECK(holds(refusal_of([&] { work.exchange()(); }).text, "has failed before"));
+    }
+}
+
+TEST_CASE("an exchange that is on time does not mind its time limit") {
+    const Communicator comm;
+    const CartesianDomain domain({12, 8}, {.halo = 1, .periodic = true});
+    for (const Route& route : all_routes()) {
+        Work work(domain, route.transport, 0, {.timeout_s = 60});
+        for (int round = 0; round < 3; ++round) CHECK_EQ(work.round_trip(Direction::forward, round), "");
+    }
+}
