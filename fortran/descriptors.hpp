@@ -17,7 +17,7 @@ struct Kind {
     bool logical = false;
 };
 
-/// Throws Error for characters and pointers. Derived types are opaque bytes.
+/// Throws Error for addresses. Characters and derived types are opaque bytes.
 Kind kind_of(const CFI_cdesc_t& array);
 
 /// An array whose last dimension is distributed: its cells, and how many components each has.
