@@ -4,6 +4,7 @@ program test_fortran
   use test_grids, only: run_grids
   use test_maps, only: run_maps
   use test_mistakes, only: run_mistakes
+  use test_partitions, only: run_partitions
   use test_types, only: run_types
   implicit none
   type(index_map) :: map
@@ -17,6 +18,7 @@ program test_fortran
   call run_maps()
   call run_grids()
   call run_mistakes()
+  call run_partitions()
   call map%init(world, 1)
   allocate (all_failures(ranks))
   mine = failures
