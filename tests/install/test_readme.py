@@ -42,12 +42,13 @@ def test_the_compiled_examples_build_against_an_installation_and_print_what_the_
     if not (TREE / "cmake_install.cmake").exists():
         pytest.skip(f"{TREE} is not there: the package was not built by make")
     cmake, prefix = tool("cmake"), tmp_path / "prefix"
-    write_files(tmp_path, "heat.cpp", "ring.c", "CMakeLists.txt")
+    write_files(tmp_path, "heat.cpp", "ring.c", "ring.f90", "CMakeLists.txt")
     execute(cmake, "--install", str(TREE), "--prefix", str(prefix), cwd=tmp_path)
     ninja = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}"]
     execute(cmake, "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release", *ninja, cwd=tmp_path)
     execute(cmake, "--build", "build", cwd=tmp_path)
-    for program in ("heat", "ring"):
+    with_fortran = (prefix / "include" / "parhelion" / "modules" / "parhelion.mod").exists()
+    for program in ["heat", "ring", *(["ring_fortran"] if with_fortran else [])]:
         assert output_of(tmp_path / "build" / program, tmp_path) == promised_output(program)
 
 
