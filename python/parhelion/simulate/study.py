@@ -1,0 +1,129 @@
+"""Blocked order against placement, cell by cell, beside what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..model import Parameters
+from ..model.published import CELLS
+from ..model.published import TOPOLOGY as PUBLISHED_TOPOLOGY
+from ..placement import Machine, Placement, place
+from .cells import Cell, published_cells
+from .launch import Launch, simulate
+from .program import Program
+
+FULL = "full"
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """Simulated seconds per exchange in blocked order and placed, and published ones (blocked, placed) by software."""
+
+    cell: Cell
+    blocked_s: float
+    placed_s: float
+    published: dict[str, tuple[float, float]]
+
+    @property
+    def speed_up(self) -> float:
+        """How many times as fast placement makes it, in the simulation."""
+        return self.blocked_s / self.placed_s
+
+    def off_by(self, software: str) -> float:
+        """Simulated over published speed-up, or the other way round: at least 1."""
+        blocked, placed = self.published[software]
+        ratio = self.speed_up / (blocked / placed)
+        return max(ratio, 1 / ratio)
+
+
+@dataclass
+class Study:
+    """All cells, and what the simulations took."""
+
+    results: list[CellResult]
+    launches: list[dict[str, Any]] = field(default_factory=list)
+
+
+def run_study(
+    program: Program,
+    topology: str,
+    grids: dict[int, Sequence[int]],
+    cases: Sequence[tuple[int, int]],
+    numberings: Sequence[str],
+    figures: Parameters,
+    extent: Sequence[int] = (64, 64, 64),
+    iterations: int = 3,
+    timeout_s: float = 3600.0,
+    check: bool = False,
+    say: Callable[[str], None] = print,
+) -> Study:
+    """Simulate every cell. `grids` gives the process grid for each number of ranks per node.
+
+    Blocked order is what MPI_Cart gives and has one numbering, the last dimension fastest; the placement is simulated
+    with each. With `check` every ghost is verified. Raises SimulationError, PlacementError.
+    """
+    study = Study([])
+    published = published_cells() if topology == PUBLISHED_TOPOLOGY and tuple(extent) == CELLS else {}
+    for ranks, grid in grids.items():
+        machine = Machine(topology, ranks_per_node=ranks)
+        contenders = {
+            "blocked": (place(grid, machine, FULL, periodic=True, method="blocked"), ""),
+            **{name: (place(grid, machine, FULL, periodic=True), _numbering(name, len(grid))) for name in numberings},
+        }
+        for case in cases:
+            seconds = {}
+            for name, (placement, numbering) in contenders.items():
+                made = simulate(program, placement, figures, [case], extent, numbering, iterations, timeout_s, check)
+                seconds[name] = made.seconds[case]
+                study.launches.append(_launch(placement, name, case, made))
+                say(_progress(study.launches[-1]))
+            for name in numberings:
+                cell = Cell(ranks, name, *case)
+                study.results.append(CellResult(cell, seconds["blocked"], seconds[name], published.get(cell, {})))
+    return study
+
+
+def study_document(study: Study, figures: Parameters, topology: str) -> dict[str, Any]:
+    """The document of `parhelion simulate --json`."""
+    return {
+        "schema": "parhelion.simulation/1",
+        "topology": topology,
+        "figures": {"name": figures.name, "latency_s": figures.latency_s, "bandwidth": figures.bandwidth,
+                    "copy_bandwidth": figures.copy_bandwidth},
+        "cells": [_cell(result) for result in study.results],
+        "launches": study.launches,
+    }  # fmt: skip
+
+
+def _cell(result: CellResult) -> dict[str, Any]:
+    published = {
+        name: {"blocked_s": blocked, "placed_s": placed, "speed_up": blocked / placed, "off_by": result.off_by(name)}
+        for name, (blocked, placed) in result.published.items()
+    }
+    return {**vars(result.cell), "blocked_s": result.blocked_s, "placed_s": result.placed_s,
+            "speed_up": result.speed_up, "published": published}  # fmt: skip
+
+
+def _launch(placement: Placement, name: str, case: tuple[int, int], made: Launch) -> dict[str, Any]:
+    return {"ranks": placement.machine.size, "order": name, "halo": case[0], "fields": case[1], "seconds": made.seconds[case],
+            "wall_s": made.wall_s, "cpu_s": made.cpu_s, "memory_bytes": made.memory_bytes}  # fmt: skip
+
+
+def _progress(launch: dict[str, Any]) -> str:
+    return (f"{launch['ranks']} ranks, {launch['order']}, halo {launch['halo']}, fields {launch['fields']}: "
+            f"{1e3 * launch['seconds']:.3f} ms per exchange; the simulation took {launch['wall_s']:.0f} s and "
+            f"{launch['memory_bytes'] / 2**30:.1f} GiB")  # fmt: skip
+
+
+def _numbering(name: str, dimensions: int) -> str:
+    return name if dimensions == len(name) else ""
+
+
+def published_range(result: CellResult) -> tuple[float, float]:
+    """The least and the largest published speed-up of a cell."""
+    ratios = [blocked / placed for blocked, placed in result.published.values()]
+    return float(np.min(ratios)), float(np.max(ratios))
