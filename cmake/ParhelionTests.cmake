@@ -76,15 +76,20 @@ function(parhelion_add_unit_test test program source)
     TIMEOUT ${PARHELION_TEST_TIMEOUT} LABELS unit ENVIRONMENT "${test_environment}")
 endfunction()
 
-# The launcher knows what each MPI wants (options, environment, killing a job that hangs).
-function(parhelion_add_parallel_test test program source)
-  parhelion_add_test_program(${program} "${source}" parallel)
+# parhelion_run_at(TEST PROGRAM RANKS…): the launcher knows what each MPI wants (options, environment,
+# killing a job that hangs).
+function(parhelion_run_at test program)
   math(EXPR ctest_limit "${PARHELION_TEST_TIMEOUT} + 15")
-  foreach(ranks IN LISTS PARHELION_TEST_RANKS)
+  foreach(ranks IN LISTS ARGN)
     add_test(NAME ${test}.${ranks} COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/mpirun.py
       --flavor-file ${PARHELION_FLAVOR_DIR}/flavor.json --ranks ${ranks}
       --timeout ${PARHELION_TEST_TIMEOUT} $<TARGET_FILE:${program}>)
     set_tests_properties(${test}.${ranks} PROPERTIES TIMEOUT ${ctest_limit} LABELS parallel
       PROCESSORS ${ranks} ENVIRONMENT "${test_environment}")
   endforeach()
+endfunction()
+
+function(parhelion_add_parallel_test test program source)
+  parhelion_add_test_program(${program} "${source}" parallel)
+  parhelion_run_at(${test} ${program} ${PARHELION_TEST_RANKS})
 endfunction()

@@ -47,7 +47,7 @@ TEST_CASE("wrong arguments of a structured domain are refused on every rank") {
     refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {0, size()}});
     refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {-size(), -1}});
     refuse_domain("process grid", {8, 8}, {.process_grid = {1 << 30, 1 << 30}});
-    refuse_domain("split", {8, 8}, {.process_grid = {size(), 1}, .splits = {{}, {7}}});
+    refuse_domain("adds up", {8, 8}, {.process_grid = {size(), 1}, .splits = {{}, {7}}});
     refuse_domain("does not fit", {8, 8}, {.process_grid = {1, size()}, .splits = {{9}, {}}});
     refuse_domain("adds up", {8, 8}, {.process_grid = {1, size()}, .splits = {{7}, {}}});
     refuse_domain("does not fit", {8, 8}, {.process_grid = {1, size()}, .splits = {{-8}, {}}});
@@ -261,9 +261,9 @@ TEST_CASE("wrong ownership is refused on every rank") {
 }
 
 TEST_CASE("asking for the owner of an id that nobody has is an error on every rank") {
-    const IndexedDomain domain = IndexedDomain::with_owned_ids({100 + 2 * rank()}, {});
+    const IndexedDomain domain = IndexedDomain::with_owned_ids({100 + 10 * rank(), 104 + 10 * rank()}, {});
     const std::vector<global_index> bad{101}, outside{5000}, good{100};
-    check_refused("nobody owns", [&] { domain.owners_of(last() ? bad : good); });
+    if (size() > 1) check_refused("nobody owns", [&] { domain.owners_of(last() ? bad : good); });
     check_refused("does not exist", [&] { domain.owners_of(last() ? outside : good); });
 }
 

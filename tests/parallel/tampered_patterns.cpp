@@ -17,8 +17,9 @@ using Tamper = std::function<void(Pattern&)>;
 constexpr int largest = std::numeric_limits<int>::max();
 
 // Only the last rank's part is tampered with.
-void refuse(const Pattern& good, const std::vector<Field>& fields, const char* what, const Tamper& tamper) {
-    CAPTURE(what);
+void refuse(const Pattern& good, const std::vector<Field>& fields, const std::string& what, const Tamper& tamper) {
+    const char* tampering = what.c_str();
+    CAPTURE(tampering);
     const Communicator comm;
     Pattern pattern = good;
     if (comm.rank() == comm.size() - 1) tamper(pattern);
@@ -37,8 +38,8 @@ Link& some_link(Pattern& pattern) {
 
 void shift(Box& box, int d, int by) { box.lo[d] += by, box.hi[d] += by; }
 
-const std::vector<std::pair<const char*, Tamper>> of_any{
-    {"a link is missing", [](Pattern& p) { p.stages[0].pop_back(); }},
+const std::vector<std::pair<std::string, Tamper>> of_any{
+    {"a link is missing", [](Pattern& p) { std::erase_if(p.stages[0], [&](const Link& link) { return link.rank == 0; }); }},
     {"a link is there twice", [](Pattern& p) { p.stages[0].push_back(p.stages[0].back()); }},
     {"links are out of order", [](Pattern& p) { p.stages[0].insert(p.stages[0].begin(), some_link(p)); }},
     {"no links", [](Pattern& p) { p.stages[0].clear(); }},
@@ -61,7 +62,7 @@ const std::vector<std::pair<const char*, Tamper>> of_any{
     }},
 };
 
-const std::vector<std::pair<const char*, Tamper>> of_boxes{
+const std::vector<std::pair<std::string, Tamper>> of_boxes{
     {"sent cells moved", [](Pattern& p) { shift(some_link(p).send.boxes[0].cells, 0, 1); }},
     {"sent cells moved back", [](Pattern& p) { shift(some_link(p).send.boxes[0].cells, 1, -1); }},
     {"ghosts moved", [](Pattern& p) { shift(some_link(p).receive.boxes[0].cells, 0, 1); }},
@@ -89,7 +90,7 @@ const std::vector<std::pair<const char*, Tamper>> of_boxes{
     {"a negative halo", [](Pattern& p) { p.halo.lower[0] = -1; }},
 };
 
-const std::vector<std::pair<const char*, Tamper>> of_cells{
+const std::vector<std::pair<std::string, Tamper>> of_cells{
     {"sends a ghost", [](Pattern& p) { some_link(p).send.cells[0] = p.owned; }},
     {"sends a negative cell", [](Pattern& p) { some_link(p).send.cells[0] = -1; }},
     {"receives into an owned cell", [](Pattern& p) { some_link(p).receive.cells[0] = 0; }},
@@ -113,7 +114,8 @@ TEST_CASE("tampered structured patterns are refused") {
         fields.emplace_back(domain, GridSpec{{Scalar::int32, 4}, 1, domain.halo()}, 0, Memory::ordinary);
         const Pattern good = build_pattern(domain);
         verify(good);
-        for (const auto& [what, tamper] : of_any) refuse(good, views(fields), what, tamper);
+        for (const auto& [what, tamper] : of_any)
+            if (size > 1 || !holds(what, "link")) refuse(good, views(fields), what, tamper);  // a lone rank's link is nobody else's
         for (const auto& [what, tamper] : of_boxes) {
             // One box a link: there is no other order.
             if (algorithm == Algorithm::staged && holds(what, "order")) continue;
@@ -127,8 +129,9 @@ TEST_CASE("tampered indexed patterns are refused") {
     const int size = Communicator().size();
     Mesh mesh = Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(size), 6));
     for (std::size_t rank = 0; rank < mesh.ghosts.size(); ++rank) {
-        const auto next = static_cast<global_index>((rank + 1) % mesh.ghosts.size()) * 6;
-        mesh.ghosts[rank] = {next + 3, next + 1, next + 5};
+        const std::size_t ranks = mesh.ghosts.size();
+        const auto next = static_cast<global_index>((rank + 1) % ranks) * 6, before = static_cast<global_index>((rank + ranks - 1) % ranks) * 6;
+        mesh.ghosts[rank] = {next + 3, next + 1, before + 5, before + 2};
     }
     const IndexedDomain domain = mesh.domain(SelfGhosts::allowed);
     std::vector<CellField> fields;
