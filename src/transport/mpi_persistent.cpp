@@ -102,6 +102,7 @@ public:
     PersistentTransport(const TransportContext& context, std::unique_ptr<Transport> packed)
         : plan_(context.plan), packed_(std::move(packed)) {
         if (plan_.pattern->indexed() || plan_.communicator().size() == 1) return;  // the same on all ranks
+        if (!all_ranks_have_rising_strides()) return;
         typed_ = std::make_unique<Typed>(context);
         const SavedGhosts ghosts(plan_);
         if (!typed_is_faster()) typed_.reset();
@@ -122,6 +123,18 @@ public:
 private:
     static constexpr int rounds = 4;
     static constexpr int exchanges_per_round = 2;
+
+    // Falling strides are left to packing: MPIs have been seen to move other bytes for them.
+    bool all_ranks_have_rising_strides() const {
+        int mine = 1, all = 1;
+        for (const Field& field : plan_.fields)
+            for (std::size_t b = 0; b < field.blocks.size(); ++b) {
+                mine = mine && (field.components == 1 || field.stride_of_components(b) > 0);
+                for (int d = 0; d < plan_.pattern->dimensions; ++d) mine = mine && field.blocks[b].strides[d] > 0;
+            }
+        check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, plan_.communicator().handle()), "MPI_Allreduce");
+        return all != 0;
+    }
 
     bool use_typed(Direction direction) const { return typed_ && direction == Direction::forward; }
 

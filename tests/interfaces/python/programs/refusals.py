@@ -72,7 +72,7 @@ def test_wrong_arrays_of_a_domain_are_refused():
     refused(TypeError, domain.zeros, components=1.5)
     refused(ValueError, domain.zeros, halo=2, says="halo")
     refused(ValueError, domain.array_shape, block=1, says="block 1")
-    refused(ph.ResourceError, ph.CartesianDomain((2**30, 2**30, 4), process_grid=(1, 1, COMM.size)).zeros, says="memory")
+    refused(ph.ResourceError, ph.CartesianDomain((2**20, 2**20, 4), process_grid=(1, 1, COMM.size)).zeros, says="memory")
 
 
 def test_arrays_that_do_not_fit_are_refused():
