@@ -10,16 +10,24 @@ Neighborhood::Neighborhood(const Problem& problem) {
     const Numbering numbering(max_dimensions);
     const auto& extent = problem.grid.extent;
     to_.resize(static_cast<std::size_t>(problem.grid.size()));
-    from_.resize(to_.size());
     for (int p = 0; p < points(); ++p)
         for (const auto& offset : problem.stencil.offsets) {
             Coords found{};
             if (!neighbor(problem.grid, numbering.coords(extent, p), offset.step, found)) continue;
-            const int q = numbering.rank(extent, found);
-            if (q == p) continue;
-            to_[static_cast<std::size_t>(p)].push_back({q, offset.bytes});
-            from_[static_cast<std::size_t>(q)].push_back({p, offset.bytes});
+            to_[static_cast<std::size_t>(p)].push_back({numbering.rank(extent, found), offset.bytes});
         }
+    add_reverse();
+}
+
+Neighborhood::Neighborhood(std::vector<std::vector<Edge>> to) : to_(std::move(to)) { add_reverse(); }
+
+void Neighborhood::add_reverse() {
+    from_.resize(to_.size());
+    for (int p = 0; p < points(); ++p) {
+        std::erase_if(to_[static_cast<std::size_t>(p)], [&](const Edge& edge) { return edge.point == p; });
+        for (const auto& edge : to_[static_cast<std::size_t>(p)])
+            from_[static_cast<std::size_t>(edge.point)].push_back({p, edge.bytes});
+    }
 }
 
 ExchangeState::ExchangeState(const Neighborhood& neighborhood, Objective objective, std::vector<int> units, int count)

@@ -10,21 +10,26 @@
 
 namespace parhelion::placement {
 
-/// Neighbors of every grid point, along the offsets and against them.
+/// Neighbors of every point, along the edges and against them.
 class Neighborhood {
 public:
-    explicit Neighborhood(const Problem& problem);
-
     struct Edge {
         int point;
         std::int64_t bytes;
     };
+
+    /// Of the grid's points under the stencil.
+    explicit Neighborhood(const Problem& problem);
+    /// Of any graph: whom each point sends to. Edges to itself are dropped.
+    explicit Neighborhood(std::vector<std::vector<Edge>> to);
+
     /// Points that `point` sends to, and those that send to it.
     const std::vector<Edge>& to(int point) const { return to_[static_cast<std::size_t>(point)]; }
     const std::vector<Edge>& from(int point) const { return from_[static_cast<std::size_t>(point)]; }
     int points() const { return static_cast<int>(to_.size()); }
 
 private:
+    void add_reverse();
     std::vector<std::vector<Edge>> to_, from_;
 };
 

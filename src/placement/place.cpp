@@ -55,10 +55,10 @@ Placement::Moves moves_between(const std::vector<int>& before, const std::vector
     return moves;
 }
 
-Placement refined(const Problem& problem, Objective objective, const Order& order) {
+Placement refined(const Problem& problem, const Neighborhood& neighborhood, Objective objective, const Order& order) {
     const auto before = positions_of(problem.grid, order);
     auto after = before;
-    refine(problem, objective, after);
+    refine(problem.machine, neighborhood, objective, after);
     return Placement(problem.grid, problem.machine, order, moves_between(before, after));
 }
 
@@ -125,8 +125,9 @@ AutomaticPlacement place(const Request& request, const Machine& machine) {
         result.note = "not refined: local search would hold the whole map of " + std::to_string(request.grid.size()) + " points";
         return result;
     }
+    const Neighborhood neighborhood(problem);
     for (const Candidate* start : different_starts(best, 3)) {
-        Placement now = refined(problem, request.objective, *start->order);
+        Placement now = refined(problem, neighborhood, request.objective, *start->order);
         Scores scores = now.scores(request.stencil);
         if (objective_key(scores, request.objective) >= objective_key(result.scores, request.objective)) continue;
         result.placement = std::move(now);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "exchange_state.hpp"
-
 namespace parhelion::placement {
 namespace {
 
@@ -120,11 +118,10 @@ std::vector<int> units_at(const Machine& machine, int level, const std::vector<i
 }
 
 // Returns the work done.
-std::int64_t refine_level(const Problem& problem, Objective objective, const Neighborhood& neighborhood, int level,
+std::int64_t refine_level(const Machine& machine, Objective objective, const Neighborhood& neighborhood, int level,
                           std::int64_t most, std::vector<int>& positions) {
-    const auto parents = units_at(problem.machine, level - 1, positions);
-    ExchangeState state(neighborhood, objective, units_at(problem.machine, level, positions),
-                        problem.machine.units(level));
+    const auto parents = units_at(machine, level - 1, positions);
+    ExchangeState state(neighborhood, objective, units_at(machine, level, positions), machine.units(level));
     ChainSearch search(neighborhood, state, parents, most);
     const auto accept = [&](const std::vector<int>& chain) { rotate_positions(chain, positions); };
     while (search.pass(accept)) state.set_ceiling(state.largest() - 1);
@@ -137,12 +134,11 @@ bool has_several_ranks(const Machine& machine, int level) {
 
 }  // namespace
 
-void refine(const Problem& problem, Objective objective, std::vector<int>& positions) {
-    const Neighborhood neighborhood(problem);
+void refine(const Machine& machine, const Neighborhood& neighborhood, Objective objective, std::vector<int>& positions) {
     std::int64_t work = 0;
-    for (int level = 0; level < problem.machine.levels() && work < most_work; ++level)
-        if (has_several_ranks(problem.machine, level))
-            work += refine_level(problem, objective, neighborhood, level, most_work - work, positions);
+    for (int level = 0; level < machine.levels() && work < most_work; ++level)
+        if (has_several_ranks(machine, level))
+            work += refine_level(machine, objective, neighborhood, level, most_work - work, positions);
 }
 
 }  // namespace parhelion::placement

@@ -1,0 +1,98 @@
+// METIS comes in builds with 32-bit and 64-bit indices, which look alike from outside; asking it to write its default
+// options tells them apart. Real numbers are not passed, so that their width does not matter.
+#include "metis.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+namespace parhelion::placement {
+namespace {
+
+constexpr int options_count = 40;  // METIS_NOPTIONS
+constexpr int ok = 1;              // METIS_OK
+constexpr int seed_option = 8;     // METIS_OPTION_SEED
+
+void* library() {
+    static void* const loaded = [] {
+        const char* chosen = std::getenv("PARHELION_METIS");
+        if (chosen && std::strcmp(chosen, "none") == 0) return static_cast<void*>(nullptr);
+        if (chosen) return dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+        for (const char* name : {"libmetis.so.5", "libmetis.so"})
+            if (void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return found;
+        return static_cast<void*>(nullptr);
+    }();
+    return loaded;
+}
+
+template <class Index>
+struct Csr {
+    std::vector<Index> starts{0}, targets, weights;
+};
+
+// Both directions of an edge count together; edges that leave the set of vertices are dropped.
+template <class Index>
+Csr<Index> symmetric(const Neighborhood& graph, const std::vector<int>& vertices) {
+    std::map<int, Index> local;
+    for (const int v : vertices) local.emplace(v, static_cast<Index>(local.size()));
+    Csr<Index> csr;
+    for (const int v : vertices) {
+        std::map<Index, std::int64_t> bytes;
+        for (const auto* edges : {&graph.to(v), &graph.from(v)})
+            for (const auto& edge : *edges)
+                if (const auto found = local.find(edge.point); found != local.end()) bytes[found->second] += edge.bytes;
+        for (const auto& [target, weight] : bytes) {
+            csr.targets.push_back(target);
+            csr.weights.push_back(static_cast<Index>(std::min<std::int64_t>(weight, 1 << 20)));
+        }
+        csr.starts.push_back(static_cast<Index>(csr.targets.size()));
+    }
+    return csr;
+}
+
+template <class Index>
+std::optional<std::vector<int>> cut(const Neighborhood& graph, const std::vector<int>& vertices, int parts,
+                                    std::array<Index, options_count> options) {
+    using Cut = int (*)(Index*, Index*, Index*, Index*, Index*, Index*, Index*, Index*, void*, void*, Index*, Index*, Index*);
+    const auto recursive = reinterpret_cast<Cut>(dlsym(library(), "METIS_PartGraphRecursive"));
+    if (!recursive) return {};
+    auto csr = symmetric<Index>(graph, vertices);
+    Index count = static_cast<Index>(vertices.size()), constraints = 1, wanted = parts, edge_cut = 0;
+    std::vector<Index> part(vertices.size());
+    options[seed_option] = 1;
+    if (recursive(&count, &constraints, csr.starts.data(), csr.targets.data(), nullptr, nullptr, csr.weights.data(), &wanted,
+                  nullptr, nullptr, options.data(), &edge_cut, part.data()) != ok)
+        return {};
+    return std::vector<int>(part.begin(), part.end());
+}
+
+}  // namespace
+
+std::optional<std::vector<int>> cut_with_metis(const Neighborhood& graph, const std::vector<int>& vertices, int parts,
+                                               std::string& why) {
+    using Defaults = int (*)(void*);
+    const auto defaults = library() ? reinterpret_cast<Defaults>(dlsym(library(), "METIS_SetDefaultOptions")) : nullptr;
+    if (!defaults) {
+        why = "METIS is not installed: the graph is placed by local search alone";
+        return {};
+    }
+    std::array<std::int64_t, options_count> buffer;
+    buffer.fill(0);
+    defaults(buffer.data());
+    std::optional<std::vector<int>> found;
+    if (buffer.back() == -1) {
+        found = cut<std::int64_t>(graph, vertices, parts, buffer);
+    } else {
+        std::array<std::int32_t, options_count> narrow;
+        std::memcpy(narrow.data(), buffer.data(), sizeof narrow);
+        found = cut<std::int32_t>(graph, vertices, parts, narrow);
+    }
+    if (!found) why = "METIS did not cut the graph";
+    return found;
+}
+
+}  // namespace parhelion::placement
