@@ -42,14 +42,17 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help build configure setup demo test test-cpp test-python test-sanitized install clean distclean
+.PHONY: help build configure setup demo test test-all test-cpp test-python test-sanitized install clean distclean
 
 ##@ The two commands
 demo: build ## Build and run the main job on all cores; says where the report is
 	@$(BIN)/parhelion demo $(DEMO_ARGS)
 
-test: ## Build every flavor and run every test of the project
+test: ## Build and run the C++ and Python tests under the embedded MPI
 	@JOBS=$(JOBS) scripts/test.sh
+
+test-all: ## The same, and the C++ tests under Open MPI and under sanitizers
+	@JOBS=$(JOBS) scripts/test.sh all
 
 ##@ Building
 build: setup configure ## Build the library, phl-bench and the Python module for one MPI
