@@ -3,16 +3,12 @@
 #include <algorithm>
 
 #include "c_guard.hpp"
+#include "c_machine.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/node_topology.hpp"
 #include "parhelion/placement/placement.hpp"
 
 using namespace parhelion::placement;
-
-struct phl_machine {
-    Machine machine;
-    std::string source;
-};
 
 struct phl_placement {
     Placement placement;

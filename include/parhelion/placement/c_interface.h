@@ -104,6 +104,17 @@ int phl_placed_levels(const phl_placed* placed);
 const char* phl_placed_level(const phl_placed* placed, int level);
 int phl_placed_score(const phl_placed* placed, int level, int blocked, int64_t* score);
 
+/* Parts that exchange along any graph: part p sends bytes[i] to targets[i] for starts[p] ≤ i < starts[p + 1].
+ * `positions` receives each part's place in the machine's hierarchical order; `chosen` and `note` go to
+ * phl_place_text after the call. */
+int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets, const int64_t* bytes,
+                    int objective, int* positions);
+const char* phl_place_text(void);
+/* Collective over `comm`: this rank's part sends bytes[i] to targets[i]. In `placed` rank r is who should own part r; the
+ * caller frees it with MPI_Comm_free. */
+int phl_place_parts(int comm, int edges, const int* targets, const int64_t* bytes, int objective, int node_color,
+                    int* placed);
+
 #ifdef __cplusplus
 }
 #endif

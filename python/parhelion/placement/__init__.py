@@ -8,6 +8,7 @@
 
 from .comm import PlacedComm
 from .errors import PlacementError
+from .graph import GraphPlacement, place_graph, place_parts
 from .library import library
 from .machine import Machine
 from .methods import choose_grid, place, place_by_hand
@@ -16,6 +17,7 @@ from .placement import Member, Placement, Score
 from .stencil import Stencil
 
 __all__ = [
+    "GraphPlacement",
     "Machine",
     "Member",
     "Numbering",
@@ -28,4 +30,6 @@ __all__ = [
     "library",
     "place",
     "place_by_hand",
+    "place_graph",
+    "place_parts",
 ]

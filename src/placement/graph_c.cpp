@@ -1,0 +1,42 @@
+#include <algorithm>
+
+#include "c_guard.hpp"
+#include "c_machine.hpp"
+#include "parhelion/placement/c_interface.h"
+#include "parhelion/placement/graph.hpp"
+
+using namespace parhelion::placement;
+
+namespace {
+
+thread_local std::string last_text;
+
+Objective objective_from(int objective) { return objective ? Objective::jmax : Objective::jsum; }
+
+}  // namespace
+
+extern "C" {
+
+int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets, const int64_t* bytes,
+                    int objective, int* positions) {
+    return guarded([&] {
+        std::vector<PartEdges> graph;
+        for (int p = 0; p < parts; ++p)
+            graph.push_back({{targets + starts[p], targets + starts[p + 1]}, {bytes + starts[p], bytes + starts[p + 1]}});
+        const auto placed = place_graph(machine->machine, graph, objective_from(objective));
+        std::ranges::copy(placed.position_of_part, positions);
+        last_text = placed.chosen + (placed.note.empty() ? "" : "; " + placed.note);
+    });
+}
+
+const char* phl_place_text(void) { return last_text.c_str(); }
+
+int phl_place_parts(int comm, int edges, const int* targets, const int64_t* bytes, int objective, int node_color,
+                    int* placed) {
+    return guarded([&] {
+        const PartEdges own{{targets, targets + edges}, {bytes, bytes + edges}};
+        *placed = MPI_Comm_c2f(place_parts(MPI_Comm_f2c(comm), own, objective_from(objective), node_color));
+    });
+}
+
+}  // extern "C"
