@@ -5,24 +5,35 @@
 namespace parhelion {
 namespace {
 
-void append_and_number(std::vector<local_index>& list, std::vector<local_index>& cells, local_index first_cell,
-                       local_index first_number) {
+// Numbers the entries of a link as they lie in the buffer, and keeps in `list` which cell each is.
+void number_entries(std::vector<local_index>& cells, std::vector<local_index>& list, local_index first_cell,
+                    local_index first_number) {
     for (local_index& cell : cells) {
-        const auto number = first_number + static_cast<local_index>(list.size());
         list.push_back(cell - first_cell);
-        cell = number;
+        cell = first_number + static_cast<local_index>(list.size()) - 1;
     }
 }
 
-// The pattern with cells numbered as they lie in the buffers. Every entry of a link gets a place of its own, the
-// repeated ones too: in a reverse exchange each of them brings a value.
+// Every entry gets a place of its own, those that repeat a cell too: in a reverse exchange each of them brings a value.
+// They are therefore no repeated ones here, and travel in a forward exchange as well.
+void forget_repetition(Link& link) {
+    link.send_unique = static_cast<local_index>(link.send.cells.size());
+    link.receive_unique = static_cast<local_index>(link.receive.cells.size());
+    link.send_duplicate_of.clear();
+    link.receive_duplicate_of.clear();
+}
+
+// The pattern with cells numbered as they lie in the buffers.
 Pattern buffer_pattern(const Pattern& pattern, std::vector<local_index>& sent, std::vector<local_index>& received) {
     Pattern buffer = pattern;
     for (Stage& stage : buffer.stages)
-        for (Link& link : stage) append_and_number(sent, link.send.cells, 0, 0);
+        for (Link& link : stage) {
+            forget_repetition(link);
+            number_entries(link.send.cells, sent, 0, 0);
+        }
     buffer.owned = static_cast<local_index>(sent.size());
     for (Stage& stage : buffer.stages)
-        for (Link& link : stage) append_and_number(received, link.receive.cells, pattern.owned, buffer.owned);
+        for (Link& link : stage) number_entries(link.receive.cells, received, pattern.owned, buffer.owned);
     return buffer;
 }
 
