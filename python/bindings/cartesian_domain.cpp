@@ -63,7 +63,8 @@ void bind_cartesian_domain(nb::module_& module) {
              "blocks_per_rank"_a, "neighbors"_a, "algorithm"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("process_grid", &CartesianDomain::process_grid)
         .def_prop_ro("starts", &starts, "Per dimension, the first cell of each block and the extent.")
-        .def_prop_ro("blocks", &blocks, "Per block of this rank, the first and the past-the-end cell.")
+        .def_prop_ro("blocks", &blocks, nb::sig("def blocks(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]"),
+                     "Per block of this rank, the first and the past-the-end cell.")
         .def("coordinates_of", &CartesianDomain::coordinates_of, "rank"_a);
     module.def("choose_process_grid",
                [](int ranks, const std::vector<global_index>& extents, const std::vector<int>& lower,

@@ -100,7 +100,8 @@ void bind_exchange(nb::module_& module) {
              "not be written.")
         .def("end", &PythonExchange::end, "Ends what `begin` or `begin_reverse` started; waits for the neighbors.")
         .def_prop_ro("under_way", &PythonExchange::under_way, "Whether it has begun and not ended.")
-        .def_prop_ro("_kept", &PythonExchange::arrays, "The arrays that it keeps alive.")
+        .def_prop_ro("kept_alive", &PythonExchange::arrays, nb::sig("def kept_alive(self, /) -> typing.Any"),
+                     "What it keeps alive: the arrays as passed, and NumPy's views of them.")
         .def_prop_ro("transport", [](const PythonExchange& self) { return self.exchange().transport(); },
                      "Name of what moves the data, such as 'mpi_persistent' or 'shared+mpi_p2p'.")
         .def("explain", [](const PythonExchange& self) { return self.exchange().explain(); },

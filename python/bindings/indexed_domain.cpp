@@ -80,7 +80,8 @@ void bind_indexed_domain(nb::module_& module) {
                  return map_ids<local_index>(ids, [&](std::int64_t id) { return domain.local_of(id); });
              }, "ids"_a)
         .def("owners_of", [](Domain domain, const Ids& ids) { return to_numpy(owners_of(domain, ids)); }, "ids"_a);
-    module.def("read_partition", &read_part, "folder"_a, "comm"_a);
+    module.def("read_partition", &read_part, "folder"_a, "comm"_a,
+               nb::sig("def read_partition(folder: str, comm: Communicator) -> tuple[int, NDArray[numpy.int64]]"));
 }
 
 }  // namespace parhelion::python

@@ -68,9 +68,11 @@ void bind_pattern(nb::module_& module) {
         .def_ro("dimensions", &Pattern::dimensions)
         .def_ro("owned", &Pattern::owned)
         .def_ro("ghosts", &Pattern::ghosts)
-        .def_prop_ro("halo", [](const Pattern& pattern) { return halo_to_python(pattern.halo, pattern.dimensions); })
-        .def_prop_ro("blocks", &blocks_to_python)
-        .def("stages", &stages_to_python)
+        .def_prop_ro("halo", [](const Pattern& pattern) { return halo_to_python(pattern.halo, pattern.dimensions); },
+                     nb::sig("def halo(self, /) -> tuple[tuple[int, int], ...]"))
+        .def_prop_ro("blocks", &blocks_to_python,
+                     nb::sig("def blocks(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]"))
+        .def("stages", &stages_to_python, nb::sig("def stages(self) -> list[list[tuple[int, typing.Any, typing.Any]]]"))
         .def("describe", &describe)
         .def("neighbor_ranks", &neighbor_ranks)
         .def("cells_sent", &cells_sent)

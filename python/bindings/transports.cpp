@@ -20,6 +20,8 @@ nb::list list_transports() {
 
 }  // namespace
 
-void bind_transports(nb::module_& module) { module.def("transports", &list_transports); }
+void bind_transports(nb::module_& module) { 
+    module.def("transports", &list_transports, nb::sig("def transports() -> list[tuple[str, str, bool, str]]"));
+ }
 
 }  // namespace parhelion::python

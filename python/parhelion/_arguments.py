@@ -22,7 +22,7 @@ def integer(value: Any, name: str, bits: int = 32) -> int:
     return number
 
 
-def sequence(value: Any, name: str) -> list:
+def sequence(value: Any, name: str) -> list[Any]:
     """`value` as a list. TypeError for what is no sequence."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise TypeError(f"{name} is {value!r}, a {type(value).__name__}: pass one value per dimension")
@@ -41,7 +41,7 @@ def extents_of(value: Any) -> list[int]:
     return [integer(extent, "an extent", 64) for extent in extents]
 
 
-def per_dimension(value: Any, dimensions: int, name: str) -> list:
+def per_dimension(value: Any, dimensions: int, name: str) -> list[Any]:
     """`value` as one item per dimension. ValueError when their number is wrong."""
     items = sequence(value, name)
     if len(items) != dimensions:

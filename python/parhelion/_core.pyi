@@ -4,7 +4,7 @@ Parhelion's C++ objects, built against one MPI. Use the package parhelion instea
 
 from collections.abc import Sequence
 import enum
-from typing import Annotated, overload
+from typing import Annotated, Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class CartesianDomain:
         """Per dimension, the first cell of each block and the extent."""
 
     @property
-    def blocks(self) -> list:
+    def blocks(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Per block of this rank, the first and the past-the-end cell."""
 
     def coordinates_of(self, rank: int) -> list[int]: ...
@@ -109,7 +109,7 @@ class IndexedDomain:
 
     def owners_of(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]: ...
 
-def read_partition(folder: str, comm: Communicator) -> tuple: ...
+def read_partition(folder: str, comm: Communicator) -> tuple[int, NDArray[numpy.int64]]: ...
 
 class Pattern:
     @property
@@ -125,12 +125,12 @@ class Pattern:
     def ghosts(self) -> int: ...
 
     @property
-    def halo(self) -> tuple: ...
+    def halo(self, /) -> tuple[tuple[int, int], ...]: ...
 
     @property
-    def blocks(self) -> list: ...
+    def blocks(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]: ...
 
-    def stages(self) -> list: ...
+    def stages(self) -> list[list[tuple[int, Any, Any]]]: ...
 
     def describe(self) -> str: ...
 
@@ -163,7 +163,7 @@ class Field:
 
     def __str__(self) -> str: ...
 
-def transports() -> list: ...
+def transports() -> list[tuple[str, str, bool, str]]: ...
 
 class Step:
     """An exchange under way, from `begin` to `end`."""
@@ -217,6 +217,10 @@ class Exchange:
     @property
     def under_way(self) -> bool:
         """Whether it has begun and not ended."""
+
+    @property
+    def kept_alive(self, /) -> Any:
+        """What it keeps alive: the arrays as passed, and NumPy's views of them."""
 
     @property
     def transport(self) -> str:

@@ -17,7 +17,7 @@ def load_core(name: str) -> ModuleType:
     Raises MpiMismatchError when no flavor fits mpi4py's MPI, or when two MPIs are in this process.
     """
     MPI = _import_mpi()
-    flavor = choose_flavor(MPI.__file__, MPI.Get_library_version())
+    flavor = choose_flavor(str(MPI.__file__), MPI.Get_library_version())
     module = _execute(name, flavor)
     refuse_two_mpis()
     _warn_of_singletons(MPI)
@@ -57,11 +57,13 @@ def _import_mpi() -> ModuleType:
 
 
 def _execute(name: str, flavor: Flavor) -> ModuleType:
-    path = _extension(flavor)
-    spec = importlib.util.spec_from_file_location(name, path)
+    path = str(_extension(flavor))
+    loader = importlib.machinery.ExtensionFileLoader(name, path)
+    spec = importlib.machinery.ModuleSpec(name, loader, origin=path)
+    spec.has_location = True
     try:
         module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except ImportError as error:
         raise MpiMismatchError(
             f"{path} does not load ({error}): build it again for this MPI and this Python, `make build MPI={flavor.name}`"

@@ -17,7 +17,7 @@ class _Place(ctypes.Structure):
     ]
 
 
-def symbol_address(library: str | os.PathLike) -> int | None:
+def symbol_address(library: str | os.PathLike[str]) -> int | None:
     """Where MPI is, seen from a loaded `library` (a path or a soname); None when it is not loaded or has no MPI."""
     try:
         handle = ctypes.CDLL(os.fspath(library), mode=os.RTLD_NOLOAD | os.RTLD_LAZY)

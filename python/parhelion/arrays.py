@@ -67,12 +67,14 @@ class HaloArray(np.ndarray):
     @property
     def domain(self) -> Any:
         """The domain that the array was made for; None for a view that does not know its halo."""
-        return self._place and self._place.domain
+        place = self._place
+        return None if place is None else place.domain
 
     @property
     def halo(self) -> tuple[tuple[int, int], ...] | None:
         """((lower, upper), …) widths around the owned cells; None for an indexed domain."""
-        return self._place and self._place.halo
+        place = self._place
+        return None if place is None else place.halo
 
     @property
     def block(self) -> int:
@@ -100,7 +102,8 @@ def make_array(place: Place, dtype: Any, components: Any, order: str, value: Any
     if size >= 1 << 62:
         raise ResourceError(f"an array of shape {shape} and dtype {kind} exceeds the memory of any machine: use more ranks")
     memory = _core.allocate_node_shared(size)
-    array = np.ndarray.__new__(HaloArray, shape, kind, memory, order=choice(order, "order", "CF"))
+    layout: Any = choice(order, "order", "CF")
+    array = np.ndarray.__new__(HaloArray, shape, kind, memory, order=layout)
     array._made = (place, array.strides)
     if value is not None:
         array.fill(value)

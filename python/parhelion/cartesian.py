@@ -176,12 +176,13 @@ class CartesianDomain:
         components: int | Sequence[int] | None = None,
         order: Literal["C", "F"] = "C",
         halo: Halo | None = None,
-    ) -> "HaloArray | list[HaloArray]":
+    ) -> HaloArray:
         """A zeroed array for the owned cells and the halo around them, in node-shared memory. Local.
 
         `components` adds axes after those of the domain: C order keeps a cell's components together, Fortran order puts
         the first dimension closest together and components farthest apart. `halo` may be narrower than the domain's.
-        A list with one array per block where ranks have several. The array owns its memory.
+        Where ranks have several blocks, a list with one array per block (though typed as the array that nearly all
+        programs get). The array owns its memory.
         Raises ValueError or TypeError for wrong arguments, ResourceError when memory is short.
         """
         return self._make(dtype, components, order, halo)
@@ -192,27 +193,28 @@ class CartesianDomain:
         components: int | Sequence[int] | None = None,
         order: Literal["C", "F"] = "C",
         halo: Halo | None = None,
-    ) -> "HaloArray | list[HaloArray]":
+    ) -> HaloArray:
         """As `zeros`; what is in it is not promised."""
         return self._make(dtype, components, order, halo)
 
     def full(
         self,
         fill_value: Any,
-        dtype: "DTypeLike" = None,
+        dtype: "DTypeLike | None" = None,
         components: int | Sequence[int] | None = None,
         order: Literal["C", "F"] = "C",
         halo: Halo | None = None,
-    ) -> "HaloArray | list[HaloArray]":
+    ) -> HaloArray:
         """As `zeros`, with `fill_value` in owned cells and halo; `dtype` is by default that of the value."""
         kind = np.asarray(fill_value).dtype if dtype is None else dtype
         return self._make(kind, components, order, halo, fill_value)
 
-    def _make(self, dtype: Any, components: Any, order: Any, halo: Any, value: Any = None) -> Any:
+    def _make(self, dtype: Any, components: Any, order: Any, halo: Any, value: Any = None) -> HaloArray:
         sides = self._sides(halo)
         places = [self._place(block, sides) for block in range(len(self._blocks))]
-        arrays = [make_array(place, dtype, components, order, value) for place in places]
-        return arrays[0] if len(arrays) == 1 else arrays
+        arrays: Any = [make_array(place, dtype, components, order, value) for place in places]
+        result: HaloArray = arrays[0] if len(arrays) == 1 else arrays
+        return result
 
     def _sides(self, halo: Halo | None) -> tuple[tuple[int, int], ...]:
         if halo is None:

@@ -48,7 +48,7 @@ class Exchange(_core.Exchange):
         native = pattern._native
 
         def parse() -> tuple[Any, ...]:
-            return *make_fields(native, arrays), _transport(transport), _seconds(timeout)
+            return (*make_fields(native, arrays), _transport(transport), _seconds(timeout))
 
         fields, kept, name, seconds = together(native.communicator, parse)
         super().__init__(native, fields, name, seconds, (arrays, kept))
@@ -57,7 +57,8 @@ class Exchange(_core.Exchange):
     @property
     def arrays(self) -> tuple[Any, ...]:
         """The arrays as they were passed."""
-        return self._kept[0]
+        passed: tuple[Any, ...] = self.kept_alive[0]
+        return passed
 
     @property
     def pattern(self) -> Pattern:

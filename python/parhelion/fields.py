@@ -129,7 +129,7 @@ def _split(parts: _Parts) -> list[_Parts]:
     shape = parts.components()
     if len(shape) < 2 or parts.component_stride() is not None:
         return [parts]
-    before = (slice(None),) * parts.dimensions
+    before: tuple[Any, ...] = (slice(None),) * parts.dimensions
     pieces = [replace(parts, arrays=[array[(*before, i)] for array in parts.arrays]) for i in range(shape[0])]
     return [field for piece in pieces for field in _split(piece)]
 
@@ -143,7 +143,7 @@ def _joint_stride(shape: tuple[int, ...], strides: tuple[int, ...], dimensions: 
 
 
 def _first_owned(array: np.ndarray, halo: Sides | None) -> int:
-    start = array.__array_interface__["data"][0]
+    start: int = array.__array_interface__["data"][0]
     if halo is None:
         return start
     return start + sum(lower * stride for (lower, _), stride in zip(halo, array.strides, strict=False))

@@ -1,6 +1,7 @@
 """Cells known by global ids: unstructured meshes, graphs, matrices."""
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -148,7 +149,7 @@ class IndexedDomain:
     def full(
         self,
         fill_value: Any,
-        dtype: "DTypeLike" = None,
+        dtype: "DTypeLike | None" = None,
         components: "int | Sequence[int] | None" = None,
         order: Literal["C", "F"] = "C",
     ) -> HaloArray:
@@ -166,7 +167,7 @@ class IndexedDomain:
         )
 
 
-def read_partition(folder: str | os.PathLike, comm: "Intracomm | None" = None) -> tuple[int, np.ndarray]:
+def read_partition(folder: str | os.PathLike[str], comm: "Intracomm | None" = None) -> tuple[int, np.ndarray]:
     """This rank's part of a data set in the published layout: number of owned cells, and ghost ids from 0. Collective.
 
     Every rank reads its own file (`data001` for rank 0, …). Raises ValueError on every rank when a file is missing,
@@ -192,6 +193,6 @@ def to_ids(values: "ArrayLike", name: str) -> np.ndarray:
     return np.ascontiguousarray(ids, np.int64)
 
 
-def _mapped(function: Any, values: "ArrayLike", name: str) -> np.ndarray:
+def _mapped(function: Callable[[np.ndarray], np.ndarray], values: "ArrayLike", name: str) -> np.ndarray:
     array = np.asarray(values)
     return function(to_ids(array.ravel(), name)).reshape(array.shape)

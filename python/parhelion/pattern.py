@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class Pattern:
         """
         self._native.verify()
 
-    def save(self, folder: str | os.PathLike) -> None:
+    def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes this rank's part as `pattern.RANK` into `folder`, which is made if need be. Collective."""
         together(self._native.communicator, lambda: self._write(Path(folder)))
 
@@ -73,7 +73,7 @@ class Pattern:
         folder.mkdir(parents=True, exist_ok=True)
         _part(folder, self._native.communicator.rank).write_bytes(self._native.save())
 
-    def _link(self, rank: int, send: Cells, receive: Cells) -> Link:
+    def _link(self, rank: int, send: Any, receive: Any) -> Link:
         if self.dimensions == 0:
             return Link(rank, send, receive)
         return Link(rank, _slices(send), _slices(receive))
@@ -92,7 +92,7 @@ def build_pattern(domain: CartesianDomain | IndexedDomain) -> Pattern:
     return Pattern(_core.build_pattern(domain._native))
 
 
-def load_pattern(folder: str | os.PathLike, comm: "Intracomm | None" = None) -> Pattern:
+def load_pattern(folder: str | os.PathLike[str], comm: "Intracomm | None" = None) -> Pattern:
     """What `Pattern.save` wrote, on as many ranks. Collective; the ranks' parts are held against each other.
 
     Raises ValueError (ResourceError for a file that cannot be read) on every rank when a part is missing, damaged, or
@@ -112,5 +112,5 @@ def _part(folder: Path, rank: int) -> Path:
     return folder / f"pattern.{rank}"
 
 
-def _slices(boxes: list) -> list[tuple[int, tuple[slice, ...]]]:
+def _slices(boxes: list[Any]) -> list[tuple[int, tuple[slice, ...]]]:
     return [(block, tuple(map(slice, *box))) for block, box in boxes]

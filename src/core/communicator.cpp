@@ -1,7 +1,10 @@
 #include "parhelion/core/communicator.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "parhelion/core/error.hpp"
 
@@ -31,7 +34,22 @@ struct Communicator::State {
     ~State() {
         int finalized = 0;
         MPI_Finalized(&finalized);
-        if (!finalized) MPI_Comm_free(&handle);
+        if (finalized) return;
+        receive_what_is_left();
+        MPI_Comm_free(&handle);
+    }
+
+    // Messages of exchanges that were given up (a time limit, a lost rank): MPIs refuse to free a communicator with unread ones.
+    void receive_what_is_left() const {
+        MPI_Message message = MPI_MESSAGE_NULL;
+        MPI_Status status;
+        for (int found = 0;;) {
+            if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, handle, &found, &message, &status) != MPI_SUCCESS || !found) return;
+            int bytes = 0;
+            MPI_Get_count(&status, MPI_BYTE, &bytes);
+            std::vector<std::byte> unread(static_cast<std::size_t>(std::max(bytes, 0)));
+            MPI_Mrecv(unread.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+        }
     }
 };
 

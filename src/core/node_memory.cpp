@@ -5,22 +5,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <memory_resource>
 #include <mutex>
 #include <string>
 
+#include "core/available_memory.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {
 
-[[noreturn]] void fail(const std::string& what, byte_count bytes, const std::string& remedy) {
+constexpr const char* remedy = "free memory on this node, use more nodes, or raise the container's limit";
+
+[[noreturn]] void fail(const std::string& what, byte_count bytes, const std::string& how) {
     throw Error(what + " for " + std::to_string(bytes) + " bytes of node-shared memory failed (" + std::strerror(errno) +
-                "): " + remedy, ErrorKind::system);
+                "): " + how, ErrorKind::system);
 }
 
 // A memfd and its mapping.
@@ -53,7 +56,6 @@ public:
 
 private:
     void reserve() {
-        const char* remedy = "free memory on this node, use more nodes, or raise the container's limit";
         fchmod(descriptor_, S_IRUSR | S_IWUSR);
         if (ftruncate(descriptor_, size_) != 0) fail("ftruncate", size_, remedy);
         fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
@@ -61,11 +63,22 @@ private:
         if (memory == MAP_FAILED) fail("mmap", size_, remedy);
         start_ = static_cast<std::byte*>(memory);
         madvise(memory, static_cast<std::size_t>(size_), MADV_HUGEPAGE);  // refused where the kernel has none: no harm
-        // Taking the pages now turns "not enough memory" into an error here instead of a signal somewhere later.
-        if (fallocate(descriptor_, 0, 0, size_) != 0 && errno != EOPNOTSUPP) {
+        if (!take_pages()) {
             munmap(memory, static_cast<std::size_t>(size_));
             fail("fallocate", size_, remedy);
         }
+    }
+
+    // Taking the pages now turns "not enough memory" into an error here instead of a signal somewhere later. In pieces,
+    // because a signal in the middle undoes a whole piece (a profiler's timer could do so for ever).
+    bool take_pages() const {
+        constexpr byte_count piece = 2 << 20;
+        for (byte_count done = 0; done < size_; done += piece)
+            while (fallocate(descriptor_, 0, done, std::min(piece, size_ - done)) != 0) {
+                if (errno == EOPNOTSUPP) return true;
+                if (errno != EINTR) return false;
+            }
+        return true;
     }
 
     byte_count size_;
@@ -81,6 +94,16 @@ struct Registry {
 Registry& registry() {
     static auto* instance = new Registry;  // outlives arrays that die during exit
     return *instance;
+}
+
+// Where memory may be promised but not be there, taking it would end in the kernel killing some process.
+void require_available(byte_count bytes) {
+    constexpr byte_count small = 16 << 20;  // not worth the look
+    if (bytes <= small) return;
+    const byte_count available = available_memory();
+    if (bytes > available)
+        throw Error("cannot take " + std::to_string(bytes) + " bytes of node-shared memory: " + std::to_string(available) +
+                    " bytes are available on this node: " + remedy, ErrorKind::system);
 }
 
 std::shared_ptr<Mapping> make_mapping(byte_count bytes) {
@@ -104,37 +127,11 @@ byte_count next_color() {
     return (count.fetch_add(1, std::memory_order_relaxed) % 12) * 5 * 64;
 }
 
-class NodeResource final : public std::pmr::memory_resource {
-    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-        // The pool asks for chunks aligned to their block size, which may be more than a page.
-        auto mapping = make_mapping(static_cast<byte_count>(bytes + alignment));
-        void* start = mapping->start();
-        std::size_t space = bytes + alignment;
-        std::align(alignment, bytes, start, space);
-        const std::lock_guard lock(mutex_);
-        held_[start] = std::move(mapping);
-        return start;
-    }
-    void do_deallocate(void* pointer, std::size_t, std::size_t) override {
-        const std::lock_guard lock(mutex_);
-        held_.erase(pointer);
-    }
-    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
-
-    std::mutex mutex_;
-    std::map<void*, std::shared_ptr<Mapping>> held_;
-};
-
-std::pmr::synchronized_pool_resource& pool() {
-    static auto* upstream = new NodeResource;
-    static auto* instance = new std::pmr::synchronized_pool_resource({256, 1 << 16}, upstream);
-    return *instance;
-}
-
 }  // namespace
 
 std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes) {
     if (bytes < 0) throw Error("cannot allocate " + std::to_string(bytes) + " bytes: sizes are 0 or more");
+    require_available(bytes);
     const byte_count color = next_color();
     auto mapping = make_mapping(bytes + color + 64);
     std::byte* start = mapping->start() + color;
@@ -152,12 +149,4 @@ std::optional<SharedPlace> find_node_shared(const void* address) {
     return SharedPlace{mapping, mapping->descriptor(), mapping->identity(), mapping->size(), at - mapping->start()};
 }
 
-namespace detail {
-
-void* pool_allocate(std::size_t bytes, std::size_t alignment) { return pool().allocate(bytes, alignment); }
-void pool_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) noexcept {
-    pool().deallocate(pointer, bytes, alignment);
-}
-
-}  // namespace detail
 }  // namespace parhelion

@@ -26,6 +26,7 @@ struct Exchange::Impl {
     bool by_name = false;
     double timeout_s;
     bool under_way = false;
+    std::uint64_t number = 0;  // of exchanges begun
 
     Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
         : plan(make_plan(std::move(pattern), std::move(fields), fingerprint(requested))), by_name(requested != "auto"),
@@ -43,6 +44,7 @@ struct Exchange::Impl {
             throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
         chosen.stages->begin(way, how);
         under_way = true;
+        ++number;
     }
 
     void end() {
@@ -64,14 +66,16 @@ struct Exchange::Impl {
 };
 
 Exchange::Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options)
-    : impl_(std::make_unique<Impl>(std::move(pattern), std::move(fields), options,
+    : impl_(std::make_shared<Impl>(std::move(pattern), std::move(fields), options,
                                    requested_transport(options.transport))) {}
 Exchange::~Exchange() = default;
 Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
 
+Exchange::Step::Step(std::shared_ptr<Impl> impl) : impl_(std::move(impl)), number_(impl_->number) {}
+
 Exchange::Step::~Step() {
-    if (impl_ == nullptr || !impl_->under_way) return;
+    if (impl_ == nullptr || !impl_->under_way || impl_->number != number_) return;
     try {
         impl_->end();
     } catch (...) {  // a destructor cannot report; whoever wants the error calls end
@@ -80,12 +84,14 @@ Exchange::Step::~Step() {
 
 void Exchange::Step::end() {
     if (impl_ == nullptr) throw Error("this step has ended or was moved from: end a step once");
-    std::exchange(impl_, nullptr)->end();
+    const auto impl = std::move(impl_);
+    if (impl->number != number_) throw Error("this step has ended, and its exchange has begun again: end a step once");
+    impl->end();
 }
 
 Exchange::Step Exchange::begin() {
     impl_->begin(Direction::forward, Reduction::replace);
-    return Step(impl_.get());
+    return Step(impl_);
 }
 
 Exchange::Step Exchange::begin_reverse(Reduction reduction) {
@@ -94,7 +100,7 @@ Exchange::Step Exchange::begin_reverse(Reduction reduction) {
             throw Error("elements of type " + to_string(field.element) + " cannot be combined so: use replace, or a type "
                         "that can be added and compared", ErrorKind::type);
     impl_->begin(Direction::reverse, reduction);
-    return Step(impl_.get());
+    return Step(impl_);
 }
 
 void Exchange::end() { impl_->end(); }

@@ -51,14 +51,12 @@ void Waiter::pause_slowly(const std::function<std::string()>& what) {
     sleep();
 }
 
-// First call: announce the sleep and let the caller poll once more. Second call: sleep. The fence stands between announcing
-// and that poll (a read-modify-write alone is no fence in the C++ memory model, nor on every processor).
+// First call: announce the sleep and let the caller poll once more. Second call: sleep.
 void Waiter::sleep() {
     Postbox& postbox = node_->postbox();
     if (!armed_) {
         doorbell_ = postbox.doorbell.load(std::memory_order_acquire);
-        postbox.sleepers.fetch_add(1, std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_seq_cst);
+        announce_sleep(postbox);
         armed_ = true;
         node_->keep_mpi_going();
         return;

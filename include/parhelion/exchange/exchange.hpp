@@ -1,6 +1,7 @@
 // The halo exchange itself.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -42,18 +43,20 @@ public:
     Exchange(Exchange&&) noexcept;
     Exchange& operator=(Exchange&&) noexcept;
 
-    /// An exchange under way. Its destructor ends it if end was not called (and then swallows errors).
+    /// An exchange under way. Its destructor ends it if end was not called (and then swallows errors). It may outlive the
+    /// Exchange, not the arrays.
     class Step {
     public:
-        Step(Step&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
+        Step(Step&& other) noexcept = default;
         Step& operator=(Step&&) = delete;
         ~Step();
         void end();
 
     private:
         friend class Exchange;
-        explicit Step(Impl* impl) : impl_(impl) {}
-        Impl* impl_;
+        explicit Step(std::shared_ptr<Impl> impl);
+        std::shared_ptr<Impl> impl_;
+        std::uint64_t number_;  // of the exchange that it may end: not a later one
     };
 
     /// Forward: owner → ghost.
@@ -77,7 +80,7 @@ public:
     std::string explain() const;
 
 private:
-    std::unique_ptr<Impl> impl_;
+    std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace parhelion

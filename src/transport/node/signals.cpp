@@ -20,6 +20,12 @@ void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox& neig
     if (neighbor.sleepers.load(std::memory_order_relaxed) > 0) ring(neighbor);
 }
 
+// A read-modify-write alone is no fence, neither in the C++ memory model nor on every processor.
+void announce_sleep(Postbox& own) {
+    own.sleepers.fetch_add(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
 void sleep_at(Postbox& postbox, std::uint32_t doorbell, long limit_us) {
     const timespec limit{limit_us / 1000000, limit_us % 1000000 * 1000};
     syscall(SYS_futex, &postbox.doorbell, FUTEX_WAIT, doorbell, &limit, nullptr, 0);

@@ -29,6 +29,9 @@ void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox& neig
 /// Wakes all threads that sleep at this postbox.
 void ring(Postbox& postbox);
 
+/// Counts the caller in as a sleeper. What it waits for must be looked at once more before it sleeps.
+void announce_sleep(Postbox& own);
+
 /// Sleeps until the doorbell no longer has the value, or for `limit_us`. Spurious wake-ups are possible.
 void sleep_at(Postbox& postbox, std::uint32_t doorbell, long limit_us);
 

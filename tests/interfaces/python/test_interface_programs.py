@@ -8,7 +8,10 @@ def test_the_python_module_is_built():
     assert python_flavors(), "no flavor has a Python module: run `make build`"
 
 
-@pytest.mark.parametrize(("program", "flavor", "ranks", "name"), [pytest.param(*case, id="-".join(map(str, case))) for case in cases()])
+CASES = [pytest.param(*case, id="-".join(map(str, case))) for case in cases()]
+
+
+@pytest.mark.parametrize(("program", "flavor", "ranks", "name"), CASES)
 def test_on_ranks(program, flavor, ranks, name):
     results, otherwise = failures(program, flavor, ranks)
     failure = results.get(name, otherwise)

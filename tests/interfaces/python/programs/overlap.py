@@ -142,10 +142,12 @@ def test_an_array_cannot_be_moved_while_an_exchange_uses_it():
 
 def test_dropping_an_exchange_under_way_harms_nobody():
     domain, sample = domain_and_sample()
-    exchange = ph.Exchange(domain, domain.zeros())
+    u = domain.zeros()
+    alive, exchange = weakref.ref(u), ph.Exchange(domain, u)
     exchange.begin()
-    del exchange
+    del exchange, u
     gc.collect()
+    assert alive() is not None, "messages under way still use the array"
     COMM.barrier()
     ph.Exchange(domain, sample.view)()
     sample.check("after one that was dropped")

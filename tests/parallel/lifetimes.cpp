@@ -1,0 +1,175 @@
+// What an exchange makes, it makes once and frees; a running one makes nothing.
+#include <doctest/doctest.h>
+
+#include "counters.hpp"
+#include "support/exchanging.hpp"
+#include "support/grid_cases.hpp"
+#include "support/meshes.hpp"
+#include "support/transports.hpp"
+
+using namespace test;
+
+namespace {
+
+// Exchanges and how often they are repeated; ranks that take turns on a core need longer for each.
+int affordable(int count) { return Communicator().size() <= 2 ? count : count / 50; }
+
+// Nothing is set up between the first exchanges and the last.
+void check_steady(Exchange& exchange) {
+    const auto exchange_all_ways = [&] {
+        exchange();
+        exchange.reverse(Reduction::replace);
+        auto step = exchange.begin();
+        step.end();
+    };
+    for (int i = 0; i < 3; ++i) exchange_all_ways();
+    const long before = set_up_so_far();
+    for (int i = 0; i < 10; ++i) exchange_all_ways();
+    CHECK_EQ(set_up_so_far() - before, 0);
+}
+
+}  // namespace
+
+TEST_CASE("no exchange allocates or sets up anything once it has run, over every transport") {
+    int turn = 0;
+    for (const GridCase& each : grid_cases(Communicator().size())) {
+        if (turn++ % 7 != 0) continue;
+        CAPTURE(each.name);
+        const CartesianDomain domain(each.extents, each.options);
+        for (const Route& route : routes_for(turn, 3)) {
+            CAPTURE(route.transport);
+            auto fields = make_fields(domain, 3, turn, route.memory);
+            Exchange exchange(build_pattern(domain), views(fields), {route.transport});
+            check_steady(exchange);
+        }
+    }
+    const MeshCase each = mesh_cases(Communicator().size())[3];
+    const IndexedDomain domain = each.mesh.domain(each.self);
+    for (const Route& route : all_routes()) {
+        CAPTURE(route.transport);
+        auto fields = make_fields(domain, each.mesh, 3, 0, route.memory);
+        Exchange exchange(build_pattern(domain), views(fields), {route.transport});
+        check_steady(exchange);
+    }
+}
+
+TEST_CASE("thousands of exchanges come and go and leave nothing behind") {
+    const CartesianDomain domain({12, 10}, {.periodic = true});
+    const Pattern pattern = build_pattern(domain);
+    for (const Route& route : all_routes()) {
+        CAPTURE(route.transport);
+        auto fields = make_fields(domain, 2, 3, route.memory);
+        const auto come_and_go = [&](int times) {
+            for (int i = 0; i < times; ++i) {
+                Exchange exchange(pattern, views(fields), {route.transport});
+                if (i % 64 == 0) exchange();
+            }
+        };
+        come_and_go(10);
+        const Left before = left();
+        // More than the context ids that an MPI has (2048 in MPICH): a communicator that is not freed would be missed.
+        come_and_go(affordable(route.transport == "mpi_persistent" || route.transport == "mpi_neighbor" ? 3000 : 500));
+        const Left after = left();
+        CHECK_EQ(after.memory, before.memory);
+        CHECK_EQ(after.communicators, before.communicators);
+        CHECK_EQ(after.requests, before.requests);
+        CHECK_EQ(after.types, before.types);
+        CHECK_EQ(after.descriptors, before.descriptors);
+        CHECK_EQ(after.mappings, before.mappings);
+        Exchange exchange(pattern, views(fields), {route.transport});
+        check_forward(exchange, fields, 0);
+    }
+}
+
+TEST_CASE("domains, patterns and arrays come and go and leave nothing behind") {
+    const auto come_and_go = [](int times) {
+        for (int i = 0; i < times; ++i) {
+            const CartesianDomain grid({12, 10}, {.periodic = true});
+            auto array = make_array<double>(grid);
+            static_cast<void>(build_pattern(grid));
+            const IndexedDomain cells = IndexedDomain::with_owned_ids({grid.communicator().rank()}, {});
+            static_cast<void>(build_pattern(cells));
+            static_cast<void>(error_of([] { CartesianDomain({-1}); }));
+        }
+    };
+    come_and_go(10);
+    const Left before = left();
+    come_and_go(affordable(1000));
+    CHECK(left() == before);
+}
+
+TEST_CASE("a communicator is duplicated once, however often it is used, and freed with the user's") {
+    MPI_Comm user = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -Communicator().rank(), &user);
+    const Left before = left();
+    const long made = counters.communicators_made;
+    const Communicator first(user);
+    CHECK_EQ(counters.communicators_made, made + 1);
+    for (int i = 0; i < 100; ++i) {
+        const Communicator again(user);
+        CHECK_EQ(again.handle(), first.handle());
+        const CartesianDomain domain({8, 8}, {}, user);
+    }
+    CHECK_EQ(counters.communicators_made, made + 1);
+    int same = MPI_UNEQUAL;
+    MPI_Comm_compare(user, first.handle(), &same);
+    CHECK_EQ(same, MPI_CONGRUENT);
+    {
+        const Communicator gone = first;
+    }
+    CHECK_EQ(left().communicators, before.communicators + 1);
+    std::vector<double> data(400);
+    {
+        const CartesianDomain domain({8, 8}, {.periodic = true}, user);
+        Exchange exchange(build_pattern(domain), {view(domain, data.data())}, {"mpi_neighbor"});
+        exchange();
+    }
+    CHECK_EQ(left().communicators, before.communicators + 1);
+}
+
+TEST_CASE("freeing the user's communicator frees everything that hung on it") {
+    const auto come_and_go = [](int times) {
+        for (int i = 0; i < times; ++i) {
+            MPI_Comm user = MPI_COMM_NULL;
+            PMPI_Comm_dup(MPI_COMM_WORLD, &user);
+            {
+                const CartesianDomain domain({8, 8}, {.periodic = true}, user);
+                std::vector<double, NodeAllocator<double>> data(400);
+                Exchange exchange(build_pattern(domain), {view(domain, data.data())}, {i % 2 ? "auto" : "mpi_neighbor"});
+                exchange();
+            }
+            MPI_Comm_free(&user);
+            --counters.communicators_freed;  // the test's own
+        }
+    };
+    come_and_go(4);
+    const Left before = left();
+    come_and_go(affordable(200));
+    CHECK_EQ(left().communicators, before.communicators);
+    CHECK_EQ(left().descriptors, before.descriptors);
+    CHECK_EQ(left().memory, before.memory);
+}
+
+TEST_CASE("an exchange works on after the user has freed the communicator") {
+    const Left before = left();
+    MPI_Comm user = MPI_COMM_NULL;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &user);
+    {
+        const CartesianDomain domain({9, 8}, {.periodic = true}, user);
+        auto fields = make_fields(domain, 2, 0, Memory::ordinary);
+        Exchange exchange(build_pattern(domain), views(fields), {"mpi_persistent"});
+        MPI_Comm_free(&user);
+        --counters.communicators_freed;
+        check_forward(exchange, fields, 0);
+    }
+    CHECK_EQ(left().communicators, before.communicators);
+}
+
+TEST_CASE("a duplicate that the user makes has a duplicate of its own in the library") {
+    const Communicator world;
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    CHECK_NE(Communicator(copy).handle(), world.handle());
+    MPI_Comm_free(&copy);
+    agree(world, "");
+}

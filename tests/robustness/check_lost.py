@@ -1,0 +1,65 @@
+"""A rank is killed by SIGKILL: every other rank, neighbor or not, is told within seconds who it was."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import ranks
+
+RANKS = 4
+LOST_PEER = 5  # parhelion::ErrorKind::lost_peer
+PROMISED = 2.0  # seconds
+ALLOWED = 10.0  # on a machine that is busy with other things
+# Options with which a launcher lets the other ranks live.
+LAUNCHER = {"mpich": ["-disable-auto-cleanup"], "openmpi": ["--enable-recovery"]}
+
+
+def main() -> int:
+    parser = ranks.parser(__doc__)
+    parser.add_argument("--transport", required=True)
+    options = parser.parse_args()
+    flavor = ranks.launch.load_flavor(options.flavor_file)
+    if flavor.kind not in LAUNCHER:
+        ranks.skip(f"the launcher of {flavor.kind} ends all ranks when one is killed")
+    failures = [
+        failure
+        for place, victim in [("between", 0), ("amid", 1), ("amid", RANKS - 1)]
+        for failure in lose(options, LAUNCHER[flavor.kind], place, victim)
+    ]
+    print("\n".join(failures) or "passed")
+    return 1 if failures else 0
+
+
+def lose(options, launcher_options, place: str, victim: int) -> list[str]:
+    """What went wrong when `victim` died."""
+    names = set(shared_memory())
+    with tempfile.TemporaryDirectory() as directory:
+        args = (directory, options.transport, place, victim)
+        completed, lines = ranks.run(options, RANKS, args, launcher_options=launcher_options)
+        told = {r: read(Path(directory) / str(r)) for r in range(RANKS) if r != victim}
+    where = f"{options.transport}, rank {victim} killed {place}"
+    if completed.timed_out:
+        return [f"{where}: the others waited for ever: {told}", *lines]
+    failures = [f"{where}: rank {r} was told {text!r}" for r, text in told.items() if not right(text, victim)]
+    failures += [f"{where}: left in /dev/shm: {name}" for name in set(shared_memory()) - names if "parhelion" in name]
+    if not failures:
+        slowest = max(float(text.split("\n")[0]) for text in told.values())
+        print(f"{where}: all told after {slowest:.2f} s (promised: {PROMISED:g} s on an idle machine)")
+    return failures
+
+
+def right(text: str, victim: int) -> bool:
+    seconds, kind, message = (text.split("\n", 2) + ["", ""])[:3]
+    return kind == str(LOST_PEER) and f"rank {victim} has ended" in message and float(seconds) < ALLOWED
+
+
+def read(file: Path) -> str:
+    return file.read_text() if file.exists() else "nothing: it wrote nothing"
+
+
+def shared_memory() -> list[str]:
+    return [file.name for file in Path("/dev/shm").iterdir()]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

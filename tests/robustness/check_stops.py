@@ -1,0 +1,69 @@
+"""Ranks are stopped (SIGSTOP) and continued at random while they exchange: late values, never wrong ones."""
+
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import ranks
+
+RANKS = 3
+
+
+def main() -> int:
+    parser = ranks.parser(__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    print(f"seed {options.seed}")
+    with tempfile.TemporaryDirectory() as directory:
+        stopper = Stopper(Path(directory), options.seed)
+        env = {"PARHELION_TEST_PIDS": directory, "PARHELION_TEST_SEED": str(options.seed)}
+        with stopper:
+            completed, lines = ranks.run(options, RANKS, ["--test-case=four exchanges*"], env=env)
+    print("\n".join(lines), f"{stopper.stops} stops", sep="\n")
+    if completed.returncode == 0 and stopper.stops == 0:
+        print("no rank was stopped")
+        return 1
+    return completed.returncode if completed.returncode is not None else 1
+
+
+class Stopper(threading.Thread):
+    """Stops ranks for some milliseconds each, as soon as they have left their process numbers."""
+
+    def __init__(self, directory: Path, seed: int):
+        super().__init__()
+        self.directory = directory
+        self.random = random.Random(seed)
+        self.stops = 0
+        self.done = threading.Event()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *error):
+        self.done.set()
+        self.join()
+
+    def run(self):
+        while not self.done.wait(self.random.uniform(0, 0.004)):
+            files = [file for file in self.directory.iterdir() if file.name.isdigit() and file.read_text().strip()]
+            if files:
+                self.stop(int(self.random.choice(files).read_text()))
+
+    def stop(self, process: int) -> None:
+        try:
+            os.kill(process, signal.SIGSTOP)
+            time.sleep(self.random.expovariate(1 / 0.003))
+            os.kill(process, signal.SIGCONT)
+            self.stops += 1
+        except ProcessLookupError:
+            self.done.wait(0.1)  # it has ended
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+// lost_rank DIRECTORY TRANSPORT PLACE VICTIM: ranks in a row, of which one is killed; the others write down what they are told.
+//
+// PLACE is `between` (it dies before it begins an exchange that the others wait in, as at a barrier) or `amid` (after it has
+// begun). Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its message.
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include "parhelion/parhelion.hpp"
+
+using namespace parhelion;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Orders {
+    std::filesystem::path directory;
+    std::string transport, place;
+    int victim;
+    std::filesystem::path file(const std::string& name) const { return directory / name; }
+};
+
+// The clock is the same for all processes of a machine.
+double now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
+void write(const std::filesystem::path& file, const std::string& text) {
+    const auto hidden = file.string() + ".part";
+    std::ofstream(hidden) << text;
+    std::filesystem::rename(hidden, file);
+}
+
+[[noreturn]] void die(const Orders& orders) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // let the others fall asleep
+    write(orders.file("death"), std::to_string(now()));
+    kill(getpid(), SIGKILL);
+    std::abort();
+}
+
+void exchange_until_death(const Orders& orders, const Communicator& comm) {
+    // In a row, so that most ranks are not neighbors of the victim.
+    const CartesianDomain domain({8 * comm.size(), 8}, {.halo = 1, .process_grid = {comm.size(), 1}}, comm);
+    auto u = make_array<double>(domain);
+    Exchange exchange(build_pattern(domain), {view(u)}, {orders.transport});
+    for (int i = 0; i < 100; ++i) {
+        const bool last = i == 50 && comm.rank() == orders.victim;
+        if (last && orders.place == "between") die(orders);
+        auto step = exchange.begin();
+        if (last) die(orders);
+        step.end();
+    }
+}
+
+double death_time(const Orders& orders) {
+    double time = now();
+    std::ifstream(orders.file("death")) >> time;
+    return time;
+}
+
+// A launcher that sees a rank end may end the others: all write first.
+void wait_for_others(const Orders& orders, int ranks) {
+    for (int tenths = 0; tenths < 200; ++tenths) {
+        int there = 0;
+        for (int r = 0; r < ranks; ++r) there += std::filesystem::exists(orders.file(std::to_string(r)));
+        if (there == ranks - 1) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    signal(SIGUSR1, SIG_IGN);  // how Hydra tells of a lost process
+    if (argc != 5) return 2;
+    const Orders orders{argv[1], argv[2], argv[3], std::atoi(argv[4])};
+    const Communicator comm;
+    std::string told = "0 nothing";
+    try {
+        exchange_until_death(orders, comm);
+    } catch (const Error& error) {
+        told = std::to_string(now() - death_time(orders)) + "\n" + std::to_string(static_cast<int>(error.kind())) + "\n" + error.what();
+    }
+    write(orders.file(std::to_string(comm.rank())), told);
+    wait_for_others(orders, comm.size());
+    _exit(0);
+}

@@ -1,0 +1,148 @@
+// The synchronization alone, between threads, for ThreadSanitizer: sequence lines, sleeping and ringing, ring slots.
+//
+// Values are plain memory: a missing acquire or release is a data race that ThreadSanitizer reports, besides a wrong value.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <array>
+#include <thread>
+
+#include "transport/node/signals.hpp"
+
+using namespace parhelion;
+
+namespace {
+
+constexpr std::uint64_t rounds = 20000;
+constexpr long sleep_us = 20000;
+
+// As exchange/waiter.cpp waits: poll, announce, poll again, sleep.
+void wait_for(const std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox& own, int eager_polls) {
+    const auto there = [&] { return number.load(std::memory_order_acquire) >= value; };
+    for (int i = 0; i < eager_polls; ++i)
+        if (there()) return;
+    while (!there()) {
+        const auto doorbell = own.doorbell.load(std::memory_order_acquire);
+        announce_sleep(own);
+        if (!there()) sleep_at(own, doorbell, sleep_us);
+        own.sleepers.fetch_sub(1, std::memory_order_relaxed);
+    }
+}
+
+struct Side {
+    Postbox postbox;
+    SequenceLine granted, written;  // by the other side
+    std::array<std::uint64_t, 8> values{}, ghosts{};
+};
+
+// The protocol of transport shared: grant, put, written.
+void put_and_read(Side& mine, Side& theirs, std::uint64_t key, std::uint64_t their_key, int eager_polls, std::uint64_t& wrong) {
+    for (std::uint64_t n = 1; n <= rounds; ++n) {
+        mine.values.fill(n * key);
+        post(theirs.granted.value, n, theirs.postbox);
+        wait_for(mine.granted.value, n, mine.postbox, eager_polls);
+        theirs.ghosts = mine.values;
+        post(theirs.written.value, n, theirs.postbox);
+        wait_for(mine.written.value, n, mine.postbox, eager_polls);
+        for (std::uint64_t ghost : mine.ghosts) wrong += ghost != n * their_key;
+    }
+}
+
+struct Slot {
+    alignas(64) std::atomic<std::uint64_t> number{0};
+    std::array<std::uint64_t, 6> values{};
+};
+
+struct Reader {
+    Postbox postbox;
+    std::array<Slot, 2> slots;
+    SequenceLine consumed;  // told by the reader, in its own memory
+};
+
+void send(Reader& to, std::uint64_t n) {
+    Slot& slot = to.slots[n % 2];
+    slot.values.fill(n);
+    post(slot.number, n, to.postbox);
+}
+
+std::uint64_t receive(Reader& own, std::uint64_t n, int eager_polls) {
+    Slot& slot = own.slots[n % 2];
+    wait_for(slot.number, n, own.postbox, eager_polls);
+    std::uint64_t wrong = 0;
+    for (std::uint64_t value : slot.values) wrong += value != n;
+    return wrong;
+}
+
+// Both send: what comes says that the slot before last is free.
+void send_and_receive(Reader& mine, Reader& theirs, int eager_polls, std::uint64_t& wrong) {
+    for (std::uint64_t n = 1; n <= rounds; ++n) {
+        send(theirs, n);
+        wrong += receive(mine, n, eager_polls);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("ghosts that two threads write into each other's arrays are those of the exchange that is ending") {
+    for (int eager_polls : {0, 20}) {
+        Side a, b;
+        std::uint64_t wrong_a = 0, wrong_b = 0;
+        std::thread other([&] { put_and_read(b, a, 5, 3, eager_polls, wrong_b); });
+        put_and_read(a, b, 3, 5, eager_polls, wrong_a);
+        other.join();
+        CHECK_EQ(wrong_a + wrong_b, 0);
+        CHECK_EQ(a.postbox.sleepers.load() + b.postbox.sleepers.load(), 0);
+    }
+}
+
+TEST_CASE("two slots are enough where both sides send, and nothing is acknowledged") {
+    for (int eager_polls : {0, 20}) {
+        Reader a, b;
+        std::uint64_t wrong_a = 0, wrong_b = 0;
+        std::thread other([&] { send_and_receive(b, a, eager_polls, wrong_b); });
+        send_and_receive(a, b, eager_polls, wrong_a);
+        other.join();
+        CHECK_EQ(wrong_a + wrong_b, 0);
+    }
+}
+
+TEST_CASE("a one-way sender stays two messages behind what its reader has acknowledged") {
+    for (int eager_polls : {0, 20}) {
+        Postbox senders;
+        Reader reader;
+        std::uint64_t wrong = 0;
+        std::thread other([&] {
+            for (std::uint64_t n = 1; n <= rounds; ++n) {
+                wrong += receive(reader, n, eager_polls);
+                post(reader.consumed.value, n, senders);
+            }
+        });
+        for (std::uint64_t n = 1; n <= rounds; ++n) {
+            if (n > 2) wait_for(reader.consumed.value, n - 2, senders, eager_polls);
+            send(reader, n);
+        }
+        other.join();
+        CHECK_EQ(wrong, 0);
+    }
+}
+
+TEST_CASE("several threads that sleep at one postbox all wake up") {
+    Postbox postbox;
+    SequenceLine line, heard;
+    std::array<std::uint64_t, 3> last{};
+    std::vector<std::thread> sleepers;
+    for (auto& own : last)
+        sleepers.emplace_back([&] {
+            for (std::uint64_t n = 1; n <= 500; ++n) {
+                wait_for(line.value, n, postbox, 0);
+                own = n;
+                heard.value.fetch_add(1, std::memory_order_release);
+            }
+        });
+    for (std::uint64_t n = 1; n <= 500; ++n) {
+        post(line.value, n, postbox);
+        while (heard.value.load(std::memory_order_acquire) < n * last.size()) std::this_thread::yield();
+    }
+    for (std::thread& thread : sleepers) thread.join();
+    for (std::uint64_t value : last) CHECK_EQ(value, 500);
+}
