@@ -27,8 +27,10 @@ std::string reason_against(const OwnWay& way, const Communicator& comm) {
     for (const TransportInfo& info : transports()) {
         const bool first_part = way.transport == info.name || way.transport.rfind(info.name + "+", 0) == 0;
         if (first_part) reason += info.unavailable();
-        const bool reaches_all = info.scope == Scope::anywhere || comm.node().size() == comm.size();
-        if (way.transport == info.name && !reaches_all) reason += "it reaches only neighbors on the own node";
+        if (way.transport != info.name) continue;
+        if (info.scope == Scope::same_node && comm.node().size() < comm.size())
+            reason += "it reaches only neighbors on the own node";
+        if (info.scope == Scope::own_rank && comm.size() > 1) reason += "it serves a rank's own periodic images only";
     }
     return reason;
 }

@@ -6,11 +6,12 @@ from . import _core
 
 
 class Transport(NamedTuple):
-    """A transport that this build knows. `unavailable` is empty where it works, else why it does not."""
+    """A transport that this build knows. `reach` is "anywhere", "node" (neighbors on the own node) or "rank" (a rank's own
+    periodic images); `unavailable` is empty where it works, else why it does not."""
 
     name: str
     description: str
-    same_node_only: bool
+    reach: str
     unavailable: str
 
 

@@ -29,8 +29,8 @@ Choice parse_choice(const std::string& name) {
     const TransportInfo& thin = bar == std::string::npos ? near : find_transport(node.substr(bar + 1));
     const TransportInfo& far = plus == std::string::npos ? near : find_transport(name.substr(plus + 1));
     if (plus != std::string::npos && far.scope != Scope::anywhere)
-        throw Error("transport " + far.name + " reaches only neighbors on the own node: put it before the +, as in " +
-                    far.name + "+mpi_persistent");
+        throw Error("transport " + far.name + " does not reach other nodes: put what does behind the +, as in " + near.name +
+                    "+mpi_persistent");
     return {&near, &thin, &far};
 }
 

@@ -6,15 +6,24 @@
 
 namespace parhelion {
 
+namespace {
+
+void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node) {
+    const std::string refusal = "transport " + info.name + " cannot reach rank " + std::to_string(link.rank);
+    if (info.scope == Scope::own_rank)
+        throw Error(refusal + ": it serves a rank's own periodic images only, which every transport does: use auto");
+    if (info.scope == Scope::same_node && !on_node)
+        throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi_persistent");
+}
+
+}  // namespace
+
 StageExchange::StageExchange(const Plan& plan, const StagePlan& stage, const Choice& choice) : plan_(plan), stage_(stage) {
     const Communicator& comm = plan.communicator();
     if (choice.splits()) comm.node();
     const auto on_node = [&](const LinkPlan& link) { return choice.splits() && comm.node_rank(link.rank) >= 0; };
     validate_together(comm, [&] {
-        for (const LinkPlan& link : stage.links)
-            if (choice.far->scope == Scope::same_node && !on_node(link))
-                throw Error("transport " + choice.far->name + " cannot reach rank " + std::to_string(link.rank) +
-                            ", which is on another node: use auto, or " + choice.far->name + "+mpi_persistent");
+        for (const LinkPlan& link : stage.links) require_reach(choice.for_link(link, on_node(link)), link, on_node(link));
     });
     for (const TransportInfo* info : choice.used()) {
         std::vector<const LinkPlan*> links;

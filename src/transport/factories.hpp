@@ -5,6 +5,8 @@
 
 namespace parhelion {
 
+/// For no neighbors at all.
+std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_p2p(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);

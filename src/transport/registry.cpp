@@ -10,6 +10,7 @@ std::string works() { return {}; }
 
 const std::vector<TransportInfo>& transports() {
     static const std::vector<TransportInfo> all{
+        {"loopback", "copies to the rank's own periodic images", Scope::own_rank, works, make_loopback},
         {"mpi_p2p", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi_p2p},
         {"mpi_persistent", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent},
         {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor},

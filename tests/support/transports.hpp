@@ -22,7 +22,7 @@ inline std::string paired(const TransportInfo& info) {
 inline std::vector<Route> all_routes() {
     std::vector<Route> routes;
     for (const TransportInfo& info : transports())
-        if (info.unavailable().empty())
+        if (info.unavailable().empty() && (info.scope != Scope::own_rank || Communicator().size() == 1))
             routes.push_back({paired(info), info.scope == Scope::same_node ? Memory::node_shared : Memory::ordinary});
     routes.push_back({"mpi_neighbor+mpi_p2p", Memory::ordinary});
     routes.push_back({"auto", Memory::node_shared});

@@ -45,7 +45,7 @@ struct TransportContext {
 };
 
 /// Which neighbors a transport can reach.
-enum class Scope { anywhere, same_node };
+enum class Scope { anywhere, same_node, own_rank };
 
 struct TransportInfo {
     std::string name;
