@@ -29,6 +29,7 @@ ifeq ($(FLAVOR),)
 endif
 
 comma := ,
+GHEX := $(shell sed -n 's/^ghex==\([0-9.]*\).*/\1/p' requirements/peers.txt)
 ifeq ($(SANITIZE),)
   BUILD := build/$(FLAVOR)
   FLAVOR_DIR := $(FLAVORS)/$(FLAVOR)
@@ -42,7 +43,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help build configure setup demo test test-all test-cpp test-python test-sanitized install clean distclean
+.PHONY: help peers build configure setup demo test test-all test-cpp test-python test-sanitized install clean distclean
 
 ##@ The two commands
 demo: build ## Build and run the main job on all cores; says where the report is
@@ -75,6 +76,13 @@ $(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/tools $(MPI_STAMP) scripts/choos
 
 install: build ## Install headers, library, CMake and pkg-config files (PREFIX=~/.local)
 	@$(TOOLS)/cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+peers: build ## Build GHEX's plug-in for `bench halo --peers ghex` (needs Boost's headers)
+	@$(BIN)/python scripts/get_source.py requirements/peers.txt build/peers
+	@$(TOOLS)/cmake -S bench/peers/ghex -B $(BUILD)/peers/ghex -G Ninja -C $(BUILD)/mpi.cmake \
+	  -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -DGHEX_SOURCE=$(CURDIR)/build/peers/ghex-$(GHEX) \
+	  -DPARHELION_FLAVOR_DIR=$(FLAVOR_DIR) > $(BUILD)/peers.log 2>&1 || { tail -n 20 $(BUILD)/peers.log; exit 1; }
+	@$(TOOLS)/cmake --build $(BUILD)/peers/ghex --target phl_peer_ghex --parallel $(JOBS)
 
 ##@ Testing
 test-cpp: build ## C++ tests of one flavor, also with SANITIZE=

@@ -18,10 +18,12 @@ std::string listed(const std::vector<Entry>& entries) {
 
 std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names) {
     std::vector<Entry> entries;
-    if (names.empty())
-        std::copy_if(all.begin(), all.end(), std::back_inserter(entries),
-                     [](const Entry& e) { return !e.only_by_name; });
+    if (names.empty()) return chosen(all, {"all"});
     for (const std::string& name : names) {
+        if (name == "all") {
+            std::copy_if(all.begin(), all.end(), std::back_inserter(entries), [](const Entry& e) { return !e.only_by_name; });
+            continue;
+        }
         const auto found = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
         if (found == all.end()) throw Error("job: unknown contender '" + name + "': this build has " + listed(all));
         entries.push_back(*found);

@@ -19,7 +19,7 @@ struct Job {
     int repetitions = 30;
     double min_sample_s = 0.0005;
     bool bind = true;
-    std::vector<std::string> contenders;  // empty: all
+    std::vector<std::string> contenders;  // "all", as none does, stands for all that need no naming
     std::vector<nlohmann::json> cases;
 };
 

@@ -1,6 +1,7 @@
 #include "halo/contenders.hpp"
 
 #include "floor/floor.hpp"
+#include "halo/halo_peer.hpp"
 #include "halo/own_halo.hpp"
 #include "planted_fault.hpp"
 
@@ -56,6 +57,11 @@ std::vector<Entry> halo_contenders(const HaloSetup& setup) {
                            way.only_by_name});
     for (const Named& named : others())
         entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }});
+    for (const char* variant : {"direct", "staged"}) {
+        const std::string name = variant == std::string("direct") ? "ghex" : std::string("ghex_") + variant;
+        entries.push_back({name, "peer",
+                           [=](SetupTimes& times) { return make_halo_peer("ghex", variant, setup, times); }, true});
+    }
     entries.push_back(
         {"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(setup, times); }, true});
     return entries;

@@ -79,9 +79,7 @@ public:
         const Slot& slot = slots_[static_cast<std::size_t>(i)];
         const std::string rank = "rank " + std::to_string(slot.link->rank), number = std::to_string(number_);
         const std::string detail = messenger_->state(i);
-        if (!slot.arrived)
-            return "waiting for a message of " + std::to_string(slot.way->receive_bytes) + " bytes from " + rank +
-                   " in exchange number " + number + detail;
+        if (!slot.arrived) return waiting_text(slot.way->receive_bytes, slot.link->rank, number_) + detail;
         if (!slot.sent) return "waiting for " + rank + " to read an earlier message, before number " + number + detail;
         return {};
     }

@@ -54,6 +54,12 @@ struct MessageTransportOptions {
 
 using MakeMessenger = std::function<std::unique_ptr<Messenger>(const TransportContext&, std::vector<Channel>, Direction)>;
 
+/// What an error says of a message that has not come.
+inline std::string waiting_text(byte_count bytes, int rank, std::uint64_t number) {
+    return "waiting for a message of " + std::to_string(bytes) + " bytes from rank " + std::to_string(rank) +
+           " in exchange number " + std::to_string(number);
+}
+
 /// The transport around a messenger: packs and unpacks.
 std::unique_ptr<Transport> make_message_transport(const TransportContext& context, const MakeMessenger& make,
                                                   MessageTransportOptions options = {});

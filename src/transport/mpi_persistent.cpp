@@ -67,17 +67,29 @@ public:
             const LinkPlan& link = *links_[static_cast<std::size_t>(i)];
             if (link.forward.send_bytes > 0) add(context, link, Side::source, requests_.sends.add(i));
             if (link.forward.receive_bytes > 0) add(context, link, Side::destination, requests_.receives.add(i));
+            missing_.push_back(false);
         }
     }
     void begin() {
+        ++number_;
+        for (std::size_t i = 0; i < links_.size(); ++i) missing_[i] = links_[i]->forward.receive_bytes > 0;
         requests_.receives.start_all();
         requests_.sends.start_all();
     }
-    int ready() { return requests_.ready(); }
+    int ready() {
+        const int slot = requests_.ready();
+        if (slot >= 0) missing_[static_cast<std::size_t>(slot)] = false;
+        return slot;
+    }
     void deliver(int slot) {
         run(links_[static_cast<std::size_t>(slot)]->repeat, plan_.bases.data(), plan_.bases.data());
     }
     bool finished() { return requests_.sends.test_all(); }
+    std::string state(int slot) const {
+        const LinkPlan& link = *links_[static_cast<std::size_t>(slot)];
+        if (!missing_[static_cast<std::size_t>(slot)]) return {};
+        return waiting_text(link.forward.receive_bytes, link.rank, number_);
+    }
 
 private:
     void add(const TransportContext& context, const LinkPlan& link, Side side, MPI_Request& request) {
@@ -94,6 +106,8 @@ private:
     const Plan& plan_;
     std::vector<const LinkPlan*> links_;
     Requests requests_;
+    std::vector<bool> missing_;
+    std::uint64_t number_ = 0;
 };
 
 // Packed messages, or datatypes for the forward direction when they turn out faster.
@@ -118,7 +132,9 @@ public:
         return use_typed(direction) ? typed_->finished() : packed_->finished(direction);
     }
     int expected(Direction direction) const override { return packed_->expected(direction); }
-    std::string state(int slot, Direction direction) const override { return packed_->state(slot, direction); }
+    std::string state(int slot, Direction direction) const override {
+        return use_typed(direction) ? typed_->state(slot) : packed_->state(slot, direction);
+    }
 
 private:
     static constexpr int rounds = 4;

@@ -62,6 +62,10 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
     const auto a = static_cast<std::size_t>(alignment);
     return test::counted(std::aligned_alloc(a, (bytes + a - 1) / a * a));
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    void* memory = std::malloc(bytes);
+    return memory == nullptr ? nullptr : test::counted(memory);
+}
 void operator delete(void* memory) noexcept { test::uncounted(memory); }
 void operator delete[](void* memory) noexcept { test::uncounted(memory); }
 void operator delete(void* memory, std::size_t) noexcept { test::uncounted(memory); }

@@ -10,7 +10,9 @@ RANKS = 4
 LOST_PEER = 5  # parhelion::ErrorKind::lost_peer
 PROMISED = 2.0  # seconds
 ALLOWED = 10.0  # on a machine that is busy with other things
-# Options with which a launcher lets the other ranks live.
+# Options with which a launcher lets the other ranks live. Hydra still ends them at times, depending on what it sees first: a shell
+# around each rank stays until the others have written.
+WAIT = 'i=0; "$@"; while [ $i -lt 200 ] && [ $(ls "$0" | grep -c "^[0-9]$") -lt 3 ]; do i=$((i+1)); sleep 0.1; done'
 LAUNCHER = {"mpich": ["-disable-auto-cleanup"], "openmpi": ["--enable-recovery"]}
 
 
@@ -35,12 +37,15 @@ def lose(options, launcher_options, place: str, victim: int) -> list[str]:
     names = set(shared_memory())
     with tempfile.TemporaryDirectory() as directory:
         args = (directory, options.transport, place, victim)
-        completed, lines = ranks.run(options, RANKS, args, launcher_options=launcher_options)
+        wrap = ["sh", "-c", WAIT, directory]
+        completed, lines = ranks.run(options, RANKS, args, launcher_options=launcher_options, wrap=wrap)
         told = {r: read(Path(directory) / str(r)) for r in range(RANKS) if r != victim}
     where = f"{options.transport}, rank {victim} killed {place}"
     if completed.timed_out:
         return [f"{where}: the others waited for ever: {told}", *lines]
     failures = [f"{where}: rank {r} was told {text!r}" for r, text in told.items() if not right(text, victim)]
+    if failures:
+        failures += lines
     failures += [f"{where}: left in /dev/shm: {name}" for name in set(shared_memory()) - names if "parhelion" in name]
     if not failures:
         slowest = max(float(text.split("\n")[0]) for text in told.values())

@@ -6,7 +6,20 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Elements, Numbers, measuring_options
+from .options import POSITIVE, Elements, Names, Numbers, measuring_options
+
+PEERS = {"ghex": ("ghex", "ghex_staged")}
+
+
+class Peers(Names):
+    """A list of libraries, as the contenders that each stands for."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        names = super().convert(value, param, ctx)
+        for name in names:
+            if name not in PEERS:
+                self.fail(f"'{name}' is no peer: choose from {', '.join(PEERS)}", param, ctx)
+        return tuple(contender for name in names for contender in PEERS[name])
 
 
 @click.command()
@@ -21,6 +34,8 @@ from .options import POSITIVE, Elements, Numbers, measuring_options
               help="With edges and corners, or faces only.")
 @click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
 @click.option("--not-periodic", is_flag=True, help="Domain with ends [periodic in every dimension].")
+@click.option("--peers", type=Peers(), default=(), metavar="NAMES",
+              help="Other libraries beside the rest: ghex (built by `make peers`).")
 @measuring_options
 def halo(**options: Any) -> None:
     """Halo exchange of a structured grid beside hand-written MPI, every ghost verified.
@@ -32,4 +47,6 @@ def halo(**options: Any) -> None:
 
     cases = ("ranks", "grid", "extent", "halo", "fields", "element", "components", "neighbors", "order", "not_periodic")
     group = halo_group(**{name: options.pop(name) for name in cases})
+    if peers := options.pop("peers"):
+        options["contenders"] = (*(options["contenders"] or ("all",)), *peers)
     run("halo", [group], **options)

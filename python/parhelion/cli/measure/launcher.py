@@ -85,7 +85,7 @@ def launched_ranks() -> int | None:
 def _check_contenders(flavor: Flavor, measurement: Measurement) -> None:
     """Refuse unknown names before a run folder is made; a build that cannot tell refuses them itself."""
     known = [entry["name"] for entry in built_contenders(flavor).get(measurement.benchmark, [])]
-    unknown = [name for name in measurement.contenders if known and name not in known]
+    unknown = [name for name in measurement.contenders if known and name not in [*known, "all"]]
     if unknown:
         raise BadInput(f"--contenders {unknown[0]}: flavor {flavor.name} has {', '.join(known)}")
 
