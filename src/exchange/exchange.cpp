@@ -116,7 +116,7 @@ std::string Exchange::explain() const {
         for (const LinkPlan& link : stage.links)
             out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "
                 << link.forward.receive_bytes << "\n";
-        if (stage.self) out << "  own periodic images: " << stage.self->forward.bytes() << " bytes copied locally\n";
+        if (stage.self) out << "  own periodic images: " << stage.self->forward.bytes() + stage.wrap.bytes() << " bytes copied locally\n";
     }
     return out.str();
 }

@@ -49,7 +49,7 @@ void StageExchange::use(const Plan& plan, const TransportInfo& info, std::vector
 
 void StageExchange::begin(Direction direction) {
     missing_ = 0;
-    combined_ = direction == Direction::forward;
+    combined_ = direction == Direction::forward && stage_.wrap.empty();
     for (Used& used : used_) {
         missing_ += used.transport->expected(direction);
         used.transport->begin(direction);
@@ -89,7 +89,8 @@ bool StageExchange::finished(Direction direction) {
 Poll StageExchange::poll(Direction direction, Reduction reduction) {
     bool moved = missing_ > 0 && deliver_arrived(direction, reduction);
     if (missing_ == 0 && !combined_) {
-        deliver_in_order(reduction);
+        if (direction == Direction::forward) run(stage_.wrap, plan_.bases.data(), plan_.bases.data());
+        else deliver_in_order(reduction);
         combined_ = moved = true;
     }
     if (missing_ == 0 && finished(direction)) return Poll::complete;

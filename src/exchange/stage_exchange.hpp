@@ -49,7 +49,7 @@ private:
     std::vector<Used> used_;
     std::vector<Place> in_order_;                  // receivers of a reverse exchange
     int missing_ = 0;
-    bool combined_ = false;                        // reverse: owners have got what came
+    bool combined_ = false;                        // what comes after all arrivals is done: images, or owners' sums
     NodeContext* node_ = nullptr;
     bool uses_mpi_ = false;
 };

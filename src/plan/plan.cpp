@@ -7,6 +7,7 @@
 #include "parhelion/core/sparse_exchange.hpp"
 #include "plan/compile.hpp"
 #include "plan/layout.hpp"
+#include "plan/wrap.hpp"
 #include "pattern/shape.hpp"
 
 namespace parhelion {
@@ -147,6 +148,14 @@ void shake_hands(Plan& plan) {
     });
 }
 
+void wrap_images(Plan& plan, std::size_t number) {
+    StagePlan& stage = plan.stages[number];
+    stage.wrap = compile_wrap(plan, plan.pattern->stages[number]);
+    if (stage.wrap.empty()) return;
+    for (LinkPlan& link : stage.links) link.repeat = {};
+    stage.self->forward = stage.self->repeat = {};
+}
+
 }  // namespace
 
 Plan make_plan(Pattern pattern, std::vector<Field> fields, std::uint64_t options) {
@@ -169,6 +178,7 @@ Plan make_plan(Pattern pattern, std::vector<Field> fields, std::uint64_t options
     shake_hands(plan);
     for (StagePlan& stage : plan.stages)
         for (LinkPlan& link : stage.links) compile_link(plan, link);
+    for (std::size_t s = 0; s < plan.stages.size(); ++s) wrap_images(plan, s);
     return plan;
 }
 

@@ -37,6 +37,7 @@ struct SelfPlan {
 struct StagePlan {
     std::vector<LinkPlan> links;  ///< other ranks, ascending
     std::optional<SelfPlan> self;
+    Program wrap;  ///< forward, after all else: where it is not empty it fills all periodic images, and `repeat` is empty
 };
 
 /// Compiled once. Owns the pattern; the fields' arrays stay the caller's.
