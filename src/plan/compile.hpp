@@ -8,6 +8,12 @@ namespace parhelion {
 /// Fills the programs and sizes of a link whose neighbor packs in `link_plan.orders`.
 void compile_link(const Plan& plan, LinkPlan& link_plan);
 
+enum class Into { message, field };
+
+/// Adds the copies of one indexed field between the first `entries` cells of a selection and a message, at `begin` there.
+void add_side_of_cells(Program& program, const Plan& plan, int f, const Selection& side, byte_count entries, bool ghosts,
+                       Into into, byte_count begin, bool keep_order);
+
 /// Bytes of the forward and the reverse message of one side of a link.
 struct MessageSizes { byte_count forward, reverse; };
 MessageSizes message_sizes(const Plan& plan, const Selection& side, local_index unique);

@@ -62,11 +62,11 @@ private:
 // The forward direction by datatypes: no buffers at all.
 class Typed {
 public:
-    explicit Typed(const TransportContext& context) : plan_(context.plan), links_(context.links) {
+    Typed(const TransportContext& context, int unit) : plan_(context.plan), links_(context.links) {
         for (int i = 0; i < static_cast<int>(links_.size()); ++i) {
             const LinkPlan& link = *links_[static_cast<std::size_t>(i)];
-            if (link.forward.send_bytes > 0) add(context, link, Side::source, requests_.sends.add(i));
-            if (link.forward.receive_bytes > 0) add(context, link, Side::destination, requests_.receives.add(i));
+            if (link.forward.send_bytes > 0) add(context, link, Side::source, unit, requests_.sends.add(i));
+            if (link.forward.receive_bytes > 0) add(context, link, Side::destination, unit, requests_.receives.add(i));
             missing_.push_back(false);
         }
     }
@@ -92,10 +92,10 @@ public:
     }
 
 private:
-    void add(const TransportContext& context, const LinkPlan& link, Side side, MPI_Request& request) {
+    void add(const TransportContext& context, const LinkPlan& link, Side side, int unit, MPI_Request& request) {
         const MPI_Comm comm = plan_.communicator().handle();
         const Program& program = side == Side::source ? link.forward.pack : link.forward.unpack;
-        MPI_Datatype type = program_type(program, plan_.bases.data(), side);
+        MPI_Datatype type = program_type(program, plan_.bases.data(), side, unit);
         if (side == Side::source)
             check_mpi(MPI_Send_init(MPI_BOTTOM, 1, type, link.rank, context.tag, comm, &request), "MPI_Send_init");
         else
@@ -116,8 +116,9 @@ public:
     PersistentTransport(const TransportContext& context, std::unique_ptr<Transport> packed)
         : plan_(context.plan), packed_(std::move(packed)) {
         if (plan_.pattern->indexed() || plan_.communicator().size() == 1) return;  // the same on all ranks
-        if (!all_ranks_have_rising_strides()) return;
-        typed_ = std::make_unique<Typed>(context);
+        const int unit = unit_of_all_ranks(context);
+        if (unit == 0) return;
+        typed_ = std::make_unique<Typed>(context, unit);
         const SavedGhosts ghosts(plan_);
         if (!typed_is_faster()) typed_.reset();
         ghosts.restore();
@@ -140,16 +141,26 @@ private:
     static constexpr int rounds = 4;
     static constexpr int exchanges_per_round = 2;
 
-    // Falling strides are left to packing: MPIs have been seen to move other bytes for them.
-    bool all_ranks_have_rising_strides() const {
-        int mine = 1, all = 1;
+    // The widest number that suits all ranks. 0 where some rank has falling strides: they are left to packing, for MPIs have been
+    // seen to move other bytes for them.
+    int unit_of_all_ranks(const TransportContext& context) const {
+        int mine = rising_strides() ? 8 : 0, all = 0;
+        for (const LinkPlan* link : context.links) {
+            mine = std::min(mine, widest_unit(link->forward.pack, plan_.bases.data(), Side::source));
+            mine = std::min(mine, widest_unit(link->forward.unpack, plan_.bases.data(), Side::destination));
+        }
+        check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, plan_.communicator().handle()), "MPI_Allreduce");
+        return all;
+    }
+
+    bool rising_strides() const {
+        bool rising = true;
         for (const Field& field : plan_.fields)
             for (std::size_t b = 0; b < field.blocks.size(); ++b) {
-                mine = mine && (field.components == 1 || field.stride_of_components(b) > 0);
-                for (int d = 0; d < plan_.pattern->dimensions; ++d) mine = mine && field.blocks[b].strides[d] > 0;
+                rising = rising && (field.components == 1 || field.stride_of_components(b) > 0);
+                for (int d = 0; d < plan_.pattern->dimensions; ++d) rising = rising && field.blocks[b].strides[d] > 0;
             }
-        check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, plan_.communicator().handle()), "MPI_Allreduce");
-        return all != 0;
+        return rising;
     }
 
     bool use_typed(Direction direction) const { return typed_ && direction == Direction::forward; }

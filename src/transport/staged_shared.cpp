@@ -1,110 +1,190 @@
 // Pack into a ring in the receiver's memory, unpack from it: two copies, works for any array, never waits for the reader.
 //
-// Each link has two slots. Exchange n uses slot n mod 2: the number n stands in front of the message, for small messages on the
-// same cache line. The slot is free when the reader is done with exchange n − 2. Between ranks that both send, its own
-// message n − 1 has told so; a one-way reader acknowledges on a line in its own memory: whoever sent last may be gone by then.
+// Each link has two slots. Exchange n uses slot n mod 2. A slot is a row of parts, each with the number n in front of it (for
+// small parts on the same cache line) that says that the part is there. The slot is free when the reader is done with exchange
+// n − 2. Between ranks that both send, its own first part n − 1 has told so; a one-way reader acknowledges on a line in its own
+// memory: whoever sent last may be gone by then.
+//
+// Packing and unpacking take turns, part by part: a ghost lies beside the owned cell that was packed just before, often on the
+// same cache line, and is written while that line is still near. With all packing before all unpacking, every line of a thin
+// face would be fetched twice from wherever the array fits.
 #include <algorithm>
 
+#include "plan/parts.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
+#include "transport/node/slots.hpp"
 
 namespace parhelion {
 namespace {
 
-constexpr byte_count line = 64;
-constexpr byte_count small_offset = 16;  // of a message that shares a line with its number
+using namespace slots;
 
-byte_count payload_offset(byte_count bytes) { return bytes <= line - small_offset ? small_offset : line; }
-byte_count slot_bytes(byte_count bytes) { return (payload_offset(bytes) + bytes + line - 1) / line * line; }
+// Parts of one side and where they are in a slot.
+struct Parts {
+    struct Placed {
+        byte_count offset, payload;
+        Program program;
+    };
+    std::vector<Placed> parts;
+    byte_count bytes = 0;  // of a slot
 
-std::atomic<std::uint64_t>& number_at(std::byte* slot) { return *reinterpret_cast<std::atomic<std::uint64_t>*>(slot); }
+    explicit Parts(std::vector<Part> all) {
+        for (Part& part : all) {
+            parts.push_back({bytes, bytes + payload_offset(part.bytes), std::move(part.program)});
+            bytes += slot_bytes(part.bytes);
+        }
+    }
+    std::size_t size() const { return parts.size(); }
+};
 
 struct Ring {
-    Channel channel;
+    const LinkPlan* link;
+    Parts send, receive;
     NodeNeighbor* neighbor = nullptr;
-    std::byte* incoming = nullptr;  // two slots here
-    std::byte* outgoing = nullptr;  // two slots there
+    std::byte* incoming = nullptr;           // two slots here
     SequenceLine* consumed_here = nullptr;   // this rank acknowledges
     SequenceLine* consumed_there = nullptr;  // the neighbor acknowledges
     std::shared_ptr<std::byte> slots_there, lines_there;
+    std::size_t sent = 0, received = 0;      // parts of this exchange
     bool reported = true;
 
-    bool one_way() const { return (channel.send_bytes > 0) != (channel.receive_bytes > 0); }
-    std::byte* in(std::uint64_t number) const { return incoming + number % 2 * static_cast<std::uint64_t>(slot_bytes(channel.receive_bytes)); }
-    std::byte* out(std::uint64_t number) const { return outgoing + number % 2 * static_cast<std::uint64_t>(slot_bytes(channel.send_bytes)); }
+    Ring(const Plan& plan, const LinkPlan& which)
+        : link(&which), send(parts_sent(plan, which)), receive(parts_received(plan, which)) {}
+    bool one_way() const { return (send.size() > 0) != (receive.size() > 0); }
+    std::byte* in(std::uint64_t number) const { return incoming + static_cast<byte_count>(number % 2) * receive.bytes; }
+    std::byte* out(std::uint64_t number) const { return slots_there.get() + static_cast<byte_count>(number % 2) * send.bytes; }
 };
 
-class StagedShared final : public Messenger {
+class StagedShared final : public Transport {
 public:
-    StagedShared(const TransportContext& context, const std::vector<Channel>& channels)
-        : node_(context.plan.communicator().shared_state<NodeContext>()) {
-        for (const Channel& channel : channels) rings_.emplace_back().channel = channel;
-        validate_together(context.plan.communicator(), [&] { allocate(); });
+    explicit StagedShared(const TransportContext& context)
+        : plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()) {
+        for (const LinkPlan* link : context.links) rings_.emplace_back(plan_, *link);
+        validate_together(plan_.communicator(), [&] { allocate(); });
         shake_hands(context);
+        reverse_ = make_staged_shared_reverse(context);
     }
 
-    void start_receives() override {
+    void begin(Direction direction) override {
+        if (direction == Direction::reverse) return reverse_->begin(direction);
         ++number_;
-        for (Ring& ring : rings_) ring.reported = ring.channel.receive_bytes == 0;
-    }
-    bool may_send(int i) override {
-        const Ring& ring = rings_[static_cast<std::size_t>(i)];
-        return !ring.one_way() || ring.consumed_there->value.load(std::memory_order_acquire) + 2 >= number_;
-    }
-    std::byte* send_buffer(int i) override {
-        const Ring& ring = rings_[static_cast<std::size_t>(i)];
-        return ring.out(number_) + payload_offset(ring.channel.send_bytes);
-    }
-    std::byte* receive_buffer(int i) override {
-        const Ring& ring = rings_[static_cast<std::size_t>(i)];
-        return ring.in(number_) + payload_offset(ring.channel.receive_bytes);
-    }
-    void start_send(int i) override {
-        const Ring& ring = rings_[static_cast<std::size_t>(i)];
-        post(number_at(ring.out(number_)), number_, *ring.neighbor->postbox);
-    }
-    int test_receive() override {
-        for (std::size_t i = 0; i < rings_.size(); ++i) {
-            Ring& ring = rings_[i];
-            if (ring.reported || number_at(ring.in(number_)).load(std::memory_order_acquire) != number_) continue;
-            ring.reported = true;
-            return static_cast<int>(i);
+        for (Ring& ring : rings_) {
+            ring.sent = ring.received = 0;
+            ring.reported = ring.receive.size() == 0;
         }
+        all_sent_ = false;
+        advance();
+    }
+
+    int ready(Direction direction) override {
+        if (direction == Direction::reverse) return reverse_->ready(direction);
+        advance();
+        for (std::size_t i = 0; i < rings_.size(); ++i)
+            if (!rings_[i].reported && rings_[i].received == rings_[i].receive.size()) {
+                rings_[i].reported = true;
+                return static_cast<int>(i);
+            }
         return -1;
     }
-    bool test_sends() override { return true; }
-    void consumed(int i) override {
-        const Ring& ring = rings_[static_cast<std::size_t>(i)];
+
+    void deliver(int slot, Direction direction, Reduction reduction) override {
+        if (direction == Direction::reverse) return reverse_->deliver(slot, direction, reduction);
+        const Ring& ring = rings_[static_cast<std::size_t>(slot)];
+        run(ring.link->repeat, plan_.bases.data(), plan_.bases.data());
         if (ring.one_way()) post(ring.consumed_here->value, number_, *ring.neighbor->postbox);
     }
 
-    std::string state(int i) const override {
-        const Ring& ring = rings_[static_cast<std::size_t>(i)];
-        std::string text;
-        if (ring.channel.receive_bytes > 0)
-            text = "it has sent number " + std::to_string(std::max(number_at(ring.in(0)).load(), number_at(ring.in(1)).load()));
-        if (ring.channel.send_bytes > 0 && ring.one_way())
-            text = "it has read number " + std::to_string(ring.consumed_there->value.load());
-        return text.empty() ? text : " (" + text + ")";
+    bool finished(Direction direction) override {
+        if (direction == Direction::reverse) return reverse_->finished(direction);
+        if (!all_sent_) advance();
+        return all_sent_;
     }
 
+    int expected(Direction direction) const override {
+        if (direction == Direction::reverse) return reverse_->expected(direction);
+        return static_cast<int>(std::count_if(rings_.begin(), rings_.end(), [](const Ring& r) { return r.receive.size() > 0; }));
+    }
+
+    std::string state(int slot, Direction direction) const override {
+        if (direction == Direction::reverse) return reverse_->state(slot, direction);
+        const Ring& ring = rings_[static_cast<std::size_t>(slot)];
+        const std::string with = "rank " + std::to_string(ring.link->rank), number = std::to_string(number_);
+        if (ring.received < ring.receive.size())
+            return waiting_text(ring.link->forward.receive_bytes, ring.link->rank, number_) + " (it has sent number " +
+                   std::to_string(std::max(number_at(ring.in(0)).load(), number_at(ring.in(1)).load())) + ")";
+        if (ring.sent < ring.send.size())
+            return "waiting for " + with + " to read an earlier message, before number " + number + " (it has read number " +
+                   std::to_string(ring.consumed_there->value.load()) + ")";
+        return {};
+    }
+
+    NodeContext* node() const override { return &node_; }
+
 private:
+    // Packs a part for each neighbor and unpacks what has come, in turns, until there is nothing that can be done at once.
+    void advance() {
+        for (bool moved = true; moved;) {
+            moved = false;
+            if (!all_sent_) moved = send_next();
+            for (Ring& ring : rings_)
+                if (ring.received < ring.receive.size()) moved = receive_next(ring) || moved;
+        }
+    }
+
+    bool send_next() {
+        bool moved = false, all = true;
+        for (Ring& ring : rings_) {
+            if (ring.sent == ring.send.size()) continue;
+            if (may_send(ring)) {
+                send_part(ring);
+                moved = true;
+            }
+            all = all && ring.sent == ring.send.size();
+        }
+        all_sent_ = all;
+        return moved;
+    }
+
+    bool may_send(const Ring& ring) const {
+        return !ring.one_way() || ring.consumed_there->value.load(std::memory_order_acquire) + 2 >= number_;
+    }
+
+    void send_part(Ring& ring) {
+        const Parts::Placed& part = ring.send.parts[ring.sent++];
+        std::byte* const slot = ring.out(number_);
+        std::byte* const message[1] = {slot + part.payload};
+        run(part.program, plan_.bases.data(), message);
+        auto& number = number_at(slot + part.offset);
+        // Whoever sleeps is woken by the last part: looking for sleepers means to wait until all that was written is visible.
+        if (ring.sent == ring.send.size()) post(number, number_, *ring.neighbor->postbox);
+        else number.store(number_, std::memory_order_release);
+    }
+
+    bool receive_next(Ring& ring) {
+        const Parts::Placed& part = ring.receive.parts[ring.received];
+        std::byte* const slot = ring.in(number_);
+        if (number_at(slot + part.offset).load(std::memory_order_acquire) != number_) return false;
+        std::byte* const message[1] = {slot + part.payload};
+        run(part.program, message, plan_.bases.data());
+        ++ring.received;
+        return true;
+    }
+
     void allocate() {
-        byte_count total = line;
-        for (const Ring& ring : rings_) total += 2 * slot_bytes(ring.channel.receive_bytes);
-        const auto bytes = static_cast<std::size_t>(total);
-        memory_ = {NodeAllocator<SequenceLine>().allocate(bytes / line), [bytes](SequenceLine* first) {
-                       NodeAllocator<SequenceLine>().deallocate(first, bytes / line);
-                   }};
+        byte_count total = 0;
+        for (const Ring& ring : rings_) total += 2 * ring.receive.bytes;
+        memory_ = make_bytes(total);
         lines_ = make_lines<SequenceLine>(rings_.size());
-        std::byte* next = reinterpret_cast<std::byte*>(memory_.get());
+        std::byte* next = memory_.get();
         for (std::size_t i = 0; i < rings_.size(); ++i) {
             Ring& ring = rings_[i];
             ring.incoming = next;
             ring.consumed_here = &lines_.get()[i];
-            next += 2 * slot_bytes(ring.channel.receive_bytes);
-            for (std::uint64_t slot : {0, 1}) new (ring.in(slot)) std::atomic<std::uint64_t>(0);  // recycled memory has old numbers
+            next += 2 * ring.receive.bytes;
+            for (std::uint64_t slot : {0, 1})
+                for (const auto& part : ring.receive.parts) new (ring.in(slot) + part.offset) std::atomic<std::uint64_t>(0);
         }
     }
 
@@ -115,34 +195,34 @@ private:
             put_place(letter, node_.postbox_place());
             put_place(letter, describe_place(ring.incoming));
             put_place(letter, describe_place(ring.consumed_here));
+            letter.push_back(static_cast<global_index>(ring.receive.size()));
+            letter.push_back(ring.receive.bytes);
         }
         exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
             Ring& ring = rings_[i];
-            ring.neighbor = &node_.meet(ring.channel.rank, get_place(letter));
+            ring.neighbor = &node_.meet(ring.link->rank, get_place(letter));
             ring.slots_there = map_place(get_place(letter));
             ring.lines_there = map_place(get_place(letter));
-            ring.outgoing = ring.slots_there.get();
             ring.consumed_there = reinterpret_cast<SequenceLine*>(ring.lines_there.get());
+            if (letter.next() != static_cast<global_index>(ring.send.size()) || letter.next() != ring.send.bytes)
+                letter.refuse("the two ranks cut their messages differently: they run different versions");
         });
     }
 
+    const Plan& plan_;
     NodeContext& node_;
     std::vector<Ring> rings_;
-    std::shared_ptr<SequenceLine> memory_, lines_;
+    std::shared_ptr<std::byte> memory_;
+    std::shared_ptr<SequenceLine> lines_;
+    std::unique_ptr<Transport> reverse_;
     std::uint64_t number_ = 0;
+    bool all_sent_ = true;
 };
-
-std::unique_ptr<Transport> make(const TransportContext& context, Lanes lanes) {
-    const auto make_messenger = [](const TransportContext& with, std::vector<Channel> channels, Direction) {
-        return std::make_unique<StagedShared>(with, channels);
-    };
-    return make_message_transport(context, make_messenger,
-                                  {Buffers::messengers, lanes, &context.plan.communicator().shared_state<NodeContext>()});
-}
 
 }  // namespace
 
-std::unique_ptr<Transport> make_staged_shared(const TransportContext& context) { return make(context, Lanes::both); }
-std::unique_ptr<Transport> make_staged_shared_reverse(const TransportContext& context) { return make(context, Lanes::reverse); }
+std::unique_ptr<Transport> make_staged_shared(const TransportContext& context) {
+    return std::make_unique<StagedShared>(context);
+}
 
 }  // namespace parhelion

@@ -1,0 +1,148 @@
+#include "plan/parts.hpp"
+
+#include <algorithm>
+
+#include "plan/compile.hpp"
+#include "plan/layout.hpp"
+
+namespace parhelion {
+namespace {
+
+constexpr byte_count line = 64;
+// Bytes of cache lines that one side touches for a part; two sides and the part itself fit into a first-level cache.
+constexpr byte_count lines_per_part = 16 * 1024;
+
+struct Side {
+    const Plan& plan;
+    const Selection& selection;
+    byte_count entries;
+    bool ghosts;
+    Into into;
+    const std::vector<std::vector<int>>* orders;  // the sender's packing orders; null: this rank's own
+
+    std::vector<int> order(int f) const {
+        if (orders != nullptr) return (*orders)[static_cast<std::size_t>(f)];
+        return packing_order(plan.fields[static_cast<std::size_t>(f)], plan.pattern->dimensions);
+    }
+    BoxLayout layout(int f, byte_count k) const {
+        const BoxPiece& piece = selection.boxes[static_cast<std::size_t>(k)];
+        const Field& field = plan.fields[static_cast<std::size_t>(f)];
+        return box_in_field(plan, f, piece, clipped(piece, field, plan.pattern->dimensions));
+    }
+};
+
+byte_count points(const BoxLayout& layout) {
+    byte_count all = 1;
+    for (int d = 0; d < layout.dims; ++d) all *= layout.count[static_cast<std::size_t>(d)];
+    return all;
+}
+
+// Bytes of the cache lines that a field's pieces lie on, each row of the message being one run somewhere else. The same on both
+// sides, though strides differ.
+byte_count lines_of(const Side& side, int f) {
+    const byte_count size = side.plan.fields[static_cast<std::size_t>(f)].element.size;
+    if (side.plan.pattern->indexed()) return side.entries * std::max(line, bytes_per_cell(side.plan.fields[static_cast<std::size_t>(f)]));
+    const auto order = side.order(f);
+    byte_count total = 0;
+    for (byte_count k = 0; k < side.entries; ++k) {
+        const BoxLayout layout = side.layout(f, k);
+        if (points(layout) == 0) continue;
+        byte_count row = 1;  // values that lie together: the components, where they come last, and the dimension before them
+        for (std::size_t i = order.size(); i-- > 0;) {
+            row *= layout.count[static_cast<std::size_t>(order[i])];
+            if (order[i] + 1 < layout.dims) break;
+        }
+        total += points(layout) / row * std::max(line, row * size);
+    }
+    return total;
+}
+
+// Extent along the outermost dimension of the message; 1 where the pieces differ in it and are not cut.
+byte_count outer_extent(const Side& side, int f) {
+    const auto outer = static_cast<std::size_t>(side.order(f).front());
+    byte_count extent = 0;
+    for (byte_count k = 0; k < side.entries; ++k) {
+        const byte_count here = side.layout(f, k).count[outer];
+        if (extent != 0 && here != extent) return 1;
+        extent = here;
+    }
+    return extent;
+}
+
+class Cutter {
+public:
+    explicit Cutter(const Side& side) : side_(side) {}
+
+    std::vector<Part> cut() {
+        for (int f = 0; f < static_cast<int>(side_.plan.fields.size()); ++f) {
+            const byte_count touched = lines_of(side_, f);
+            if (side_.plan.pattern->indexed()) {
+                add_cells(f);
+                close(touched);
+                continue;
+            }
+            const byte_count extent = outer_extent(side_, f);
+            const byte_count slices = std::clamp<byte_count>(touched / lines_per_part, 1, std::max<byte_count>(extent, 1));
+            for (byte_count s = 0; s < slices; ++s) {
+                slices == 1 ? add_slice(f, 0, -1) : add_slice(f, extent * s / slices, extent * (s + 1) / slices);
+                close(touched / slices);
+            }
+        }
+        if (open_.bytes > 0) parts_.push_back(std::move(open_));
+        return std::move(parts_);
+    }
+
+private:
+    // Small fields share a part.
+    void close(byte_count touched) {
+        touched_ += touched;
+        if (touched_ < lines_per_part || open_.bytes == 0) return;
+        parts_.push_back(std::move(open_));
+        open_ = {};
+        touched_ = 0;
+    }
+
+    void add_cells(int f) {
+        open_.bytes = aligned(open_.bytes);
+        add_side_of_cells(open_.program, side_.plan, f, side_.selection, side_.entries, side_.ghosts, side_.into, open_.bytes, false);
+        open_.bytes += message_bytes(side_.plan, f, side_.selection, side_.entries);
+    }
+
+    // From `lo` to `hi` of the outermost dimension of the message; all of it when hi is −1.
+    void add_slice(int f, byte_count lo, byte_count hi) {
+        const Field& field = side_.plan.fields[static_cast<std::size_t>(f)];
+        const auto order = side_.order(f);
+        const auto outer = static_cast<std::size_t>(order.front());
+        open_.bytes = aligned(open_.bytes);
+        for (byte_count k = 0; k < side_.entries; ++k) {
+            BoxLayout mine = side_.layout(f, k);
+            if (hi >= 0) {
+                mine.offset += lo * mine.stride[outer];
+                mine.count[outer] = hi - lo;
+            }
+            const BoxLayout message = box_in_message(mine, order, field.element.size, open_.bytes);
+            open_.program.add(side_.into == Into::message ? copy_between(mine, message, field.element)
+                                                          : copy_between(message, mine, field.element));
+            open_.bytes += points(mine) * field.element.size;
+        }
+    }
+
+    const Side& side_;
+    std::vector<Part> parts_;
+    Part open_;
+    byte_count touched_ = 0;
+};
+
+}  // namespace
+
+std::vector<Part> parts_sent(const Plan& plan, const LinkPlan& link) {
+    const Side side{plan, link.link->send, link.link->send_unique, false, Into::message, nullptr};
+    return Cutter(side).cut();
+}
+
+std::vector<Part> parts_received(const Plan& plan, const LinkPlan& link) {
+    const Side side{plan, link.link->receive, link.link->receive_unique, true, Into::field, &link.orders};
+    return Cutter(side).cut();
+}
+
+}  // namespace parhelion
