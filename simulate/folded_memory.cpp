@@ -16,7 +16,7 @@ extern "C" void* __libc_memalign(std::size_t, std::size_t);
 
 namespace {
 
-constexpr std::size_t window_bytes = std::size_t{1} << 30;  // holds the arrays of one rank many times
+constexpr std::size_t window_bytes = std::size_t{1} << 26;  // holds the arrays of a rank
 constexpr std::size_t smallest_folded = 4096;
 constexpr std::size_t alignment_in_window = 64;
 

@@ -56,7 +56,7 @@ def run_study(
     numberings: Sequence[str],
     figures: Parameters,
     extent: Sequence[int] = (64, 64, 64),
-    iterations: int = 3,
+    iterations: int = 2,
     timeout_s: float = 3600.0,
     check: bool = False,
     say: Callable[[str], None] = print,
