@@ -1,11 +1,9 @@
-// Memory of simulated ranks. Thousands of ranks live in one process; their large arrays are mapped onto the same pages,
-// because a simulation needs the sizes of messages, not their values. Set PARHELION_FOLD=0 to keep arrays apart, as the
-// check of values does.
+// Memory of simulated ranks. Thousands of ranks live in one process; their large arrays are cut from one window of memory
+// that is walked through again and again, so that arrays of different ranks share it: a simulation needs the sizes of
+// messages, not their values. Set PARHELION_FOLD=0 to keep arrays apart, as the check of values does.
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -18,18 +16,12 @@ extern "C" void* __libc_memalign(std::size_t, std::size_t);
 
 namespace {
 
-constexpr std::size_t window_bytes = std::size_t{1} << 42;  // addresses only
-constexpr std::size_t smallest_folded = 1 << 16;
+constexpr std::size_t window_bytes = std::size_t{1} << 26;  // holds the arrays of a rank
+constexpr std::size_t smallest_folded = 4096;
+constexpr std::size_t alignment_in_window = 64;
 
-// Addresses are handed out once and never reused; what is freed is unmapped. Sizes stand in a page of their own in front.
-struct Window {
-    std::byte* first = nullptr;
-    std::byte* next = nullptr;
-    int file = -1;
-    std::size_t file_bytes = 0;
-};
-
-Window window;
+std::byte* window = nullptr;
+std::size_t walked = 0;
 
 bool folding() {
     static const bool wanted = [] {
@@ -39,55 +31,34 @@ bool folding() {
     return wanted;
 }
 
-std::size_t pages(std::size_t bytes) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    return (bytes + page - 1) / page * page;
-}
-
-void open_window() {
-    void* memory = mmap(nullptr, window_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+std::byte* map_window() {
+    void* memory = mmap(nullptr, window_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
-    window.first = window.next = static_cast<std::byte*>(memory);
-    window.file = memfd_create("parhelion-folded", 0);
+    return static_cast<std::byte*>(memory);
 }
 
 void* fold(std::size_t bytes) {
-    if (window.first == nullptr) open_window();
-    const std::size_t header = pages(1), size = pages(bytes);
-    if (size > window.file_bytes) {
-        if (ftruncate(window.file, static_cast<off_t>(size)) != 0) throw std::bad_alloc();
-        window.file_bytes = size;
-    }
-    std::byte* start = window.next;
-    window.next += header + size;
-    void* note = mmap(start, header, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    void* data = mmap(start + header, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, window.file, 0);
-    if (note == MAP_FAILED || data == MAP_FAILED) return nullptr;
-    *static_cast<std::size_t*>(note) = size;
-    return data;
+    if (window == nullptr) window = map_window();
+    if (walked + bytes > window_bytes) walked = 0;
+    std::byte* memory = window + walked;
+    walked += (bytes + alignment_in_window - 1) / alignment_in_window * alignment_in_window;
+    return memory;
 }
 
 bool folded(const void* memory) {
     const auto* address = static_cast<const std::byte*>(memory);
-    return window.first != nullptr && address >= window.first && address < window.next;
-}
-
-void unfold(void* memory) {
-    const std::size_t header = pages(1);
-    auto* start = static_cast<std::byte*>(memory) - header;
-    munmap(start, header + *reinterpret_cast<std::size_t*>(start));
+    return window != nullptr && address >= window && address < window + window_bytes;
 }
 
 }  // namespace
 
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    if (folding() && bytes >= smallest_folded) return fold(bytes);
-    return __libc_memalign(alignment, bytes);
+    const bool fits = alignment <= alignment_in_window && bytes >= smallest_folded && bytes <= window_bytes;
+    return folding() && fits ? fold(bytes) : __libc_memalign(alignment, bytes);
 }
 
 extern "C" void free(void* memory) {
-    if (folded(memory)) unfold(memory);
-    else __libc_free(memory);
+    if (!folded(memory)) __libc_free(memory);
 }
 
 // What smpicxx makes of free in the sources.

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t cut_budget = 4'000'000;    // offsets looked at while cutting, about 0.1 s
 constexpr std::int64_t strip_budget = 4'000'000;  // points × offsets while trying strips
+constexpr std::int64_t path_budget = 10'000'000;  // points × offsets while counting what plain paths cost
 constexpr int most_parts_for_strips = 16;
 
 // The best way to cut a box, cut after cut from side to side, into boxes of whole units, by dynamic programming over
@@ -17,6 +18,16 @@ constexpr int most_parts_for_strips = 16;
 class Guillotine {
 public:
     explicit Guillotine(const Problem& problem) : problem_(problem) {}
+
+    /// The order of the whole grid; none where looking for it would take too long.
+    std::optional<Order> order() {
+        solve(problem_.grid.extent, problem_.whole());
+        if (given_up()) return std::nullopt;
+        return arrange(problem_.grid.extent, problem_.whole());
+    }
+
+private:
+    bool given_up() const { return path_work_ > path_budget; }
 
     Order arrange(const Coords& box, Share share) {
         share = problem_.normal(share);
@@ -29,7 +40,6 @@ public:
         return order;
     }
 
-private:
     struct Choice {
         Costs costs{};
         int dimension = -1, thickness = 0, parts = 0;
@@ -55,7 +65,7 @@ private:
     const Choice& solve(const Coords& box, Share share) {
         share = problem_.normal(share);
         const auto [known, is_new] = known_.try_emplace({box, share});
-        if (is_new && share.count > 0) known->second = search(box, share);
+        if (is_new && share.count > 0 && !given_up()) known->second = search(box, share);
         return known->second;
     }
 
@@ -120,10 +130,13 @@ private:
         if (!affordable && best.found()) return;
         strip_work_ += strip_cost(box);
         Arrangement now;
-        if (affordable || share.kind == problem_.kinds.whole())
+        if (affordable || box == problem_.grid.extent) {
             now = best_strips(problem_, box, share);
-        else
+        } else {
+            path_work_ += strip_cost(box) / 16;
+            if (given_up()) return;
             now.order = plain_path(problem_, box), now.costs = costs_within(problem_, box, share, *now.order);
+        }
         if (best.found() && weighed(now.costs) >= weighed(best.costs)) return;
         best = {};
         best.costs = now.costs, best.strips = std::move(now.order);
@@ -132,13 +145,15 @@ private:
     const Problem& problem_;
     std::map<std::pair<Coords, Share>, Choice> known_;
     std::map<std::pair<Coords, Share>, Order> made_;
-    std::int64_t cut_work_ = 0, strip_work_ = 0;
+    std::int64_t cut_work_ = 0, strip_work_ = 0, path_work_ = 0;
 };
 
 }  // namespace
 
 Attempt guillotine(const Problem& problem) {
-    return {Guillotine(problem).arrange(problem.grid.extent, problem.whole()), ""};
+    auto order = Guillotine(problem).order();
+    if (!order) return {std::nullopt, "few planes cut the grid into whole units, and looking for the best ones would take too long"};
+    return {std::move(order), ""};
 }
 
 }  // namespace parhelion::placement

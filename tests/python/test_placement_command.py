@@ -86,6 +86,27 @@ def test_pictures_and_rank_files_are_written(tmp_path):
     assert (tmp_path / "openmpi").read_text().startswith("rank 0=a slot=0\n")
 
 
+def test_one_node_is_enough_where_no_number_of_nodes_is_given():
+    made = document("--grid", "2x2", "--topology", "here", "--layers", "no")
+    assert set(made["node_of_rank"]) == {0}
+    made = document("--grid", "4x3", "--topology", "here", "--ranks-per-node", 4)
+    assert collections.Counter(made["node_of_rank"]) == {0: 4, 1: 4, 2: 4}
+
+
+@pytest.mark.parametrize(("ranks", "told"), [(2, "some stay empty"), (6, "some hold several ranks"), (4, "")])
+def test_more_or_fewer_ranks_than_cores_are_told(ranks, told):
+    result = place("--grid", f"{ranks}x2", "--topology", "node:2 core:4", "--ranks-per-node", ranks)
+    assert result.exit_code == 0
+    assert (told or "Machine: description 'node:2 core:4'") in result.output
+    assert bool(told) == ("parts of level core" in result.output)
+
+
+def test_without_hwloc_the_output_says_where_levels_come_from(monkeypatch):
+    monkeypatch.setenv("PARHELION_HWLOC", "none")
+    result = place("--grid", "2", "--topology", "here")
+    assert "hwloc is not installed: levels are read from Linux' /sys" in result.output.replace("\n", " ")
+
+
 REFUSED = [
     (["--grid", "5x7", "--nodes", 3], "do not divide evenly over 3 nodes"),
     (["--grid", "5x7", "--nodes", 3, "--ranks-per-node", 12], "35 points but the machine 36 ranks"),
@@ -97,6 +118,8 @@ REFUSED = [
     (["--grid", "8x8", "--nodes", 4, "--offsets", "0,0"], "to the point itself"),
     (["--grid", "8x8", "--nodes", 4, "--weights", "1,2,3"], "one number of at least 1 for each of the 2"),
     (["--grid", "8x8", "--nodes", 4, "--periodic-along", "2"], "counted from 0 to 1"),
+    (["--grid", "8x8", "--nodes", 4, "--draw", "picture.foo"], "a picture's name ends with .svg, .png, .pdf"),
+    (["--grid", "8", "--topology", "core:4 node:2"], "does not start with nodes"),
     (["--grid", "8x8", "--nodes", 4, "--rank-file", "lsf:x"], "no rank file is known"),
     (["--grid", "8x8", "--nodes", 4, "--numbering", "XX", "--layers", "yes"], "does not name each"),
     (["--blocks", "node:2x2 core:2"], "different numbers of dimensions"),

@@ -16,6 +16,7 @@ COMMANDS = {
     "doctor": (".doctor", "doctor", "Say what this machine offers and which transports work here."),
     "place": (".place", "place", "Put the process grid onto the machine and score it."),
     "model": (".model", "model", "Predict what an exchange costs; check it on published figures."),
+    "simulate": (".simulate", "simulate", "Run the real exchange on a described machine under SimGrid."),
     "partition": (".partition", "partition", "Partition a mesh and write index maps."),
     "inspect": (".inspect", "inspect", "Check index maps and say what they hold."),
 }

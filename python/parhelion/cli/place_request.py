@@ -40,11 +40,23 @@ def find_machine(options: dict[str, Any], blocks: Blocks | None = None) -> Machi
         raise BadInput("the machine is not described: give --nodes and --ranks-per-node, or --topology")
     if not topology:
         topology = f"node:{nodes} {_levels_of(blocks or {})}".strip()
-    elif topology != "here" and not topology.startswith(("xml:", *(f"{name}:" for name in NODE_NAMES))):
+    elif _describes_one_node(topology):
+        nodes = nodes or _nodes_that_hold(options, ranks)
+    elif not any(f"{name}:" in topology for name in NODE_NAMES):
         topology = f"node:{nodes or 1} {topology}"
     if ranks is None:
-        ranks = _ranks_per_node(options, blocks, nodes if len(topology.split()) == 1 else None)
+        ranks = _ranks_per_node(options, blocks, nodes if ":" not in topology.partition(" ")[2] else None)
     return Machine(topology, nodes, ranks[0] if ranks and len(ranks) == 1 else ranks, options["binding"])
+
+
+def _describes_one_node(topology: str) -> bool:
+    return topology == "here" or topology.startswith("xml:")
+
+
+def _nodes_that_hold(options: dict[str, Any], ranks: tuple[int, ...] | None) -> int:
+    """As many nodes as the grid needs with so many ranks on each; one where that is not known."""
+    points = math.prod(options["grid"] or ())
+    return points // ranks[0] if ranks and points > ranks[0] and points % ranks[0] == 0 else 1
 
 
 def find_stencil(dimensions: int, options: dict[str, Any]) -> Stencil:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
@@ -12,6 +13,7 @@ from ..placement import Placement, PlacementError, Score
 from ..placement.document import placement_document
 from ..placement.drawing import draw
 from ..placement.layers import HWCART_NAMES, layers
+from ..placement.machine import parts_of_a_node
 from ..placement.rank_files import rank_file
 from .errors import BadInput
 from .output import Output
@@ -40,7 +42,7 @@ def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:
     ranks, nodes = placement.machine.size, placement.machine.nodes
     output.console.print(f"Process grid {grid}: {ranks} ranks on {nodes} node{'s' * (nodes != 1)}. Jsum/Jmax by level:", markup=False)
     output.console.print(scores_table(placement))
-    for note in filter(None, [placement.note, _moved(placement)]):
+    for note in filter(None, [f"Machine: {placement.machine.source}", _crowding(placement), placement.note, _moved(placement)]):
         output.console.print(note, markup=False)
     wanted = options["layers"]
     if wanted == "auto":
@@ -73,6 +75,18 @@ def _cell(score: Score) -> str:
 
 def _moved(placement: Placement) -> str:
     return f"local search moved {placement.moved_points} grid points" if placement.moved_points else ""
+
+
+def _crowding(placement: Placement) -> str:
+    """Where ranks and the machine's smallest parts differ in number: some stay empty, or some hold several ranks."""
+    machine = placement.machine
+    level, parts = machine.levels[-1], parts_of_a_node(machine.topology) if ":" in machine.topology else 0
+    most = int(np.bincount(placement.units("node").ravel()).max())
+    if level == "node" or not parts or machine.topology.startswith("xml:") or most == parts:
+        return ""
+    if most > parts:
+        return f"nodes hold up to {most} ranks on {parts} parts of level {level}: some hold several ranks"
+    return f"nodes hold at most {most} ranks on {parts} parts of level {level}: some stay empty"
 
 
 def _draw(output: Output, placement: Placement, path: Path) -> None:

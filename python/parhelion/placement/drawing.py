@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette, safe for colour-blind readers, with lighter tints of the same hues.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999",
            "#7FB8D8", "#F2CF7F", "#7FCEB9", "#E5BCD3", "#EAAE7F")  # fmt: skip
-MOST_POINTS = 40_000
+FORMATS = (".svg", ".png", ".pdf")
+MOST_POINTS = 200_000
 MOST_SLICES = 12
 MOST_NUMBERS = 128
 
@@ -29,6 +30,8 @@ def draw(placement: Placement, path: str | Path, title: str = "") -> str:
     """
     from matplotlib.figure import Figure
 
+    if Path(path).suffix not in FORMATS:
+        raise PlacementError(f"{path}: a picture's name ends with {', '.join(FORMATS)}")
     if np.prod(placement.grid) > MOST_POINTS:
         raise PlacementError(f"a drawing of {np.prod(placement.grid)} points shows nothing: draw at most {MOST_POINTS}")
     levels = [level for level in placement.machine.levels if placement.machine.units(level) > 1]

@@ -18,7 +18,8 @@ from .description import copy_seconds_per_byte, hosts, machine_text
 from .errors import SimulationError
 from .program import Program
 
-POLLS_PER_EXCHANGE = 100
+POLLS_PER_EXCHANGE = 1000
+MOMENTS_PER_EXCHANGE = 300
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,9 @@ def _options(placement: Placement, figures: Parameters, expected_s: float) -> li
         "smpi/lat-factor:0:1", "smpi/grow-injected-times:no", f"smpi/test:{poll:.3e}",
         # Packing and unpacking are not timed; each costs half of what was fitted for copying, per byte of a message.
         f"smpi/ois:0:0:{copy / 2:.6e}", f"smpi/os:0:0:{copy / 2:.6e}", f"smpi/or:0:0:{copy / 2:.6e}",
-        # Events within one poll count as simultaneous: SimGrid then solves once for all of them.
-        f"surf/precision:{poll:.3e}", "contexts/stack-size:256",
+        # Events within a moment count as simultaneous: SimGrid then solves once for all of them. Detached sends would
+        # wait in one list of all ranks, which is searched for each of them.
+        "smpi/send-is-detached-thresh:0", f"surf/precision:{expected_s / MOMENTS_PER_EXCHANGE:.3e}", "contexts/stack-size:256",
     ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def find_program(build: Path | None = None, rebuild: bool = True) -> Program:
 
 
 def _build(folder: Path, compiler: str) -> None:
-    cmake = shutil.which("cmake")
+    cmake = shutil.which("cmake") or shutil.which("cmake", path=Path(sys.prefix) / "tools")
     if cmake is None:
         raise SimulationError("building the simulation needs cmake on the path")
     # The wrapper adds a main function of its own; this keeps CMake's first check of the compiler from seeing it.
