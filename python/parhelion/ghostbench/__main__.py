@@ -2,9 +2,12 @@
 
 import time
 
-START = time.perf_counter()
+BEFORE_S = time.process_time()  # the interpreter and the package, nothing else yet
 
 if __name__ == "__main__":
+    from .imports import timed_imports
+
+    IMPORTS = timed_imports(BEFORE_S)
     from .main import main
 
-    raise SystemExit(main(START))
+    raise SystemExit(main(IMPORTS))

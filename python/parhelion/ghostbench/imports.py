@@ -2,31 +2,39 @@
 
 import sys
 import time
+from collections.abc import Callable
 
 
-def timed_imports(start: float) -> dict[str, float]:
-    """Seconds for the package alone, for mpi4py (which starts MPI) and NumPy, and for the package's first use."""
-    package = time.perf_counter() - start
-    began = time.perf_counter()
-    import numpy  # noqa: F401
+def timed_imports(before_s: float) -> dict[str, float]:
+    """Seconds for NumPy, for mpi4py (which starts MPI) and for the first use of the package; `before_s` is what came before."""
+    return {
+        "interpreter_s": before_s,
+        "numpy_s": _seconds(_numpy),
+        "mpi4py_and_mpi_init_s": _seconds(_mpi),
+        "parhelion_s": _seconds(_parhelion),
+        "modules": float(len(sys.modules)),
+    }
 
-    numpy_s = time.perf_counter() - began
-    began = time.perf_counter()
-    from mpi4py import MPI  # noqa: F401
 
-    mpi_s = time.perf_counter() - began
-    began = time.perf_counter()
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _numpy() -> object:
+    import numpy
+
+    return numpy
+
+
+def _mpi() -> object:
+    from mpi4py import MPI
+
+    return MPI
+
+
+def _parhelion() -> object:
     import parhelion as ph
 
-    _ = ph.GhostExchange
-    use_s = time.perf_counter() - began
-    return {"interpreter_s": _interpreter_s(), "parhelion_s": package, "numpy_s": numpy_s, "mpi4py_and_mpi_init_s": mpi_s,
-            "first_use_s": use_s, "modules": float(len(sys.modules))}  # fmt: skip
-
-
-def _interpreter_s() -> float:
-    """Processor time that this process took before it measured anything: the interpreter's own start."""
-    import os
-
-    times = os.times()
-    return times.user + times.system
+    return ph.GhostExchange

@@ -6,15 +6,12 @@ import random
 import sys
 from typing import Any
 
-from .imports import timed_imports
-
 OK, WRONG_VALUE, BAD_INPUT = 0, 1, 2
 VERIFY_ROUNDS = 3
 
 
-def main(start: float) -> int:
+def main(imports: dict[str, float]) -> int:
     """Collective over MPI.COMM_WORLD."""
-    imports = timed_imports(start)
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD.Dup()

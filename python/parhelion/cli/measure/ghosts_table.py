@@ -42,7 +42,10 @@ def bandwidths(params: dict[str, Any], entry: Entry) -> tuple[str, str, str, str
     """The cells of one contender."""
     size = params["vdim"] * np.dtype(params["element"]).itemsize
     time = np.median(np.concatenate([np.asarray(line.samples_by_rank) for line in entry.lines if line.samples], axis=1), axis=1)
-    moved, claimed = params["rows_moved"] * size / time, params["rows_claimed"] * size / time
+    rows = np.full(len(time), params["rows_moved"])
+    if params["pattern"] == "all-from-one":
+        rows[0] = 0  # rank 0 has all that it asks for
+    moved, claimed = rows * size / time, params["rows_claimed"] * size / time
     slowest = entry.median or 0.0
     total = params["rows_moved_total"] * size / slowest
     return (f"{moved.mean():.4e} \\[{_time(slowest)}]", f"{moved.min():.4e} … {moved.max():.4e}", f"{total:.4e}", f"{claimed.mean():.4e}")
@@ -55,6 +58,6 @@ def _time(seconds: float) -> str:
 def _print_imports(console: Console, record: Record) -> None:
     told = [launch.imports for launch in record.launches if launch.imports]
     if told:
-        parts = ("parhelion_s", "numpy_s", "mpi4py_and_mpi_init_s", "first_use_s")
+        parts = ("interpreter_s", "numpy_s", "mpi4py_and_mpi_init_s", "parhelion_s")
         worst = {part: max(each[part]["max"] for each in told) * 1e3 for part in parts}
         console.print("imports, slowest rank: " + ", ".join(f"{part[:-2].replace('_', ' ')} {ms:.1f} ms" for part, ms in worst.items()))
