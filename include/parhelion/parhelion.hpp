@@ -10,6 +10,7 @@
 #include "parhelion/domain/partition_files.hpp"
 #include "parhelion/exchange/exchange.hpp"
 #include "parhelion/ghosts/ghost_array.hpp"
+#include "parhelion/ghosts/rotation.hpp"
 #include "parhelion/pattern/pattern.hpp"
 #include "parhelion/plan/array.hpp"
 #include "parhelion/plan/field.hpp"

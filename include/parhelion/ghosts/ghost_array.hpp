@@ -2,11 +2,9 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "parhelion/ghosts/ghost_exchange.hpp"
 #include "parhelion/ghosts/ghost_rows.hpp"
@@ -103,33 +101,5 @@ public:
 private:
     GhostRows rows_;
 };
-
-/// Rotates ghosts of `array` when they arrive, and contributions back before they depart: entries `first` … `first + d − 1` of
-/// the rows of `ghosts` (local numbers) are a vector, or `first` … `first + d² − 1` a tensor of order two, row by row.
-/// `matrix` is orthogonal: the owner's axes as the reader sees them.
-template <class T, class Layout, std::size_t D>
-void rotate_on_arrival(GhostExchange& exchange, GhostArray<T, Layout> array, std::vector<local_index> ghosts,
-                       std::array<std::array<T, D>, D> matrix, int order = 1, std::size_t first = 0) {
-    const auto turn = [array, ghosts = std::move(ghosts), order, first](const std::array<std::array<T, D>, D>& m) mutable {
-        for (local_index row : ghosts) {
-            T* v = array[row].data() + first;
-            std::array<T, D * D> old{};
-            const std::size_t count = order == 1 ? D : D * D;
-            for (std::size_t k = 0; k < count; ++k) old[k] = v[k];
-            for (std::size_t k = 0; k < count; ++k) {
-                T sum{};
-                for (std::size_t a = 0; a < D; ++a) {
-                    if (order == 1) sum += m[k][a] * old[a];
-                    for (std::size_t b = 0; order == 2 && b < D; ++b) sum += m[k / D][a] * old[a * D + b] * m[k % D][b];
-                }
-                v[k] = sum;
-            }
-        }
-    };
-    auto back = matrix;
-    for (std::size_t i = 0; i < D; ++i)
-        for (std::size_t j = 0; j < D; ++j) back[i][j] = matrix[j][i];
-    exchange.on_arrival([turn, matrix]() mutable { turn(matrix); }, [turn, back]() mutable { turn(back); });
-}
 
 }  // namespace parhelion
