@@ -17,6 +17,17 @@ def test_heat_in_python_equals_the_serial_run(flavor, ranks):
     assert done.ok and f"{ranks} ranks" in output and "equal to the serial result" in output, output
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3, 6])
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_advection_on_triangles_equals_the_serial_run(flavor, ranks):
+    done, output = run_python(flavor, ranks, str(EXAMPLES / "advection.py"))
+    assert done.ok and f"{ranks} ranks: equal to the serial result" in output, output
+
+
+def test_the_advection_solver_is_as_short_as_it_is_said_to_be():
+    assert len((EXAMPLES / "advection.py").read_text().splitlines()) <= 60
+
+
 def compile_example(flavor, source, program):
     compiler = next((path for path in (flavor.mpi_home / "bin").glob("mpi[c+][x+][x+]") if path.is_file()), None)
     if compiler is None:
