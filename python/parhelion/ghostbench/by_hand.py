@@ -78,3 +78,12 @@ class Plain(ByHand):
         packed = [array[rows] for _, rows in self.sent]
         requests += [comm.Isend(rows, rank) for rows, (rank, _) in zip(packed, self.sent)]
         MPI.Request.Waitall(requests)
+
+
+class PlantedFault(Plain):
+    """Right but for one value on the last rank: shows that the checks notice. It runs only by name."""
+
+    def exchange(self) -> None:
+        super().exchange()
+        if self.comm.rank == self.comm.size - 1:
+            self.array[-1, -1] += 1
