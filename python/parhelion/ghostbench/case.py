@@ -61,7 +61,7 @@ class Case:
         return self.unique[self.unique // self.rows != self.comm.rank]
 
     @cached_property
-    def map(self) -> ph.GhostMap:
+    def map(self) -> "ph.GhostMap":
         """Collective the first time."""
         return ph.GhostMap.pull(self.rows, self.wanted, self.comm)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import parhelion as ph
 
 RANKS = (1, 2, 3, 4, 8)
-EXAMPLES = {1: 150, 2: 100, 3: 30, 4: 25, 8: 12}[COMM.size]
+EXAMPLES = {1: 120, 2: 80, 3: 24, 4: 20, 8: 10}[COMM.size]
 NUMBERS = ["int32", "int64", "float32", "float64", "complex128"]
 DTYPES = [*NUMBERS, "uint8", "bool", "S3", ">f8", [("id", "i8"), ("x", "f4", (2,))]]
 
