@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike
 
+    from .ghost_padded import PaddedGhostArray
     from .ghost_ragged import RaggedGhostArray
 
 
@@ -60,6 +61,8 @@ class GhostArray:
         alignment: int = 1,
     ) -> "PaddedGhostArray":  # fmt: skip
         """Rows with room for `most` entries, each with a size of its own in `sizes`, which travels along. Collective."""
+        from .ghost_padded import PaddedGhostArray
+
         return PaddedGhostArray(map, most, dtype, components, alignment=alignment)
 
     @staticmethod
@@ -263,7 +266,7 @@ class GhostArray:
         together where h5py is built for MPI, else rank after rank. Any other path: a folder with one file per rank, ghosts
         included. Raises on every rank when one cannot write.
         """
-        from .ghost_storage import save
+        from .ghost_files import save
 
         save(self, path)
 
@@ -273,49 +276,13 @@ class GhostArray:
 
         Raises ValueError on every rank when the file does not have the map's rows, or is no such file.
         """
-        from .ghost_storage import load
+        from .ghost_files import load
 
         return load(path, map)
 
     def __repr__(self) -> str:
         return (f"<{type(self).__name__}: rank {self._map.comm.rank}, {self._map.owned} owned rows, {self._map.ghosts} ghosts "
                 f"of {self._dtype} {self._shape}>")  # fmt: skip
-
-
-class PaddedGhostArray(GhostArray):
-    """Rows with room for `most` entries, of which each uses as many as `sizes` says. Made by `GhostArray.padded`."""
-
-    layout = "padded"
-
-    def __init__(
-        self, map: GhostMap, most: int, dtype: "DTypeLike" = "float64", components: "int | Sequence[int] | None" = None, *,
-        alignment: int = 1,
-    ) -> None:  # fmt: skip
-        self._map = _checked_map(map)
-        self._make(lambda: self._describe(dtype, components, most, alignment))
-        self.most = int(most)
-        self._array = self._rows_of(self._native.memory(), (self.most, *self._shape))
-        self._parts = (self._array[: map.owned], self._array[map.owned :])
-        self._sizes = np.ndarray((map.size,), np.int32, self._native.sizes_memory())
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Entries in each row, owned then ghosts, int32; a view that can be written. It travels with the rows."""
-        return self._sizes
-
-    def __getitem__(self, index: Any) -> np.ndarray:
-        """View of a row's entries, without the room behind them."""
-        row = self._row_number(index)
-        return self.array[row, : self._native.row_size(row)]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        """Puts entries into a row and sets its size. ValueError when there are more than `most`."""
-        row = self._row_number(index)
-        entries = np.asarray(value, self._dtype)
-        if entries.shape[1:] != self._shape or entries.ndim < 1 or len(entries) > self.most:
-            raise ValueError(f"entries of shape {entries.shape} do not fit a row of up to {self.most} entries of shape {self._shape}")
-        self.array[row, : len(entries)] = entries
-        self._sizes[row] = len(entries)
 
 
 def _checked_map(map: Any) -> GhostMap:

@@ -40,18 +40,34 @@ struct GhostExchange::Impl {
         in_use.reserve(arrays.size());
         for (const GhostRows& array : arrays) generations.push_back(array.generation());
     }
-    std::size_t first_changed() const {
+    // The first array for which it holds, or how many there are.
+    template <class Condition>
+    std::size_t first(Condition&& condition) const {
         std::size_t i = 0;
-        while (i < arrays.size() && arrays[i].generation() == generations[i] && !arrays[i].editing()) ++i;
+        while (i < arrays.size() && !condition(i)) ++i;
         return i;
     }
-    void require_fresh() const {
+    std::size_t first_changed() const {
+        return first([&](std::size_t i) { return arrays[i].generation() != generations[i]; });
+    }
+    std::size_t first_edited() const {
+        return first([&](std::size_t i) { return arrays[i].editing(); });
+    }
+    // That an array has changed is known to every rank; that it is being edited, to this one alone.
+    void require_fresh(Direction way, Reduction reduction = Reduction::replace) {
         if (under_way != nullptr) throw Error("this exchange is under way: end it before it begins again, or make a second one");
-        const std::size_t i = first_changed();
-        if (i == arrays.size()) return;
-        if (arrays[i].editing()) throw Error("array " + std::to_string(i) + " is being edited: compress it, then refresh the exchange");
-        throw Error("array " + std::to_string(i) + " has moved or changed its row sizes since this exchange was made: call refresh, "
-                    "on every rank");
+        if (const std::size_t i = first_changed(); i < arrays.size())
+            throw Error("array " + std::to_string(i) + " has moved or changed its row sizes since this exchange was made: call "
+                        "refresh, on every rank");
+        if (const std::size_t i = first_edited(); i < arrays.size()) {
+            keep_neighbors_going(way, reduction);
+            throw Error("array " + std::to_string(i) + " is being edited: compress it, then refresh the exchange");
+        }
+    }
+    // They may have begun already and would wait for ever. The rows as they were before the editing are still there.
+    void keep_neighbors_going(Direction way, Reduction reduction) {
+        if (way == Direction::forward) (*forward)();
+        else for_reverse().reverse(reduction);
     }
     Exchange& for_reverse() {
         for (const GhostRows& array : arrays)
@@ -89,11 +105,11 @@ struct GhostExchange::Impl {
         if (!hooks.empty()) finished();
     }
     void begin() {
-        require_fresh();
+        require_fresh(Direction::forward);
         begin_without_step(*forward, Direction::forward, Reduction::replace);
     }
     void begin_reverse(Reduction reduction) {
-        require_fresh();
+        require_fresh(Direction::reverse, reduction);
         Exchange& exchange = for_reverse();
         try {
             depart();
@@ -163,7 +179,7 @@ GhostExchange::Step GhostExchange::begin() {
 }
 
 void GhostExchange::operator()() {
-    impl_->require_fresh();
+    impl_->require_fresh(Direction::forward);
     (*impl_->forward)();
     if (impl_->hooks.empty()) return;
     impl_->direction = Direction::forward;

@@ -15,7 +15,8 @@ namespace parhelion {
 ///
 /// Construction is collective and fetches the sizes of ragged ghost rows. From then on a rank waits for its neighbors only.
 /// An array that has been compressed, rebound or refreshed since is noticed: the exchange is refused, on every rank, until
-/// `refresh`. The exchange keeps the arrays alive. Between begin and end the rules of Exchange hold.
+/// `refresh`. One that is being edited is refused by the ranks that edit it; the others get its rows as they were before.
+/// The exchange keeps the arrays alive. Between begin and end the rules of Exchange hold.
 /// Errors: arrays of different maps or under edit; see Exchange.
 ///
 ///     GhostExchange exchange{{velocity, neighbors}};

@@ -88,6 +88,31 @@ def test_ragged_rows_do_not_move_under_an_exchange():
     array.compress()
 
 
+def test_a_rank_that_edits_alone_is_told_so_and_the_others_get_the_rows_of_before():
+    array = filled(ring(), "ragged")
+    exchange, before = ph.GhostExchange(array), array.values.copy()
+    editor = RANK == SIZE - 1
+    if editor:
+        array.edit()
+    for run in (exchange, exchange.begin):
+        try:
+            step = run()
+            told = ""
+        except ValueError as error:
+            told, step = str(error), None
+        assert ("being edited" in told) == editor
+        if step is not None:
+            step.end()
+    assert editor or np.array_equal(array.values, before)
+    refused(ValueError, ph.GhostExchange, array, says="being edited")
+    if not editor:
+        array.edit()
+    array.compress()
+    exchange.refresh()
+    exchange()
+    assert np.array_equal(array.values, before)
+
+
 def test_dlpack_shows_the_same_memory():
     array = filled(ring())
     view = np.from_dlpack(array)
