@@ -14,5 +14,7 @@ void bind_pattern(nanobind::module_& module);
 void bind_field(nanobind::module_& module);
 void bind_transports(nanobind::module_& module);
 void bind_exchange(nanobind::module_& module);
+void bind_ghost_rows(nanobind::module_& module);
+void bind_ghost_exchange(nanobind::module_& module);
 
 }  // namespace parhelion::python

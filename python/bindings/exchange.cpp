@@ -14,34 +14,16 @@ using namespace nb::literals;
 namespace parhelion::python {
 namespace {
 
-// An exchange under way, which it keeps alive.
-struct Step {
-    nb::object owner;
-    PythonExchange* exchange;
-    long number;
-
-    bool ended() const { return !exchange->under_way() || exchange->begun() != number; }
-    void end() const {
-        if (ended()) throw Error("this step has ended: end a step once");
-        exchange->end();
+class PythonExchange final : public PythonExchangeOf<Exchange> {
+public:
+    PythonExchange(const Pattern& pattern, std::vector<Field> fields, const std::string& transport, double timeout_s,
+                   nb::object arrays)
+        : PythonExchangeOf(std::move(arrays)) {
+        nb::gil_scoped_release unlocked;
+        exchange_ = std::make_unique<Exchange>(pattern, std::move(fields), ExchangeOptions{transport, timeout_s});
     }
 };
-
-using Self = nb::handle_t<PythonExchange>;
-
-PythonExchange& of(Self self) { return *nb::inst_ptr<PythonExchange>(self); }
-
-Step step_of(Self self) { return {nb::borrow(self), &of(self), of(self).begun()}; }
-
-Step begin(Self self) {
-    of(self).begin();
-    return step_of(self);
-}
-
-Step begin_reverse(Self self, const std::string& reduction) {
-    of(self).begin_reverse(reduction);
-    return step_of(self);
-}
+using Methods = ExchangeMethods<PythonExchange>;
 
 Direction parse_direction(const std::string& name) {
     if (name == "forward") return Direction::forward;
@@ -49,15 +31,7 @@ Direction parse_direction(const std::string& name) {
     throw Error("unknown direction '" + name + "': use forward or reverse");
 }
 
-// Python's collector sees what an exchange holds. It must not take it away while messages may be under way.
 // Py_VISIT wants the names `visit` and `arg`.
-int traverse_exchange(PyObject* self, visitproc visit, void* arg) {
-    Py_VISIT(Py_TYPE(self));
-    if (!nb::inst_ready(self)) return 0;
-    Py_VISIT(nb::inst_ptr<PythonExchange>(self)->arrays().ptr());
-    return 0;
-}
-
 int traverse_step(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
     if (!nb::inst_ready(self)) return 0;
@@ -65,7 +39,7 @@ int traverse_step(PyObject* self, visitproc visit, void* arg) {
     return 0;
 }
 
-PyType_Slot exchange_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_exchange)}, {0, nullptr}};
+PyType_Slot exchange_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Methods::traverse)}, {0, nullptr}};
 PyType_Slot step_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_step)}, {0, nullptr}};
 
 void bind_step(nb::module_& module) {
@@ -86,7 +60,7 @@ void bind_exchange(nb::module_& module) {
         .def(nb::init<const Pattern&, std::vector<Field>, const std::string&, double, nb::object>(), "pattern"_a,
              "fields"_a, "transport"_a, "timeout_s"_a, "arrays"_a)
         .def("__call__", &PythonExchange::run, "Fills every ghost with its owner's value: begin and end.")
-        .def("begin", &begin,
+        .def("begin", &Methods::begin,
              "Starts filling the ghosts and returns while messages travel.\n\n"
              "Until the step ends, owned cells must not be written and ghosts not touched.\n\n"
              "    with exchange.begin():\n"
@@ -95,7 +69,7 @@ void bind_exchange(nb::module_& module) {
              "Combines every ghost's value into its owner's: sum, min, max, replace, bit_and or bit_or.\n\n"
              "The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values, except with the\n"
              "staged algorithm. TypeError where the elements cannot be combined so.")
-        .def("begin_reverse", &begin_reverse, "reduction"_a = "sum",
+        .def("begin_reverse", &Methods::begin_reverse, "reduction"_a = "sum",
              "Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must not be touched and ghosts\n"
              "not be written.")
         .def("end", &PythonExchange::end, "Ends what `begin` or `begin_reverse` started; waits for the neighbors.")

@@ -6,47 +6,149 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
+#include "parhelion/core/error.hpp"
 #include "parhelion/exchange/exchange.hpp"
 
 namespace parhelion::python {
 
-/// Called with the interpreter's lock, which it gives away while it packs and waits. Only one thread may be inside: the
-/// lock makes `busy_` safe, which turns a second one away.
-class PythonExchange {
+/// What a step of any exchange needs of it.
+class AnyExchange {
 public:
-    PythonExchange(const Pattern& pattern, std::vector<Field> fields, const std::string& transport, double timeout_s,
-                   nanobind::object arrays);
-    PythonExchange(const PythonExchange&) = delete;
-    PythonExchange& operator=(const PythonExchange&) = delete;
-
-    /// Messages under way still read and write the arrays: then exchange and arrays stay until the process ends.
-    ~PythonExchange();
-
-    void run();
-    void reverse(const std::string& reduction);
-    void begin();
-    void begin_reverse(const std::string& reduction);
-    void end();
-
-    bool under_way() const { return exchange_->under_way(); }
+    virtual ~AnyExchange() = default;
+    virtual bool under_way() const = 0;
+    virtual void end() = 0;
     /// Tells the exchanges of one object apart: how many have begun.
     long begun() const { return begun_; }
-    const Exchange& exchange() const { return *exchange_; }
-    const nanobind::object& arrays() const { return arrays_; }
 
-private:
-    class Inside;
-    nanobind::object arrays_;
-    std::unique_ptr<Exchange> exchange_;
-    std::optional<Exchange::Step> step_;
+protected:
     long begun_ = 0;
-    bool busy_ = false;
-    bool failed_ = false;
 };
 
 /// The name of a reduction as Python spells it. Throws Error naming the choices.
 Reduction parse_reduction(const std::string& name);
+
+/// Called with the interpreter's lock, which it gives away while it packs and waits. Only one thread may be inside: the
+/// lock makes `busy_` safe, which turns a second one away.
+template <class Native>
+class PythonExchangeOf : public AnyExchange {
+public:
+    PythonExchangeOf(const PythonExchangeOf&) = delete;
+    PythonExchangeOf& operator=(const PythonExchangeOf&) = delete;
+
+    /// Messages under way still read and write the arrays: then exchange and arrays stay until the process ends.
+    ~PythonExchangeOf() override {
+        if (!failed_ && (!exchange_ || !exchange_->under_way())) return;
+        new std::optional<typename Native::Step>(std::move(step_));
+        static_cast<void>(exchange_.release());
+        static_cast<void>(arrays_.release());
+    }
+
+    void run() {
+        guarded([&] { (*exchange_)(); });
+    }
+    void reverse(const std::string& reduction) {
+        const Reduction how = parse_reduction(reduction);
+        guarded([&] { exchange_->reverse(how); });
+    }
+    void begin() {
+        guarded([&] { step_.emplace(exchange_->begin()); });
+        ++begun_;
+    }
+    void begin_reverse(const std::string& reduction) {
+        const Reduction how = parse_reduction(reduction);
+        guarded([&] { step_.emplace(exchange_->begin_reverse(how)); });
+        ++begun_;
+    }
+    void end() override {
+        guarded([&] { exchange_->end(); });
+        step_.reset();
+    }
+
+    bool under_way() const override { return exchange_->under_way(); }
+    const Native& exchange() const { return *exchange_; }
+    const nanobind::object& arrays() const { return arrays_; }
+
+protected:
+    explicit PythonExchangeOf(nanobind::object arrays) : arrays_(std::move(arrays)) {}
+
+    /// Marks the exchange as used by this thread and lets other Python threads run meanwhile. A mistake of the caller changes
+    /// nothing; after any other error, messages may still arrive.
+    template <class Function>
+    void guarded(Function&& function) {
+        if (busy_) throw Error("another thread is using this exchange: give each thread an Exchange of its own");
+        if (failed_) throw Error("this exchange has failed before: make a new one", ErrorKind::communication);
+        const Inside inside(busy_);
+        try {
+            function();
+        } catch (const Error& error) {
+            failed_ = error.kind() != ErrorKind::value && error.kind() != ErrorKind::type;
+            throw;
+        }
+    }
+
+    nanobind::object arrays_;
+    std::unique_ptr<Native> exchange_;
+
+private:
+    class Inside {
+    public:
+        explicit Inside(bool& busy) : busy_(busy) {
+            busy_ = true;
+            state_ = PyEval_SaveThread();
+        }
+        ~Inside() {
+            PyEval_RestoreThread(state_);
+            busy_ = false;
+        }
+        Inside(const Inside&) = delete;
+        Inside& operator=(const Inside&) = delete;
+
+    private:
+        bool& busy_;
+        PyThreadState* state_;
+    };
+
+    std::optional<typename Native::Step> step_;
+    bool busy_ = false;
+    bool failed_ = false;
+};
+
+/// An exchange under way, which it keeps alive.
+struct Step {
+    nanobind::object owner;
+    AnyExchange* exchange;
+    long number;
+
+    bool ended() const { return !exchange->under_way() || exchange->begun() != number; }
+    void end() const {
+        if (ended()) throw Error("this step has ended: end a step once");
+        exchange->end();
+    }
+};
+
+/// The methods that every exchange has.
+template <class Exchange>
+struct ExchangeMethods {
+    using Self = nanobind::handle_t<Exchange>;
+    static Exchange& of(Self self) { return *nanobind::inst_ptr<Exchange>(self); }
+    static Step begin(Self self) {
+        of(self).begin();
+        return {nanobind::borrow(self), &of(self), of(self).begun()};
+    }
+    static Step begin_reverse(Self self, const std::string& reduction) {
+        of(self).begin_reverse(reduction);
+        return {nanobind::borrow(self), &of(self), of(self).begun()};
+    }
+    // Python's collector sees what an exchange holds. It must not take it away while messages may be under way.
+    // Py_VISIT wants the names `visit` and `arg`.
+    static int traverse(PyObject* self, visitproc visit, void* arg) {
+        Py_VISIT(Py_TYPE(self));
+        if (!nanobind::inst_ready(self)) return 0;
+        Py_VISIT(nanobind::inst_ptr<Exchange>(self)->arrays().ptr());
+        return 0;
+    }
+};
 
 }  // namespace parhelion::python

@@ -12,6 +12,9 @@ from .errors import (
 )
 from .exchange import Exchange as Exchange
 from .fields import Field as Field
+from .ghost_array import GhostArray as GhostArray
+from .ghost_exchange import GhostExchange as GhostExchange, fill_ghosts as fill_ghosts
+from .ghost_map import GhostMap as GhostMap
 from .indexed import IndexedDomain as IndexedDomain, read_partition as read_partition
 from .pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern, load_pattern as load_pattern
 

@@ -236,3 +236,137 @@ class Exchange:
 
     def messages_sent(self, direction: str = 'forward') -> int:
         """Messages that this rank sends to other ranks in one exchange. Local."""
+
+class GhostMap:
+    def __init__(self, domain: IndexedDomain) -> None: ...
+
+    @staticmethod
+    def push(owners: IndexedDomain, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ranks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> GhostMap: ...
+
+    @property
+    def domain(self) -> IndexedDomain: ...
+
+    @property
+    def pattern(self) -> Pattern: ...
+
+class RowLayout:
+    def __init__(self, kind: str, element: str, components: int, width: int, alignment: int) -> None: ...
+
+    def check(self) -> None: ...
+
+    @property
+    def stride(self) -> int: ...
+
+class GhostRows:
+    """Rows of owned cells, then ghosts, as bytes."""
+
+    def __init__(self, map: GhostMap, layout: RowLayout) -> None: ...
+
+    @staticmethod
+    def over(map: GhostMap, layout: RowLayout, owned: int, owned_stride: int, ghosts: int, ghost_stride: int) -> GhostRows: ...
+
+    @staticmethod
+    def ragged(map: GhostMap, layout: RowLayout, sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], entries: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> GhostRows: ...
+
+    def memory(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]: ...
+
+    def sizes_memory(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]: ...
+
+    def sizes(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]: ...
+
+    def starts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]: ...
+
+    def row_size(self, row: int) -> int: ...
+
+    def row_start(self, row: int) -> int: ...
+
+    def edit(self) -> None: ...
+
+    def set_row(self, row: int, entries: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def set_all(self, sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], entries: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def edited_row(self, row: int) -> bytes: ...
+
+    def compress(self) -> None: ...
+
+    def rebind(self, owned: int, owned_stride: int, ghosts: int, ghost_stride: int) -> None: ...
+
+    @property
+    def editing(self) -> bool: ...
+
+    @property
+    def generation(self) -> int: ...
+
+class GhostExchange:
+    def __init__(self, rows: Sequence[GhostRows], transport: str, timeout_s: float, arrays: object) -> None: ...
+
+    def __call__(self) -> None:
+        """Fills every ghost row with its owner's: begin and end."""
+
+    def begin(self) -> Step:
+        """
+        Starts filling the ghosts and returns while messages travel.
+
+        Until the step ends, owned rows must not be written and ghosts not touched.
+
+            with exchange.begin():
+                update_interior(u)
+        """
+
+    def reverse(self, reduction: str = 'sum') -> None:
+        """
+        Combines every ghost row into its owner's: sum, min, max, replace, bit_and or bit_or.
+
+        The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values. Padded rows are
+        combined in all their room; their sizes stay, and their first reverse exchange is collective. TypeError where the
+        elements cannot be combined so.
+        """
+
+    def begin_reverse(self, reduction: str = 'sum') -> Step:
+        """
+        Starts `reverse`. Until the step ends, owned rows that others hold as ghosts must not be touched and ghosts
+        not be written.
+        """
+
+    def end(self) -> None:
+        """Ends what `begin` or `begin_reverse` started; waits for the neighbors."""
+
+    def refresh(self) -> None:
+        """
+        Fetches the sizes of ragged ghost rows anew, and takes the arrays' memory as it is now. Collective.
+
+        ValueError on every rank while an array is being edited, or when rows must move of which views exist.
+        """
+
+    def run_many(self, times: int) -> None:
+        """
+        So many exchanges without Python in between: what it saves is what Python costs.
+        """
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it has begun and not ended."""
+
+    @property
+    def stale(self) -> bool:
+        """
+        Whether an array has moved or changed its row sizes since the last `refresh`.
+        """
+
+    @property
+    def kept_alive(self, /) -> Any:
+        """What it keeps alive: the arrays as passed."""
+
+    @property
+    def transport(self) -> str:
+        """Name of what moves the rows, such as 'shared' or 'mpi_persistent'."""
+
+    def explain(self) -> str:
+        """What was chosen for which neighbor and why, in a few lines."""
+
+    def bytes_sent(self) -> int:
+        """Bytes that this rank sends to other ranks in one exchange. Local."""
+
+    def messages_sent(self) -> int:
+        """Messages that this rank sends to other ranks in one exchange. Local."""

@@ -42,11 +42,40 @@ void add_cells(Program& program, const Field& field, const CellsLayout& from, co
     });
 }
 
+int base_of(const Plan& plan, int f, bool ghosts) { return plan.first_base[static_cast<std::size_t>(f)] + (ghosts ? 1 : 0); }
+
+// Rows of different sizes between a ragged field and its part of the message, which begins at `offset`.
+void add_rows(Program& program, const Plan& plan, int f, const Selection& side, byte_count entries, bool ghosts, Into into,
+              byte_count offset) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const int base = base_of(plan, f, ghosts);
+    RunsOp op{into == Into::message ? base : 0, into == Into::message ? 0 : base, {}, field.element.scalar};
+    for (byte_count k = 0; k < entries; ++k) {
+        const RowSpan row = row_span(plan, field, side.cells[static_cast<std::size_t>(k)]);
+        op.add(into == Into::message ? Run{row.first, offset, row.bytes} : Run{offset, row.first, row.bytes});
+        offset += row.bytes;
+    }
+    program.add(std::move(op));
+}
+
+// Rows of this rank that are its own ghosts, or the other way round.
+void add_straight_rows(Program& program, const Plan& plan, int f, const Selection& from, const Selection& to,
+                       byte_count entries, bool from_ghosts) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    RunsOp op{base_of(plan, f, from_ghosts), base_of(plan, f, !from_ghosts), {}, field.element.scalar};
+    for (std::size_t k = 0; k < static_cast<std::size_t>(entries); ++k) {
+        const RowSpan source = row_span(plan, field, from.cells[k]);
+        op.add({source.first, row_span(plan, field, to.cells[k]).first, source.bytes});
+    }
+    program.add(std::move(op));
+}
+
 }  // namespace
 
 void add_side_of_cells(Program& program, const Plan& plan, int f, const Selection& side, byte_count entries, bool ghosts,
                        Into into, byte_count begin, bool keep_order) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    if (field.ragged()) return add_rows(program, plan, f, side, entries, ghosts, into, begin);
     const CellsLayout mine = cells_in_field(plan, f, side, ghosts);
     const CellsLayout message{0, begin, bytes_per_cell(field), field.element.size, nullptr};
     if (into == Into::message) add_cells(program, field, mine, message, entries, keep_order);
@@ -87,6 +116,17 @@ byte_count total_bytes(const Plan& plan, const Selection& side, byte_count entri
     return total;
 }
 
+void repeat_rows(Program& program, const Plan& plan, int f, const Link& link) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    RunsOp op{base_of(plan, f, true), base_of(plan, f, true), {}, field.element.scalar};
+    auto entry = static_cast<std::size_t>(link.receive_unique);
+    for (local_index first : link.receive_duplicate_of) {
+        const RowSpan source = row_span(plan, field, link.receive.cells[static_cast<std::size_t>(first)]);
+        op.add({source.first, row_span(plan, field, link.receive.cells[entry++]).first, source.bytes});
+    }
+    program.add(std::move(op));
+}
+
 void repeat_cells(Program& program, const Plan& plan, int f, const Link& link) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const CellsLayout ghosts = cells_in_field(plan, f, link.receive, true);
@@ -119,7 +159,8 @@ void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
 Program compile_repeat(const Plan& plan, const Link& link) {
     Program program;
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
-        plan.pattern->indexed() ? repeat_cells(program, plan, f, link) : repeat_boxes(program, plan, f, link);
+        if (plan.fields[static_cast<std::size_t>(f)].ragged()) repeat_rows(program, plan, f, link);
+        else plan.pattern->indexed() ? repeat_cells(program, plan, f, link) : repeat_boxes(program, plan, f, link);
     return program;
 }
 
@@ -159,7 +200,9 @@ Program compile_straight(const Plan& from_plan, const Selection& from, const Pla
     for (int f = 0; f < static_cast<int>(from_plan.fields.size()); ++f) {
         const Field& from_field = from_plan.fields[static_cast<std::size_t>(f)];
         const Field& to_field = to_plan.fields[static_cast<std::size_t>(f)];
-        if (dimensions == 0)
+        if (from_field.ragged())
+            add_straight_rows(program, from_plan, f, from, to, entries, keep_order);  // within one plan only
+        else if (dimensions == 0)
             add_cells(program, from_field, cells_in_field(from_plan, f, from, keep_order),
                       cells_in_field(to_plan, f, to, !keep_order), entries, keep_order);
         for (std::size_t k = 0; dimensions > 0 && k < static_cast<std::size_t>(entries); ++k) {

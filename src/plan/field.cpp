@@ -60,7 +60,7 @@ Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts, l
 
 std::string to_string(const Field& field) {
     std::string text = to_string(field.element) + " × " + std::to_string(field.components);
-    if (field.indexed) return text + ", indexed";
+    if (field.indexed) return text + (field.ragged() ? ", ragged" : ", indexed");
     text += ", halo";
     for (int d = 0; d < max_dimensions; ++d)
         text.append(" ").append(std::to_string(field.halo.lower[d])).append("/").append(std::to_string(field.halo.upper[d]));

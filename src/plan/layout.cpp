@@ -57,8 +57,18 @@ StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element eleme
 
 byte_count bytes_per_cell(const Field& field) { return byte_count{field.components} * field.element.size; }
 
+RowSpan row_span(const Plan& plan, const Field& field, local_index cell) {
+    const bool ghost = cell >= plan.pattern->owned;
+    return (*field.blocks[ghost].rows)[static_cast<std::size_t>(ghost ? cell - plan.pattern->owned : cell)];
+}
+
 byte_count message_bytes(const Plan& plan, int f, const Selection& side, byte_count entries) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    if (field.ragged()) {
+        byte_count bytes = 0;
+        for (byte_count k = 0; k < entries; ++k) bytes += row_span(plan, field, side.cells[static_cast<std::size_t>(k)]).bytes;
+        return bytes;
+    }
     if (plan.pattern->indexed()) return entries * bytes_per_cell(field);
     byte_count cells = 0;
     for (byte_count k = 0; k < entries; ++k)

@@ -41,7 +41,7 @@ byte_count points(const BoxLayout& layout) {
 // sides, though strides differ.
 byte_count lines_of(const Side& side, int f) {
     const byte_count size = side.plan.fields[static_cast<std::size_t>(f)].element.size;
-    if (side.plan.pattern->indexed()) return side.entries * std::max(line, bytes_per_cell(side.plan.fields[static_cast<std::size_t>(f)]));
+    if (side.plan.pattern->indexed()) return std::max(side.entries * line, message_bytes(side.plan, f, side.selection, side.entries));
     const auto order = side.order(f);
     byte_count total = 0;
     for (byte_count k = 0; k < side.entries; ++k) {

@@ -32,6 +32,21 @@ bool has_cells(const Pattern& pattern, std::size_t block) {
     return !pattern.blocks[block].empty();
 }
 
+void check_rows(const Pattern& pattern, const Field& field, const std::string& name) {
+    if (!pattern.indexed()) throw Error(name + " has ragged rows, which Cartesian domains do not have: use an IndexedDomain");
+    const byte_count entry = bytes_per_cell(field);
+    for (std::size_t b = 0; b < 2; ++b) {
+        const auto cells = static_cast<std::size_t>(b == 0 ? pattern.owned : pattern.ghosts);
+        if (field.blocks[b].rows == nullptr || field.blocks[b].rows->size() != cells)
+            throw Error(name + " does not tell the sizes of " + std::to_string(cells) + (b == 0 ? " owned rows" : " ghost rows") +
+                        ": give a RowSpan for each");
+        for (const RowSpan& row : *field.blocks[b].rows)
+            if (row.first < 0 || row.bytes < 0 || row.bytes % entry != 0)
+                throw Error(name + " has a row of " + std::to_string(row.bytes) + " bytes, which is no number of entries of " +
+                            std::to_string(entry) + " bytes");
+    }
+}
+
 void check_field(const Pattern& pattern, const Field& field, std::size_t number) {
     const std::string name = "field " + std::to_string(number) + " (" + to_string(field) + ")";
     if (field.element.size < 1) throw Error(name + " has elements of no size: use element_of<T>() or parse_element", ErrorKind::type);
@@ -47,6 +62,7 @@ void check_field(const Pattern& pattern, const Field& field, std::size_t number)
     if (field.blocks.size() != blocks)
         throw Error(name + " has " + std::to_string(field.blocks.size()) + " blocks and the pattern " + std::to_string(blocks));
     check_halo(pattern, field, name);
+    if (field.ragged()) check_rows(pattern, field, name);
     for (std::size_t b = 0; b < blocks; ++b)
         if (field.blocks[b].first == nullptr && has_cells(pattern, b))
             throw Error(name + " is a null pointer: allocate it before the exchange is made");
@@ -56,7 +72,7 @@ std::uint64_t fingerprint(const Pattern& pattern, const std::vector<Field>& fiel
     Hash hash;
     hash.add(options).add(pattern.dimensions).add(pattern.stages.size()).add(fields.size());
     for (const Field& field : fields) {
-        hash.add(field.element.scalar).add(field.element.size).add(field.components).add(field.indexed);
+        hash.add(field.element.scalar).add(field.element.size).add(field.components).add(field.indexed).add(field.ragged());
         hash.add_range(field.halo.lower).add_range(field.halo.upper);
     }
     return hash.value();

@@ -107,20 +107,23 @@ byte_count count_runs(const IndexedOp& op) {
     return runs;
 }
 
+}  // namespace
+
+void RunsOp::add(const Run& next) {
+    if (next.bytes == 0) return;
+    if (!runs.empty() && runs.back().src + runs.back().bytes == next.src && runs.back().dst + runs.back().bytes == next.dst)
+        runs.back().bytes += next.bytes;
+    else
+        runs.push_back(next);
+}
+
+namespace {
+
 RunsOp as_runs(const IndexedOp& op, byte_count expected) {
-    RunsOp result{op.src_base, op.dst_base, {}};
+    RunsOp result{op.src_base, op.dst_base, {}, op.scalar};
     result.runs.reserve(static_cast<std::size_t>(expected));
-    for (byte_count k = 0; k < op.count; ++k) {
-        const Run next{op.src + at(op.src_list, k) * op.src_stride, op.dst + at(op.dst_list, k) * op.dst_stride, op.width};
-        if (!result.runs.empty()) {
-            Run& last = result.runs.back();
-            if (last.src + last.bytes == next.src && last.dst + last.bytes == next.dst) {
-                last.bytes += next.bytes;
-                continue;
-            }
-        }
-        result.runs.push_back(next);
-    }
+    for (byte_count k = 0; k < op.count; ++k)
+        result.add({op.src + at(op.src_list, k) * op.src_stride, op.dst + at(op.dst_list, k) * op.dst_stride, op.width});
     return result;
 }
 

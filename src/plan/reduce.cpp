@@ -54,6 +54,11 @@ void visit(const IndexedOp& op, std::byte* dst, const std::byte* src, Combine&& 
              src + (op.src_list ? op.src_list[k] : k) * op.src_stride, op.width);
 }
 
+template <class Combine>
+void visit(const RunsOp& op, std::byte* dst, const std::byte* src, Combine&& row) {
+    for (const Run& run : op.runs) row(dst + run.dst, src + run.src, run.bytes);
+}
+
 template <class T, class Operation, class Op>
 void apply(const Op& op, std::byte* dst, const std::byte* src) {
     visit(op, dst, src, [](std::byte* to, const std::byte* from, byte_count bytes) {
@@ -75,10 +80,20 @@ void apply_to(const Op& op, std::byte* dst, const std::byte* src, Reduction redu
     }
 }
 
+// Runs tell their places from the bases themselves.
+template <class Op>
+byte_count first_source(const Op& op) { return op.src; }
+template <class Op>
+byte_count first_destination(const Op& op) { return op.dst; }
+template <>
+byte_count first_source(const RunsOp&) { return 0; }
+template <>
+byte_count first_destination(const RunsOp&) { return 0; }
+
 template <class Op>
 void reduce_op(const Op& op, Bases src_bases, Bases dst_bases, Reduction reduction) {
-    std::byte* dst = dst_bases[op.dst_base] + op.dst;
-    const std::byte* src = src_bases[op.src_base] + op.src;
+    std::byte* dst = dst_bases[op.dst_base] + first_destination(op);
+    const std::byte* src = src_bases[op.src_base] + first_source(op);
     if (reduction == Reduction::replace)
         return visit(op, dst, src, [](std::byte* to, const std::byte* from, byte_count bytes) {
             std::memcpy(to, from, static_cast<std::size_t>(bytes));
@@ -114,6 +129,7 @@ bool supports(Reduction reduction, Scalar scalar) {
 void reduce(const Program& program, Bases src, Bases dst, Reduction reduction) {
     for (const StridedOp& op : program.strided) reduce_op(op, src, dst, reduction);
     for (const IndexedOp& op : program.indexed) reduce_op(op, src, dst, reduction);
+    for (const RunsOp& op : program.runs) reduce_op(op, src, dst, reduction);
 }
 
 }  // namespace parhelion

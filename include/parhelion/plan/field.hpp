@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,19 @@ namespace parhelion {
 /// C: last dimension contiguous, components last. Fortran: first dimension contiguous, components slowest.
 enum class Order : std::uint8_t { c, fortran };
 
+/// A row of a ragged field: bytes from the first one of its block, and how many.
+struct RowSpan {
+    byte_count first = 0, bytes = 0;
+    friend bool operator==(const RowSpan&, const RowSpan&) = default;
+};
+using RowSpans = std::vector<RowSpan>;
+
 /// Where the cells of one block are. Strides in bytes, one per dimension (indexed: only the first).
 struct BlockView {
     std::byte* first = nullptr;  ///< first owned cell (structured); first owned cell or first ghost (indexed)
     std::array<byte_count, max_dimensions> strides{};
     byte_count component_stride = 0;  ///< between components of a cell; 0: the field's
+    std::shared_ptr<const RowSpans> rows = {};  ///< ragged: one per cell, whose size may differ from the others'; else null
 };
 
 /// One field: what its elements are and where they lie. It owns nothing: the arrays must outlive every exchange that
@@ -31,6 +40,8 @@ struct Field {
     bool indexed = false;
     std::vector<BlockView> blocks;    ///< one per block (structured); owned, ghosts (indexed)
 
+    /// Cells are rows of different sizes, told by `BlockView::rows` (indexed fields only).
+    bool ragged() const { return !blocks.empty() && blocks.front().rows != nullptr; }
     byte_count stride_of_components(std::size_t block) const {
         return blocks[block].component_stride != 0 ? blocks[block].component_stride : component_stride;
     }

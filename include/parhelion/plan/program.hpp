@@ -44,6 +44,10 @@ struct Run {
 struct RunsOp {
     int src_base = 0, dst_base = 0;
     std::vector<Run> runs;
+    Scalar scalar = Scalar::bytes;
+
+    /// Appends a run, or prolongs the last one where both sides continue it.
+    void add(const Run& next);
 };
 
 /// Copies from one set of bases (arrays, or a message) to another. Ops of an equal kind keep their order.
@@ -60,6 +64,9 @@ struct Program {
     void add(const StridedOp& op);
     /// Takes the op as runs or as one strided copy where that is faster. `lists` must outlive the program.
     void add(const IndexedOp& op);
+    void add(RunsOp op) {
+        if (!op.runs.empty()) runs.push_back(std::move(op));
+    }
     /// As it is: for reductions, whose order is part of the result.
     void add_plain(const IndexedOp& op) {
         if (op.count > 0) indexed.push_back(op);  // an empty list may belong to an array that is not there
@@ -75,7 +82,7 @@ Program inverse(const Program& program);
 void run(const Program& program, Bases src, Bases dst);
 
 /// Combines instead of copying: destination = destination ⊕ source, op after op, in order.
-/// The program must hold only strided and plain indexed ops of scalars for which `supports` holds.
+/// The program must hold only strided, plain indexed and ragged ops of scalars for which `supports` holds.
 void reduce(const Program& program, Bases src, Bases dst, Reduction reduction);
 
 /// Whether values of this scalar can be combined so (opaque bytes only replace, complex numbers have no order).

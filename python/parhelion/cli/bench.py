@@ -8,6 +8,7 @@ from .lazy import LazyGroup
 
 BENCHMARKS = {
     "halo": (".bench_halo", "halo", "Halo exchange of a structured grid beside hand-written MPI."),
+    "ghosts": (".bench_ghosts", "ghosts", "Row arrays with ghosts from Python, the published way beside."),
     "gather": (".bench_gather", "gather", "Index-map gather on partitioned meshes beside hand-written MPI."),
 }
 

@@ -1,7 +1,10 @@
 """Starting ranks: which builds there are, and how each MPI wants its ``mpiexec`` called.
 
-Pure Python without heavy imports: neither MPI nor NumPy is loaded here.
+Pure Python without heavy imports: neither MPI nor NumPy is loaded here. Every rank imports this to find its flavor; what starts
+processes comes when it is used.
 """
+
+import importlib
 
 from .cores import usable_cores
 from .flavor import (
@@ -14,8 +17,6 @@ from .flavor import (
     load_flavor,
 )
 from .inside import inside_launcher
-from .process import Completed, run_command
-from .run import run
 
 __all__ = [
     "Completed",
@@ -31,3 +32,13 @@ __all__ = [
     "run_command",
     "usable_cores",
 ]
+
+_LATER = {"Completed": "process", "run_command": "process", "run": "run"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = value
+    return value

@@ -41,6 +41,7 @@ class Launch(Struct, tag="launch"):
     hosts: list[Any] = field(default_factory=list)
     cvars: Any = None
     flavor: Any = None
+    imports: Any = None
 
 
 class Plan(Struct, tag="plan"):

@@ -56,6 +56,8 @@ std::string private_field(const Plan& plan) {
         for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) {
             const bool used = plan.pattern->indexed() ? (b == 0 ? plan.pattern->owned : plan.pattern->ghosts) > 0
                                                       : !plan.pattern->blocks[b].empty();
+            if (plan.fields[f].ragged())
+                return "field " + std::to_string(f) + " has ragged rows, whose places a neighbor does not know";
             if (used && !find_node_shared(plan.fields[f].blocks[b].first))
                 return "field " + std::to_string(f) + " is not in node-shared memory (make_array, zeros or NodeAllocator give such arrays)";
         }

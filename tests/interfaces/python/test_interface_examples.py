@@ -17,6 +17,26 @@ def test_heat_in_python_equals_the_serial_run(flavor, ranks):
     assert done.ok and f"{ranks} ranks" in output and "equal to the serial result" in output, output
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3, 6])
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_advection_on_triangles_equals_the_serial_run(flavor, ranks):
+    done, output = run_python(flavor, ranks, str(EXAMPLES / "advection.py"))
+    assert done.ok and f"{ranks} ranks: equal to the serial result" in output, output
+
+
+def test_the_advection_solver_is_as_short_as_it_is_said_to_be():
+    assert len((EXAMPLES / "advection.py").read_text().splitlines()) <= 60
+
+
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_the_page_on_ghost_arrays_shows_what_its_program_prints(flavor, tmp_path):
+    page = (ROOT / "docs" / "ghost-arrays.md").read_text()
+    (tmp_path / "rows.py").write_text(page.split("```python\n")[1].split("```")[0])
+    shown = page.split("```console\n")[1].split("```")[0].splitlines()[1:]
+    done, output = run_python(flavor, 2, str(tmp_path / "rows.py"))
+    assert done.ok and [line.rstrip() for line in output.splitlines()] == shown, output
+
+
 def compile_example(flavor, source, program):
     compiler = next((path for path in (flavor.mpi_home / "bin").glob("mpi[c+][x+][x+]") if path.is_file()), None)
     if compiler is None:

@@ -11,6 +11,7 @@ from ...records.results import results
 from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..output import Output
 from .messages import exit_text
+from .ghosts_table import print_ghosts
 from .table import print_results
 
 
@@ -24,6 +25,8 @@ def finish(record: Record, output: Output) -> int:
 def show(record: Record, output: Output) -> None:
     """Print the results, and what went wrong."""
     print_results(output.console, record, results(record.cases))
+    if record.run.benchmark == "ghosts":
+        print_ghosts(output.console, record)
     for end in failed(record):
         _explain(output, end)
 

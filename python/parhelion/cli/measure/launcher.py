@@ -12,6 +12,7 @@ import msgspec
 
 from ...launch import Flavor, default_flavor, flavors, inside_launcher
 from ...launch.inside import Rank
+from ...launch.threads import single_threaded
 from ..errors import BAD_INPUT, BadInput
 from .contenders import built_contenders
 from .measurement import Measurement
@@ -25,28 +26,39 @@ class Starter(Protocol):
 
     def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks: ...
 
+    def notes(self, ranks: int) -> list[str]:
+        """What the user should know of how so many ranks are started."""
+        ...
+
 
 class OwnLauncher:
     """Starts the ranks with the flavor's `mpiexec`."""
 
-    def __init__(self, flavor: Flavor, bind: bool) -> None:
-        self.flavor, self.bind = flavor, bind
+    def __init__(self, flavor: Flavor, bind: bool, program: list[str]) -> None:
+        self.flavor, self.bind, self.program = flavor, bind, program
 
     def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks:
         files = (job.resolve(), record.resolve())
-        launch = self.flavor.launch(ranks, self.flavor.program, files, bind=self.bind)
+        launch = self.flavor.launch(ranks, self.program[0], (*self.program[1:], *files), bind=self.bind)
         return Ranks(launch.argv, launch.env, log)
+
+    def notes(self, ranks: int) -> list[str]:
+        return self.flavor.launch(ranks, self.program[0], bind=self.bind).notes
 
 
 class OuterLauncher:
     """Rank 0 of ranks that mpiexec or srun has started: its child inherits the connection to the launcher."""
 
-    def __init__(self, flavor: Flavor) -> None:
-        self.flavor = flavor
+    def __init__(self, program: list[str]) -> None:
+        self.program = program
 
     def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks:
-        argv = [str(self.flavor.program), str(job.resolve()), str(record.resolve())]
-        return Ranks(argv, dict(os.environ), log, own_group=False)
+        argv = [*self.program, str(job.resolve()), str(record.resolve())]
+        added, _ = single_threaded(os.environ)
+        return Ranks(argv, {**os.environ, **added}, log, own_group=False)
+
+    def notes(self, ranks: int) -> list[str]:
+        return single_threaded(os.environ)[1]
 
 
 def find_flavor(name: str | None) -> Flavor:
@@ -67,13 +79,21 @@ def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
     flavor = find_flavor(measurement.flavor)
     _check_contenders(flavor, measurement)
     here = inside_launcher()
+    program = measuring_program(flavor, measurement)
     if here is None:
-        return OwnLauncher(flavor, measurement.bind), measurement
+        return OwnLauncher(flavor, measurement.bind, program), measurement
     _check_kind(flavor, here)
     fitting = _fit(measurement, here)
     if here.rank > 0:
-        _become_rank(flavor, fitting)
-    return OuterLauncher(flavor), fitting
+        _become_rank(program, fitting)
+    return OuterLauncher(program), fitting
+
+
+def measuring_program(flavor: Flavor, measurement: Measurement) -> list[str]:
+    """What runs on every rank, before the names of job and record."""
+    if measurement.module is None:
+        return [str(flavor.program)]
+    return [sys.executable, "-m", measurement.module]
 
 
 def launched_ranks() -> int | None:
@@ -111,9 +131,10 @@ def _refuse(here: Rank, message: str) -> None:
     raise BadInput(message)
 
 
-def _become_rank(flavor: Flavor, measurement: Measurement) -> None:
+def _become_rank(program: list[str], measurement: Measurement) -> None:
     """Replace this process by the measuring program, its job in memory: other hosts need not see rank 0's folder."""
     job = os.memfd_create("parhelion-job", 0)
     os.write(job, msgspec.json.encode(measurement.job(0, measurement.groups[0])))
-    program = str(flavor.program)
-    os.execv(program, [program, f"/proc/self/fd/{job}", os.devnull])
+    os.set_inheritable(job, True)
+    os.environ.update(single_threaded(os.environ)[0])
+    os.execv(program[0], [*program, f"/proc/self/fd/{job}", os.devnull])

@@ -37,6 +37,7 @@ class Measurement:
     out: Path | None = None
     timeout: float = 300.0
     labels: dict[str, str] = field(default_factory=dict)
+    module: str | None = None  # a Python program that measures; None: phl-bench
 
     @property
     def starts(self) -> list[tuple[int, Group]]:

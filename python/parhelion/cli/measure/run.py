@@ -35,6 +35,7 @@ def run(
     labels: tuple[str, ...],
     timeout: float,
     json_file: str | None,
+    module: str | None = None,
 ) -> Record:
     """Measure the groups, print, write the document; leaves the process when the status is not 0."""
     output = Output(json_file)
@@ -51,6 +52,7 @@ def run(
         out=out,
         timeout=timeout,
         labels=parse_labels(labels),
+        module=module,
     )
     record = measure(measurement, output)
     exit_with(finish(record, output))

@@ -27,6 +27,8 @@ def measure(measurement: Measurement, output: Output) -> Record:
     how, measurement = prepare(measurement)
     folder = _create_folder(measurement)
     progress = RunProgress(output.errors, measurement.benchmark, len(measurement.starts))
+    for note in how.notes(measurement.most_ranks):
+        output.errors.print(note, soft_wrap=True, style="dim")
     failed: set[int] = set()
     with progress.bar:
         for launch, group in measurement.starts:

@@ -1,0 +1,81 @@
+"""Filling the ghost rows of arrays."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._arguments import integer
+from ._together import together
+from .exchange import _seconds, _transport
+from .ghost_array import GhostArray
+from .ghost_rotation import Rotation
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+class GhostExchange(_core.GhostExchange):
+    """Fills the ghost rows of arrays of one map, or gives the ghosts' contributions back to the owners.
+
+    All arrays travel in one message per neighbor, whatever their layouts and dtypes. Construction is collective; it fetches
+    the sizes of ragged ghost rows. Then a rank waits for its neighbors only. An array that was compressed or rebound since
+    is noticed: every rank raises ValueError until `refresh`. Other Python threads run while it waits.
+
+    Parameters
+    ----------
+    arrays: GhostArrays of one map. They are kept alive.
+    transport: "auto", a name that `ph.transports()` lists, or "NEAR+FAR"; None: PARHELION_TRANSPORT, else "auto".
+    timeout: seconds after which waiting is an error. None: PARHELION_TIMEOUT, else never.
+
+    Raises ValueError or TypeError on every rank for arrays of different maps, or that differ between ranks.
+
+        exchange = ph.GhostExchange(velocity, neighbors)
+        with exchange.begin():
+            update_interior()
+    """
+
+    def __init__(self, *arrays: GhostArray, transport: str | None = None, timeout: float | None = None) -> None:
+        known = next((array for array in arrays if isinstance(array, GhostArray)), None)
+        if known is None:
+            raise TypeError("no GhostArray was passed: pass those whose ghosts the exchange fills")
+
+        def parse() -> tuple[Any, ...]:
+            for number, array in enumerate(arrays):
+                if not isinstance(array, GhostArray):
+                    raise TypeError(f"array {number} is a {type(array).__name__}: pass GhostArrays, or use ph.Exchange for others")
+            return [array._native for array in arrays], _transport(transport), _seconds(timeout)
+
+        super().__init__(*together(known._comm, parse), arrays)
+
+    @property
+    def arrays(self) -> tuple[GhostArray, ...]:
+        """The arrays as they were passed."""
+        passed: tuple[GhostArray, ...] = self.kept_alive
+        return passed
+
+    def on_arrival(self, hook: Callable[[], object], reverse: Callable[[], object] | None = None) -> None:
+        """Calls `hook` after every forward exchange, to transform ghosts in place. Local; register it on every rank.
+
+        `reverse` is its transpose, called on the ghosts before a reverse exchange, after which they get their values back;
+        without it a reverse exchange is refused.
+        """
+        if not callable(hook) or not (reverse is None or callable(reverse)):
+            raise TypeError("a hook is a function without arguments")
+        self._on_arrival(hook, reverse)
+
+    def rotate(self, array: GhostArray, matrix: "ArrayLike", ghosts: "ArrayLike | None" = None, first: int = 0, order: int = 1) -> None:
+        """Rotates ghosts of `array` on arrival, as beyond a periodic end that is turned; back before a reverse exchange.
+
+        `ghosts` are positions among the ghosts (None: all). In each row (the last axis, flattened) the d numbers from `first`
+        are a vector (`order` 1), or the d² numbers are a tensor (`order` 2), d being the size of the square `matrix`.
+        """
+        turn = Rotation(self, array, matrix, ghosts, integer(first, "first"), integer(order, "order"))
+        self.on_arrival(turn.arrive, turn.depart)
+
+
+def fill_ghosts(*arrays: GhostArray) -> None:
+    """Fills the ghost rows of arrays of one map, once. Collective; for several times make a GhostExchange, which is quicker.
+
+    u = ph.GhostArray(cells); ph.fill_ghosts(u)
+    """
+    GhostExchange(*arrays, transport="mpi_p2p")()

@@ -1,0 +1,100 @@
+"""A contender on its way through a case."""
+
+import time
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from .case import Case
+from .contenders import Contender
+from .skipped import Skipped
+
+MOST_ITERATIONS = 1_000_000
+
+
+class Entrant:
+    """All calls are collective; after each the ranks agree on whether it is still in the race."""
+
+    def __init__(self, contender: Contender, case: Case) -> None:
+        self.comm = case.comm
+        self.line: dict[str, Any] = {
+            "contender": contender.name, "role": contender.role, "verified": False, "error": None, "skipped": None, "iterations": 0,
+        }  # fmt: skip
+        self.samples: list[float] = []
+        self.turn = 0
+        self.made: Any = None
+        start = time.perf_counter()
+        self._attempt(lambda: setattr(self, "made", contender.make(case)))
+        self.line["setup_s"] = {"plan": self._slowest(time.perf_counter() - start)}
+        if not self.in_race:
+            self.made = None
+
+    @property
+    def in_race(self) -> bool:
+        return self.line["error"] is None and self.line["skipped"] is None
+
+    def verify(self, exchanges: int) -> None:
+        """New values, poisoned ghosts, so many exchanges, every element compared."""
+        self.turn += 1
+        wrong = [0]
+
+        def work() -> None:
+            self.made.rows.refresh(self.turn)
+            self.comm.Barrier()
+            start = time.perf_counter()
+            self.made.run(exchanges)
+            if self.turn == 1:
+                self.line["setup_s"]["first"] = time.perf_counter() - start
+            wrong[0] = self.made.rows.count_wrong(self.turn)
+            self.comm.Barrier()
+
+        self._attempt(work)
+        total = self.comm.allreduce(wrong[0])
+        self.line["verified"] = self.in_race and total == 0
+        if total:
+            self.line["error"] = self.line["error"] or f"{total} elements were wrong after an exchange"
+
+    def choose_iterations(self, least_s: float) -> None:
+        exchanges = 1
+        self._batch(1)
+        while (seconds := self._slowest(self._batch(exchanges))) < least_s and exchanges < MOST_ITERATIONS:
+            wanted = int(1.25 * least_s / max(seconds / exchanges, 1e-9)) + 1
+            exchanges = min(max(wanted, exchanges + 1), MOST_ITERATIONS)
+        self.line["iterations"] = exchanges
+
+    def take_sample(self) -> None:
+        self.made.run(1)  # what the contender before has left in the caches is gone
+        self.samples.append(self._batch(self.line["iterations"]) / self.line["iterations"])
+
+    def finish(self) -> dict[str, Any]:
+        """The line of the record, complete on rank 0."""
+        self.line["setup_s"] = {part: self._slowest(seconds) for part, seconds in self.line["setup_s"].items()}
+        if self.in_race:
+            bytes_sent, messages = self.made.traffic()
+            self.line |= {"bytes": self.comm.allreduce(bytes_sent, MPI.MAX), "messages": self.comm.allreduce(messages, MPI.MAX),
+                          "explain": self.made.explain()}  # fmt: skip
+        by_rank = self.comm.gather(self.samples) or []
+        slowest = np.max(by_rank, axis=0).tolist() if by_rank and by_rank[0] else []
+        self.made = None
+        return self.line | {"samples_by_rank": by_rank, "samples": slowest, "probe_ns": []}
+
+    def _batch(self, exchanges: int) -> float:
+        self.comm.Barrier()
+        start = time.perf_counter()
+        self.made.run(exchanges)
+        return time.perf_counter() - start
+
+    def _slowest(self, mine: float) -> float:
+        return self.comm.allreduce(mine, MPI.MAX)
+
+    def _attempt(self, work: Any) -> None:
+        told: tuple[str, str] | None = None
+        try:
+            work()
+        except Skipped as reason:
+            told = ("skipped", str(reason))
+        except Exception as error:
+            told = ("error", f"{type(error).__name__}: {error}")
+        for kind, text in filter(None, self.comm.allgather(told)):
+            self.line[kind] = self.line[kind] or text

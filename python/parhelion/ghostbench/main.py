@@ -1,0 +1,120 @@
+"""From the job to the record."""
+
+import json
+import os
+import random
+import sys
+from typing import Any
+
+OK, WRONG_VALUE, BAD_INPUT = 0, 1, 2
+VERIFY_ROUNDS = 3
+
+
+def main(imports: dict[str, float]) -> int:
+    """Collective over MPI.COMM_WORLD."""
+    from mpi4py import MPI
+
+    comm = MPI.COMM_WORLD.Dup()
+    job = json.loads(comm.bcast(_text(sys.argv[1]) if comm.rank == 0 else None))
+    record = _Record(sys.argv[2] if comm.rank == 0 else os.devnull, job["launch"])
+    try:
+        _bind(comm, job["bind"])
+        record.write("launch", _launch(comm, imports))
+        status = _measure(comm, job, record)
+    except ValueError as error:
+        if comm.rank == 0:
+            print(f"parhelion.ghostbench: {error}", file=sys.stderr)
+        status = BAD_INPUT
+    record.write("end", {"status": status})
+    return status
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+class _Record:
+    """Flushed after every line: a crash loses no finished case."""
+
+    def __init__(self, path: str, launch: int) -> None:
+        self.file = open(path, "a", encoding="utf-8")
+        self.launch = launch
+
+    def write(self, kind: str, line: dict[str, Any]) -> None:
+        self.file.write(json.dumps({"type": kind, "schema": "parhelion.record/1", "launch": self.launch} | line) + "\n")
+        self.file.flush()
+
+
+def _measure(comm: Any, job: dict[str, Any], record: _Record) -> int:
+    from .case import Case
+    from .contenders import ALL, ONLY_BY_NAME, contenders
+
+    chosen = [each for each in contenders() 
+              if each.name in (job["contenders"] or set(ALL) - ONLY_BY_NAME)]
+    cases = [Case.read(case, comm) for case in job["cases"]]
+    record.write("plan", {"cases": len(cases) * len(chosen)})
+    status = OK
+    for case in cases:
+        params = case.params()
+        for line in _run_case(case, chosen, job):
+            record.write("case", {"name": "ghosts", "params": params} | line)
+            if not line["skipped"] and not line["verified"]:
+                status = WRONG_VALUE
+    return status
+
+
+def _run_case(case: Any, chosen: list[Any], job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Contenders take turns in every repetition, each time in another order, so that a drift meets all of them."""
+    from .entrant import Entrant
+
+    entrants = [Entrant(each, case) for each in chosen]
+    for entrant in entrants:
+        for _ in range(VERIFY_ROUNDS):
+            if entrant.in_race:
+                entrant.verify(1)
+        if entrant.in_race:
+            entrant.choose_iterations(job["min_sample_s"])
+    draw = random.Random(f"{job['seed']}/{job['launch']}")
+    for _ in range(job["repetitions"]):
+        for entrant in draw.sample(entrants, len(entrants)):
+            if entrant.in_race:
+                entrant.take_sample()
+    for entrant in entrants:
+        if entrant.in_race:
+            entrant.verify(entrant.line["iterations"])
+    return [entrant.finish() for entrant in entrants]
+
+
+def _bind(comm: Any, bind: bool) -> None:
+    """One core for each rank of a node, where the launcher has left all of them to all ranks."""
+    from mpi4py import MPI
+
+    node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    mine = sorted(os.sched_getaffinity(0))
+    free = len(mine) > 1 and all(other == mine for other in node.allgather(mine))
+    if bind and comm.allreduce(int(free)) == comm.size:
+        os.sched_setaffinity(0, {mine[node.rank % len(mine)]})
+    node.Free()
+
+
+def _launch(comm: Any, imports: dict[str, float]) -> dict[str, Any]:
+    import platform
+
+    from mpi4py import MPI
+
+    every = comm.gather(imports) or []
+    steering = ("MPIR_", "MPICH_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "I_MPI_", "UCX_", "FI_", "PARHELION_", "OMP_",
+                "OPENBLAS_", "MKL_", "NUMEXPR_", "HYDRA_", "LD_PRELOAD")  # fmt: skip
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        libraries = sorted({line.split(maxsplit=5)[5].strip() for line in maps if ".so" in line})
+    return {
+        "ranks": comm.size,
+        "mpi": {"library_version": MPI.Get_library_version(), "standard": ".".join(map(str, MPI.Get_version()))},
+        "libraries": libraries,
+        "binding": comm.gather(sorted(os.sched_getaffinity(0))) or [],
+        "hosts": comm.gather(platform.node()) or [],
+        "cvars": {name: value for name, value in os.environ.items() if name.startswith(steering)},
+        "imports": {name: {"mean": sum(each[name] for each in every) / len(every), "max": max(each[name] for each in every)}
+                    for name in imports} if every else None,
+    }  # fmt: skip
