@@ -87,7 +87,7 @@ def test_control_variables_libraries_and_messages_that_changed_are_named():
     parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
     changes = json.loads(Path("out.json").read_text())["changes"]
     assert {each["name"]: (each["first"], each["second"]) for each in changes["ranks"]} == {
-        "control variable A": ("1", None), "control variable MPIR CVAR ALLTOALL": (None, "bruck")}  # fmt: skip
+        "control variable A": ("1", None), "control variable MPIR_CVAR_ALLTOALL": (None, "bruck")}  # fmt: skip
     assert [each["second"] for each in changes["libraries"]] == ["/opt/other/libmpi.so.40"]
     assert {each["name"] for each in changes["behavior"]} == {"messages of auto on halo", "choice of auto on halo"}
 

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from ..profile import Profile
 from ..profile.difference import Difference, ProfileComparison
 from ..profile.shares import Key, Shares, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
@@ -18,7 +20,7 @@ def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
     """Shares by part, library and function, and what each rank did."""
     return {
         "schema": SCHEMA, "profile": profile.profile, "folder": str(folder), "labels": profile.labels,
-        "program": profile.program, "tool": profile.tool, "notes": profile.notes,
+        "program": profile.program, "tool": to_builtins(profile.tool), "notes": profile.notes,
         "parts": _objects(own_shares(profile, by_part(profile))),
         "libraries": _objects(own_shares(profile, by_library(profile))),
         "libraries_charged": _objects(charged_shares(profile, by_library(profile))),

@@ -12,7 +12,7 @@ from ..records.model import Launch
 from .sets import RecordSet
 
 # What differs between any two runs and means nothing.
-VOLATILE = ("load", "variables PMI", "variables MPI LOCAL", "binding")
+VOLATILE = ("load", "variables PMI", "variables MPI_LOCAL", "binding")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,8 @@ def _ranks(side: RecordSet) -> Facts:
 
 def _told(launch: Launch) -> dict[str, Any]:
     return {"ranks": launch.ranks, "mpi": launch.mpi, "flavor": launch.flavor, "bound by": launch.bound_by,
-            "hosts": len(set(map(str, launch.hosts))), "control variable": launch.cvars}  # fmt: skip
+            "hosts": len(set(map(str, launch.hosts))), "control variable": launch.cvars,
+            "MPI's own": launch.mpi_cvars}  # fmt: skip
 
 
 def _libraries(side: RecordSet) -> Facts:

@@ -15,7 +15,7 @@ from ..environment import collect
 from ..launch import Completed, Flavor, run_command
 from .errors import ProfileError
 from .folder import create_folder, write_profile
-from .model import SCHEMA, Frame, Profile, RankProfile, Stack
+from .model import SCHEMA, Frame, How, Profile, RankProfile, Stack
 from .perf import Sample, read_samples
 from .tools import Tool, find_tool
 
@@ -67,9 +67,8 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     return profile, folder, completed
 
 
-def _told(tool: Tool, request: Request) -> dict[str, Any]:
-    what = {"name": tool.name, "version": tool.version, "event": "cpu-clock", "frequency": request.frequency}
-    return what | {"call_graph": request.call_graph, "command": request.wanted}
+def _told(tool: Tool, request: Request) -> How:
+    return How(tool.name, tool.version, "cpu-clock", request.frequency, request.call_graph, request.wanted)
 
 
 def _ending(completed: Completed) -> list[str]:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from msgspec import to_builtins
+
 from ..comparison.changes import Change, differing, gathered
 from ..records.facts import flatten
 from .model import Profile, RankProfile
@@ -121,7 +123,7 @@ def _least_changes(per_rank: list[list[Difference]]) -> dict[Key, float]:
 
 
 def _facts(profile: Profile) -> dict[str, str]:
-    around = {"program": " ".join(profile.program), "flavor": profile.flavor, "ranks": len(profile.ranks), "tool": profile.tool}
+    around = {"program": " ".join(profile.program), "flavor": profile.flavor, "ranks": len(profile.ranks), "tool": to_builtins(profile.tool)}
     facts = [*flatten(around), *flatten(profile.environment)]
     paths = {path for rank in profile.ranks for path in rank.libraries}
     return gathered([*facts, *((f"library {PurePath(path).name.partition('.so')[0]}", path) for path in paths if ".so" in path)])

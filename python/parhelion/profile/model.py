@@ -58,6 +58,17 @@ class RankProfile(Struct):
         return sum(stack.samples for stack in self.stacks)
 
 
+class How(Struct):
+    """How samples were taken: `frequency` per second of time on a core; `command` names the only processes that count."""
+
+    name: str
+    version: str = ""
+    event: str = ""
+    frequency: Count = 0
+    call_graph: str = ""
+    command: str = ""
+
+
 class Profile(Struct, dict=True):
     """A whole profile. `program` is what ran as a rank, `tool` how it was looked at."""
 
@@ -66,7 +77,7 @@ class Profile(Struct, dict=True):
     created: str
     argv: list[str]
     program: list[str]
-    tool: dict[str, Any]
+    tool: How
     frames: list[Frame]
     ranks: list[RankProfile]
     labels: dict[str, str] = field(default_factory=dict)

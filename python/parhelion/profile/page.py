@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from msgspec import to_builtins
 
 from ..comparison.changes import Change
 from ..records.facts import flatten
@@ -120,7 +121,7 @@ def _changes(comparison: ProfileComparison | None) -> list[Change]:
 
 
 def _facts(profiles: Sequence[Profile]) -> list[tuple[str, list[tuple[str, str]]]]:
-    return [(profile.name, [("program", " ".join(profile.program)), *flatten({"tool": profile.tool}), *flatten(profile.environment)])
+    return [(profile.name, [("program", " ".join(profile.program)), *flatten({"tool": to_builtins(profile.tool)}), *flatten(profile.environment)])
             for profile in profiles]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import PurePath
 
 from .perf import KERNEL, UNKNOWN
@@ -26,6 +27,11 @@ _rules = [(part, re.compile(rf"^({pattern})")) for part, pattern in RULES]
 
 def part_of(library: str, program: Sequence[str]) -> str:
     """The part that a file belongs to; the program itself is own code, whatever is not known is `other libraries`."""
+    return _part_of(library, tuple(program))
+
+
+@lru_cache(maxsize=10_000)
+def _part_of(library: str, program: tuple[str, ...]) -> str:
     if library in (KERNEL, UNKNOWN, ASLEEP, WAITING):
         return library.strip("[]")
     name = PurePath(library).name

@@ -15,7 +15,7 @@ from .model import Frame
 KERNEL = "[kernel]"
 UNKNOWN = "[unknown]"
 SAMPLE = re.compile(r"^\s*(?P<command>.*\S)\s+(?P<pid>\d+)/(?P<tid>\d+)\s+(?P<time>[\d.]+):\s+(?P<period>\d+)")
-FRAME = re.compile(r"^\s+(?P<address>[0-9a-f]+) (?P<symbol>.*) \((?P<library>[^()]*(?:\([^()]*\))?)\)$")
+FRAME = re.compile(r"^\s+[0-9a-f]+ (?P<rest>.*\))$")
 
 
 class Sample(NamedTuple):
@@ -43,7 +43,7 @@ def parse_script(lines: Iterable[str]) -> Iterator[Sample]:
     head, frames = None, []
     for line in lines:
         if found := FRAME.match(line):
-            frames.append(frame(found["symbol"], found["library"]))
+            frames.append(frame(*_split(found["rest"])))
         elif not line.strip():
             if head:
                 yield _sample(head, frames)
@@ -52,6 +52,16 @@ def parse_script(lines: Iterable[str]) -> Iterator[Sample]:
             head, frames = found, []
     if head:
         yield _sample(head, frames)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Symbol and library of `operator()(int) (/a/b (1).so)`: the library stands in the last pair of parentheses."""
+    depth = 0
+    for place in range(len(text) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(text[place], 0)
+        if depth == 0:
+            return text[:place].rstrip(), text[place + 1 : -1]
+    return text, UNKNOWN
 
 
 def frame(symbol: str, library: str) -> Frame:

@@ -41,23 +41,27 @@ def by_symbol(profile: Profile) -> Naming:
 def own_shares(profile: Profile, naming: Naming, ranks: Sequence[RankProfile] | None = None) -> Shares:
     """Shares by where the ranks were themselves, and by what they slept in."""
     ranks = profile.ranks if ranks is None else ranks
-    innermost = ((naming(profile.frames[stack.frames[-1]]), stack.seconds) for rank in ranks for stack in rank.stacks if stack.frames)
+    keys = [naming(frame) for frame in profile.frames]
+    innermost = ((keys[stack.frames[-1]], stack.seconds) for rank in ranks for stack in rank.stacks if stack.frames)
     return _shares(innermost, naming, ranks)
 
 
 def charged_shares(profile: Profile, naming: Naming) -> Shares:
     """The same, with the time of the kernel and of libc charged to whatever called them."""
-    caller = ((naming(_caller(profile, stack.frames)), stack.seconds) for rank in profile.ranks for stack in rank.stacks if stack.frames)
+    keys = [naming(frame) for frame in profile.frames]
+    served = [part_of(frame.library, profile.program) not in SERVANTS for frame in profile.frames]
+    caller = ((keys[_caller(served, stack.frames)], stack.seconds) for rank in profile.ranks for stack in rank.stacks if stack.frames)
     return _shares(caller, naming, profile.ranks)
 
 
 def total_shares(profile: Profile) -> Shares:
     """Shares of functions together with everything that they called, each counted once in a stack."""
     naming = by_symbol(profile)
+    keys = [naming(frame) for frame in profile.frames]
     found: list[tuple[Key, float]] = []
     for rank in profile.ranks:
         for stack in rank.stacks:
-            found += [(naming(profile.frames[number]), stack.seconds) for number in set(stack.frames)]
+            found += [(keys[number], stack.seconds) for number in set(stack.frames)]
     return _shares(found, naming, profile.ranks)
 
 
@@ -71,9 +75,8 @@ def looks(ranks: Iterable[RankProfile]) -> float:
     return max(1.0, sum(rank.samples + sum(rank.asleep.values()) / INTERVAL_S for rank in ranks))
 
 
-def _caller(profile: Profile, frames: Sequence[int]) -> Frame:
-    outwards = (profile.frames[number] for number in reversed(frames))
-    return next((frame for frame in outwards if part_of(frame.library, profile.program) not in SERVANTS), profile.frames[frames[-1]])
+def _caller(served: Sequence[bool], frames: Sequence[int]) -> int:
+    return next((number for number in reversed(frames) if served[number]), frames[-1])
 
 
 def _shares(counted: Iterable[tuple[Key, float]], naming: Naming, ranks: Sequence[RankProfile]) -> Shares:

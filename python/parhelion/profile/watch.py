@@ -56,7 +56,9 @@ class Seen:
         running, waiting = (sum(each[place] for each in self.scheduled.values()) for place in (0, 1))
         looks = sum(self.looks.values())
         asleep = max(0.0, self.wall - running - waiting)
-        divided = {where: asleep * count / looks for where, count in self.looks.items()} if looks else {"unknown": asleep}
+        if not looks and asleep > 0.01 * self.wall:
+            self.looks, looks = {"unknown": 1}, 1
+        divided = {where: asleep * count / looks for where, count in self.looks.items()}
         return {"host": socket.gethostname(), "wall_s": self.wall, "waiting_s": waiting, "asleep": divided,
                 "libraries": sorted(self.libraries)}  # fmt: skip
 
