@@ -202,3 +202,28 @@ def test_an_empty_store_is_listed_and_exported():
     Path("empty").mkdir()
     assert "no run matches" in parhelion("runs", "list", "--store", "empty").output
     assert parhelion("runs", "export", "--store", "empty", "--out", "out.csv").exit_code == 0
+
+
+def test_a_rank_that_became_slower_than_the_others_is_named():
+    def change(line):
+        if line["type"] == "case" and line["contender"] == "auto":
+            line["samples_by_rank"][1] = [2 * sample for sample in line["samples_by_rank"][1]]
+            line["samples"] = [max(each) for each in zip(*line["samples_by_rank"], strict=True)]
+
+    edit("runs/b-halo", change)
+    parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
+    behavior = json.loads(Path("out.json").read_text())["changes"]["behavior"]
+    assert behavior == [{"name": "slow ranks of auto on 2 ranks", "first": None, "second": "1"}]
+
+
+def test_controls_that_the_mpi_tells_itself_are_compared():
+    def change(line):
+        if line["type"] == "launch":
+            line["mpi_cvars"] = {"MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE": 512, "MPIR_CVAR_CH4_NETMOD": "ucx"}
+
+    edit("runs/a-halo", change)
+    edit("runs/b-halo", change)
+    edit("runs/b-halo", lambda line: line.get("mpi_cvars", {}).update(MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE=256))
+    parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
+    ranks = json.loads(Path("out.json").read_text())["changes"]["ranks"]
+    assert ranks == [{"name": "MPI's own MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE", "first": "512", "second": "256"}]

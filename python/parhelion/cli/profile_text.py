@@ -9,9 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..profile import Profile
-from ..profile.shares import Key, Shares, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
+from ..profile.shares import Key, Shares, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares, waiting_share
 
 LEAST = 0.001
+MUCH = 0.1
 
 
 def show(profile: Profile, console: Console, most: int = 15) -> None:
@@ -20,6 +21,8 @@ def show(profile: Profile, console: Console, most: int = 15) -> None:
     say(f"{profile.profile}: {len(profile.ranks)} ranks of {' '.join(profile.program)}, {profile.samples} samples", markup=False)
     for note in profile.notes:
         say(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
+    if (waited := waiting_share(profile.ranks)) > MUCH:
+        say(f"[yellow]note:[/] for {waited:.0%} of their time the ranks waited for cores that others had; shares leave that out", soft_wrap=True)
     if profile.samples:
         tables = {
             "share of the time, by part": _table(own_shares(profile, by_part(profile)), most),
@@ -69,12 +72,12 @@ def _libraries(profile: Profile, most: int) -> Table:
 
 def _ranks(profile: Profile) -> Table:
     table = Table()
-    for name in ("rank", "host", "time, s", "on a core", "waiting for one", "asleep", "asleep in"):
+    for name in ("rank", "host", "time, s", "waiting for a core", "on one", "asleep", "asleep in"):
         table.add_column(name, justify="left" if name in ("host", "asleep in") else "right", overflow="fold")
     for rank in profile.ranks:
         whole = rank.whole_s or 1.0
         asleep = sorted(rank.asleep.items(), key=lambda item: -item[1])
         where = ", ".join(f"{name} {spent / whole:.0%}" for name, spent in asleep if spent >= LEAST * whole)
-        figures = f"{rank.wall_s:.2f}", percent(rank.cpu_s / whole), percent(rank.waiting_s / whole), percent(sum(rank.asleep.values()) / whole)
+        figures = f"{rank.wall_s:.2f}", percent(waiting_share([rank])), percent(rank.cpu_s / whole), percent(sum(rank.asleep.values()) / whole)
         table.add_row(str(rank.rank), escape(rank.host), *figures, escape(where))
     return table

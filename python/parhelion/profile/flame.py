@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from .model import Frame, Profile
-from .parts import ASLEEP, WAITING, part_of
+from .parts import ASLEEP, part_of
 from .perf import KERNEL, UNKNOWN
 from .shares import seconds
 
@@ -64,7 +64,6 @@ def _grow(root: Node, number: int, profile: Profile) -> None:
             _add(root, number, _path(profile, stack.frames), stack.seconds / whole)
         for where, spent in rank.asleep.items():
             _add(root, number, [Frame(ASLEEP, f"asleep in {where}")], spent / whole)
-        _add(root, number, [Frame(WAITING, WAITING)], rank.waiting_s / whole)
 
 
 def _path(profile: Profile, numbers: Sequence[int]) -> list[Frame]:

@@ -50,8 +50,8 @@ class RankProfile(Struct):
 
     @property
     def whole_s(self) -> float:
-        """What shares are shares of: the wall-clock time, or what is accounted for where that is more (several threads)."""
-        return max(self.wall_s, self.cpu_s + self.waiting_s + sum(self.asleep.values()))
+        """What shares are shares of: time on a core and asleep. Waiting for a core tells of others, not of the program."""
+        return max(self.wall_s - self.waiting_s, self.cpu_s + sum(self.asleep.values()))
 
     @property
     def samples(self) -> int:
@@ -92,7 +92,7 @@ class Profile(Struct, dict=True):
 
     @cached_property
     def seconds(self) -> float:
-        """The time of all ranks together."""
+        """The time of all ranks together, without what they waited for a core."""
         return sum(rank.whole_s for rank in self.ranks)
 
     @cached_property

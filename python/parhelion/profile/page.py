@@ -16,11 +16,12 @@ from .difference import Difference, ProfileComparison, compare_profiles
 from .errors import ProfileError
 from .flame import Box, flame_graphs
 from .model import Profile
+from .parts import WAITING
 from .shares import Key, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
 
 MOST = 25
 FULL_COLOR = 0.25  # a change of a quarter of the time takes the full color
-HUES = {"MPI": 24, "UCX": 265, "libfabric": 300, "libc": 205, "kernel": 220, "own code": 95, "Parhelion": 140, "asleep": 190, "waiting for a core": 0,
+HUES = {"MPI": 24, "UCX": 265, "libfabric": 300, "libc": 205, "kernel": 220, "own code": 95, "Parhelion": 140, "asleep": 190,
         "Python": 60, "RDMA": 330, "other libraries": 45}  # fmt: skip
 
 
@@ -131,5 +132,5 @@ def _rank_parts(profile: Profile) -> list[tuple[Any, list[tuple[str, float, int]
     rows = []
     for rank in profile.ranks:
         shares = own_shares(profile, by_part(profile), [rank])
-        rows.append((rank, [(part, shares.get(Key(part), 0.0), HUES.get(part, 45)) for part in order]))
+        rows.append((rank, [(part, shares.get(Key(part), 0.0), HUES.get(part, 45)) for part in order if part != WAITING]))
     return rows

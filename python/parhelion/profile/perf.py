@@ -68,6 +68,8 @@ def frame(symbol: str, library: str) -> Frame:
     """A frame with the kernel's many names as one."""
     if library.startswith("[kernel") or library.endswith(".ko") or library.startswith("[guest.kernel"):
         library = KERNEL
+    elif library.startswith(("[", "//anon")) and library not in ("[vdso]", "[vsyscall]"):
+        library = UNKNOWN  # callers that were guessed from a stack without tables
     # A library that was replaced or removed while it ran.
     return Frame(library.removesuffix(" (deleted)"), symbol.partition("+0x")[0] or UNKNOWN)
 

@@ -1,4 +1,7 @@
-"""Where the time of ranks went, as shares of their wall-clock time."""
+"""Where the time of ranks went: shares of their time on cores and asleep.
+
+What they waited for a core is told by part alone, as a share of the wall-clock time, and counts in no other share.
+"""
 
 from __future__ import annotations
 
@@ -70,6 +73,11 @@ def seconds(ranks: Iterable[RankProfile]) -> float:
     return sum(rank.whole_s for rank in ranks) or 1.0
 
 
+def waiting_share(ranks: Sequence[RankProfile]) -> float:
+    """What share of their wall-clock time ranks wanted to run while others had the core; it is no part of other shares."""
+    return sum(rank.waiting_s for rank in ranks) / (sum(rank.wall_s for rank in ranks) or 1.0)
+
+
 def looks(ranks: Iterable[RankProfile]) -> float:
     """How many independent looks stand behind shares: samples of cores, and looks at sleeping ranks."""
     return max(1.0, sum(rank.samples + sum(rank.asleep.values()) / INTERVAL_S for rank in ranks))
@@ -81,9 +89,11 @@ def _caller(served: Sequence[bool], frames: Sequence[int]) -> int:
 
 def _shares(counted: Iterable[tuple[Key, float]], naming: Naming, ranks: Sequence[RankProfile]) -> Shares:
     asleep = [(naming(Frame(ASLEEP, where)), spent) for rank in ranks for where, spent in rank.asleep.items()]
-    asleep += [(naming(Frame(WAITING, WAITING)), rank.waiting_s) for rank in ranks if rank.waiting_s]
     found: Shares = {}
     for key, spent in (*counted, *asleep):
         found[key] = found.get(key, 0.0) + spent
     whole = seconds(ranks)
+    waiting = naming(Frame(WAITING, WAITING))
+    if not waiting.library and (share := waiting_share(ranks)):
+        found[waiting] = share * whole
     return dict(sorted(((key, spent / whole) for key, spent in found.items()), key=lambda item: -item[1]))
