@@ -100,7 +100,7 @@ def _behavior(side: RecordSet) -> Facts:
 
 def _choice(explain: Any) -> str | None:
     """What was chosen, without the figures that follow: the first clause of the explanation."""
-    return explain.partition("\n")[0].partition(";")[0].strip() or None if isinstance(explain, str) else None
+    return explain.partition("\n")[0].partition(";")[0].partition(" (")[0].strip() or None if isinstance(explain, str) else None
 
 
 def _launches(side: RecordSet) -> list[Launch]:
