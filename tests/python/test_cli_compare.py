@@ -227,3 +227,35 @@ def test_controls_that_the_mpi_tells_itself_are_compared():
     parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
     ranks = json.loads(Path("out.json").read_text())["changes"]["ranks"]
     assert ranks == [{"name": "MPI's own MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE", "first": "512", "second": "256"}]
+
+
+def test_relative_to_a_contender_a_machine_that_is_now_fast_and_now_slow_hides_nothing(store):
+    """Both sides drift by 15 %; only `auto` was made 5 % slower."""
+    common = {"launches": 10, "drift": 0.15, "spread": 0.02, "contenders": ("auto", "hand_packed")}
+    for name, seed in (("first", 11), ("second", 12)):
+        synthetic.write_record(store / name, seed=seed, **common)
+
+    def slow_auto(line):
+        if line.get("contender") == "auto":
+            line.update(samples=[1.05 * sample for sample in line["samples"]], samples_by_rank=[])
+
+    edit(store / "second", slow_auto)
+    parhelion("compare", store / "first", store / "second", "--json", "absolute.json")
+    parhelion("compare", store / "first", store / "second", "--relative-to", "hand_packed", "--json", "relative.json")
+    absolute, relative = (json.loads(Path(f"{name}.json").read_text())["cases"] for name in ("absolute", "relative"))
+    assert {case["verdict"] for case in absolute} == {"not enough samples"}
+    assert {case["verdict"] for case in relative} == {"slower"} and {case["contender"] for case in relative} == {"auto"}
+    assert all(case["ratio"] == pytest.approx(1.05, abs=0.02) for case in relative)
+
+
+def test_relative_times_are_in_the_contenders_own_order_of_magnitude():
+    parhelion("compare", "runs/a-halo", "runs/b-halo", "--relative-to", "hand_packed", "--json", "relative.json")
+    parhelion("compare", "runs/a-halo", "runs/b-halo", "--contenders", "auto", "--json", "absolute.json")
+    medians = [[case["median_s"][0] for case in json.loads(Path(f"{name}.json").read_text())["cases"]] for name in ("relative", "absolute")]
+    assert medians[0] == pytest.approx(medians[1], rel=0.05)
+
+
+@pytest.mark.parametrize("command", [["compare", "runs/a-halo", "runs/b-halo"], ["calibrate", "runs/a-halo"]])
+def test_a_reference_that_was_not_measured_is_refused(command):
+    result = parhelion(*command, "--relative-to", "nobody")
+    assert result.exit_code == 2 and "has no verified timing of nobody" in result.output

@@ -93,14 +93,15 @@ def _launch(line: Case) -> Launch:
 
 def _entries(records: RecordSet) -> dict[tuple[bytes, str], tuple[CaseResult, Entry]]:
     return {
-        (_identity(case.params), entry.contender): (case, entry)
+        (identity(case.params), entry.contender): (case, entry)
         for case in in_order(records.cases)
         for entry in case.entries.values()
         if entry.ran
     }
 
 
-def _identity(params: dict[str, Any]) -> bytes:
+def identity(params: dict[str, Any]) -> bytes:
+    """The same for the same case on another machine."""
     shown = {name: str(value).rpartition("/")[2] if name in HERE else value for name, value in params.items()}
     return msgspec.json.encode(shown, order="deterministic")
 
