@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from .errors import RANKS_FAILED
-from .measure.launcher import find_flavor
+from .errors import RANKS_FAILED, BadInput
 from .measure.run import parse_labels
 from .options import POSITIVE
 from .output import Output, json_option
@@ -45,7 +44,7 @@ def run_profile(
 
     output = Output(json_file)
     count = ranks or max(2, usable_cores())
-    request = Request(list(program), count, find_flavor(flavor), bind=not no_bind, labels=parse_labels(labels), **how)
+    request = Request(list(program), count, _flavor(flavor), bind=not no_bind, labels=parse_labels(labels), **how)
     # With --json - standard output belongs to the document.
     on_line = (lambda line: output.errors.print(line, markup=False, soft_wrap=True)) if json_file == "-" else None
     found, folder, completed = take_profile(request, on_line)
@@ -55,3 +54,13 @@ def run_profile(
     output.document(profile_document(found, folder))
     if not completed.ok:
         raise SystemExit(RANKS_FAILED)
+
+
+def _flavor(name: str | None):
+    """The named build, or the default one; only its launcher is used."""
+    from ..launch import default_flavor, flavors
+
+    built = flavors()
+    if name is not None and name not in built:
+        raise BadInput(f"--mpi {name}: not built (built: {', '.join(built) or 'none'}): run `make build MPI={name}`")
+    return default_flavor() if name is None else built[name]
