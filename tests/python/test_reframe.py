@@ -12,7 +12,7 @@ import synthetic
 
 from parhelion.reframe import folder
 
-reframe = shutil.which("reframe")
+reframe = shutil.which("reframe", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
 pytestmark = [pytest.mark.skipif(not reframe, reason="ReFrame is not installed: pip install reframe-hpc"), pytest.mark.timeout(120)]
 
 
