@@ -259,3 +259,11 @@ def test_relative_times_are_in_the_contenders_own_order_of_magnitude():
 def test_a_reference_that_was_not_measured_is_refused(command):
     result = parhelion(*command, "--relative-to", "nobody")
     assert result.exit_code == 2 and "has no verified timing of nobody" in result.output
+
+
+def test_starts_that_failed_are_told_where_nothing_can_be_compared(store):
+    run = synthetic.write_record(store / "broken", launches=0)
+    with (run / "record.jsonl").open("a") as file:
+        file.write(json.dumps({"type": "end", "launch": 0, "status": "exit status 45", "message": "no network"}) + "\n")
+    result = parhelion("compare", "runs/a-halo", run)
+    assert result.exit_code == 2 and "start 1: exit status 45, no network" in result.output

@@ -297,3 +297,14 @@ def test_in_a_browser_the_page_fits_and_a_click_enlarges_a_box(tmp_path, width):
     found = re.search(r"<title>width (\d+) box (\d+)%</title>", done.stdout)
     assert found, done.stderr
     assert int(found[1]) <= width and found[2] == "100"
+
+
+def test_under_hpctoolkit_sleep_and_libraries_are_told_and_where_its_samples_lie(monkeypatch, tmp_path):
+    """A script that does what hpcrun does to a process: it becomes the program."""
+    (tmp_path / "hpcrun").write_text('#!/bin/sh\n[ "$1" = --version ] && exec echo hpcrun 1\n[ "$1" = -e ] && shift 4\nexec "$@"\n')
+    (tmp_path / "hpcrun").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    result = parhelion("profile", "run", "-n", 2, "--tool", "hpctoolkit", "--out", tmp_path / "p", "--", "sleep", "0.5")
+    assert result.exit_code == 0 and "hpctoolkit-measurements" in result.output, result.output
+    for rank in read_profile(tmp_path / "p").ranks:
+        assert rank.asleep["hrtimer_nanosleep"] > 0.3 and any("libc" in library for library in rank.libraries)

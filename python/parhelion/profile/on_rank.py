@@ -14,6 +14,8 @@ from parhelion.launch.inside import inside_launcher
 
 from .watch import watch
 
+REPLACED = ("hpcrun",)  # sets its environment and becomes the program; perf stays beside it
+
 
 def main(arguments: list[str]) -> None:
     """Never returns: the process becomes the tool."""
@@ -21,7 +23,7 @@ def main(arguments: list[str]) -> None:
     tool, program = _split(arguments[3:])
     here = inside_launcher()
     rank = here.rank if here else 0
-    _start_watcher(os.getpid(), command, os.path.join(folder, f"rank-{rank}.json"))
+    _start_watcher(os.getpid(), command, os.path.join(folder, f"rank-{rank}.json"), os.path.basename(tool[0]) in REPLACED)
     argv = [word.replace("{rank}", str(rank)).replace("{folder}", folder) for word in tool] + program
     try:
         os.execvp(argv[0], argv)
@@ -34,7 +36,7 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
     return words[:place], words[place + 1 :]
 
 
-def _start_watcher(root: int, command: str, file: str) -> None:
+def _start_watcher(root: int, command: str, file: str, becomes: bool) -> None:
     """In a grandchild: perf waits for any child, so the watcher must not be one."""
     child = os.fork()
     if child:
@@ -42,7 +44,7 @@ def _start_watcher(root: int, command: str, file: str) -> None:
         return
     if os.fork() == 0:
         _leave_all_files()
-        watch(root, command, file)
+        watch(root, command, file, becomes)
     os._exit(0)
 
 

@@ -15,13 +15,13 @@ INTERVAL_S = 0.01
 MAPS_EVERY = 25  # ticks
 
 
-def watch(root: int, command: str, file: str) -> None:
-    """Follow the processes below `root` until none is left, then write what was seen."""
+def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
+    """Follow the processes below `root` until it is gone, then write what was seen; `becomes`: `root` turns into the rank itself."""
     seen = Seen()
     last, ticks = time.monotonic(), 0
     while os.path.exists(f"/proc/{root}"):
         now = time.monotonic()
-        rank = rank_process(root, command)
+        rank = rank_process(root, command, becomes)
         if rank is not None:
             seen.add(rank, now - last, maps=ticks % MAPS_EVERY == 0)
             ticks += 1
@@ -38,7 +38,8 @@ class Seen:
     def __init__(self) -> None:
         self.wall = 0.0
         self.looks: dict[str, int] = {}
-        self.scheduled: dict[int, tuple[float, float]] = {}
+        self.began: dict[int, tuple[float, float]] = {}
+        self.ended: dict[int, tuple[float, float]] = {}
         self.libraries: set[str] = set()
 
     def add(self, process: int, seconds: float, maps: bool) -> None:
@@ -47,13 +48,16 @@ class Seen:
         where = sleeps_in(process)
         if where:
             self.looks[where] = self.looks.get(where, 0) + 1
-        self.scheduled[process] = scheduled(process) or self.scheduled.get(process, (0.0, 0.0))
+        if now := scheduled(process):
+            # What it was before, such as a shell, is not of the rank.
+            self.began.setdefault(process, now)
+            self.ended[process] = now
         if maps:
             self.libraries |= mapped_files(process)
 
     def document(self) -> dict[str, object]:
         """Sleep is what the scheduler does not account for, divided as the looks found it."""
-        running, waiting = (sum(each[place] for each in self.scheduled.values()) for place in (0, 1))
+        running, waiting = (sum(end[place] - self.began[rank][place] for rank, end in self.ended.items()) for place in (0, 1))
         looks = sum(self.looks.values())
         asleep = max(0.0, self.wall - running - waiting)
         if not looks and asleep > 0.01 * self.wall:
@@ -63,10 +67,10 @@ class Seen:
                 "libraries": sorted(self.libraries)}  # fmt: skip
 
 
-def rank_process(root: int, command: str) -> int | None:
+def rank_process(root: int, command: str, becomes: bool = False) -> int | None:
     """The process below `root` that has no children, which is the rank itself and no shell around it."""
-    tool, found = _program(root), None
-    for process in _below(root):
+    tool, found = None if becomes else _program(root), None
+    for process in ([root] if becomes else []) + _below(root):
         # A child that is still a copy of the tool waits for it to be ready.
         if _program(process) == tool or (command and _read(f"/proc/{process}/comm").strip() != command):
             continue
