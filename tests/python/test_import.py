@@ -79,7 +79,9 @@ def test_files_of_several_starts_are_compared(tmp_path, monkeypatch):
     text = (FOREIGN / "osu-latency.txt").read_text()
     for side, factor in (("a", 1.0), ("b", 1.3)):
         for number in range(8):
-            figures = [f"{size} {value * factor * (1 + 0.003 * ((number * 7) % 5)):.4f}" for size, value in ((0, 0.18), (1, 0.19))]
+            figures = [
+                f"{size} {value * factor * (1 + 0.003 * ((number * 7) % 5)):.4f}" for size, value in ((0, 0.18), (1, 0.19))
+            ]
             Path(f"{side}{number}.txt").write_text("\n".join([*text.splitlines()[:2], *figures]) + "\n")
         files = [f"{side}{number}.txt" for number in range(8)]
         assert parhelion("runs", "import", *files, "--out", f"runs/{side}", "--label", f"image={side}").exit_code == 0
@@ -106,7 +108,11 @@ def test_a_line_cut_short_at_the_end_is_left_out_and_told(tmp_path):
 
 
 def test_a_size_without_a_figure_is_skipped_with_its_reason(tmp_path):
-    text = (FOREIGN / "imb-mpi1.txt").read_text().replace("         1024           50         0.64      1588.91", "   4194304  out-of-mem.; needed X=    0.1 GB")
+    text = (
+        (FOREIGN / "imb-mpi1.txt")
+        .read_text()
+        .replace("         1024           50         0.64      1588.91", "   4194304  out-of-mem.; needed X=    0.1 GB")
+    )
     (tmp_path / "memory.txt").write_text(text)
     record = import_files([tmp_path / "memory.txt"], tmp_path / "run", {}, None, [])
     assert [case.params["size"] for case in record.cases if case.skipped] == [4194304]
@@ -138,14 +144,16 @@ def test_files_of_both_tools_are_not_mixed(tmp_path):
         imported(tmp_path, "imb-mpi1.txt", "osu-latency.txt")
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_whatever_is_in_a_file_ends_in_a_run_or_in_one_message(tmp_path, data):
     name = data.draw(st.sampled_from(sorted(file.name for file in FOREIGN.iterdir())))
     content = bytearray((FOREIGN / name).read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.integers(0, len(content) - 1))
-        content[place : place + data.draw(st.integers(0, 30))] = data.draw(st.one_of(st.binary(max_size=20), st.text("0123456789.e -#\n()", max_size=20).map(str.encode)))
+        content[place : place + data.draw(st.integers(0, 30))] = data.draw(
+            st.one_of(st.binary(max_size=20), st.text("0123456789.e -#\n()", max_size=20).map(str.encode))
+        )
     file = tmp_path / "fuzzed.txt"
     file.write_bytes(content)
     out = tmp_path / f"run-{next(NUMBERS)}"

@@ -10,11 +10,12 @@ from html.parser import HTMLParser
 import pytest
 import synthetic
 
-from parhelion.records import RecordError, read_record
+from parhelion.records import RecordError, read_record, results
 from parhelion.records.model import Launch
+from parhelion.records.params import in_order
 from parhelion.report import write_report
+from parhelion.report.curves import curve_groups
 from parhelion.report.mapping import mappings, ranges
-from parhelion.report.section import section
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr"}
 EVIL = '<script>alert("x")</script>'
@@ -188,7 +189,7 @@ def test_published_figures_stand_beside_ones_own_when_asked_for(tmp_path, benchm
 
 def curves_of(tmp_path, cases, **how):
     record = read_record(synthetic.write_record(tmp_path / "run", launches=2, benchmark="alltoall", cases=cases, **how))
-    return {group.title: group for group in section(record, 1).curves}
+    return {group.title: group for group in curve_groups(in_order(results(record.cases)), "x")}
 
 
 def test_times_over_message_size_are_drawn_once_per_combination_of_the_rest(tmp_path):
@@ -204,7 +205,8 @@ def test_scaling_is_drawn_over_the_number_of_ranks(tmp_path):
     for launch, ranks in enumerate((2, 4, 8)):
         lines += synthetic.launch_lines(synthetic.job(ranks=ranks, launch=launch, cases=synthetic.halo_cases((1,), (1, 4))))
     (tmp_path / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    group = next(group for group in section(read_record(tmp_path), 1).curves if group.title == "Scaling")
+    cases = in_order(results(read_record(tmp_path).cases))
+    group = next(group for group in curve_groups(cases, "x") if group.title == "Scaling")
     assert [each.title for each in group.plots] == ["fields 1", "fields 4"]
 
 

@@ -12,15 +12,22 @@ from ..profile.difference import Difference, ProfileComparison
 from .compare_text import changes_table
 from .profile_text import name_of, percent
 
-TABLES = {"parts": "by part", "libraries": "by library",
-          "charged": "by library, what kernel and libc did charged to their callers", "symbols": "by function", "totals": "by function, with all that it called"}
+TABLES = {
+    "parts": "by part",
+    "libraries": "by library",
+    "charged": "by library, what kernel and libc did charged to their callers",
+    "symbols": "by function",
+    "totals": "by function, with all that it called",
+}
 
 
 def show(found: ProfileComparison, console: Console, most: int) -> None:
     """What changed most, first; then what changed around it."""
     first, second = found.profiles
     console.print(f"A: {first.name}, {first.samples} samples in {first.seconds:.2f} s of {len(first.ranks)} ranks", markup=False)
-    console.print(f"B: {second.name}, {second.samples} samples in {second.seconds:.2f} s of {len(second.ranks)} ranks", markup=False)
+    console.print(
+        f"B: {second.name}, {second.samples} samples in {second.seconds:.2f} s of {len(second.ranks)} ranks", markup=False
+    )
     for each in found.ranks[:most]:
         console.print(f"[bold]rank {each.rank} changed apart from the others:[/] {escape(_what(each))}", soft_wrap=True)
     for name, title in TABLES.items():
@@ -28,7 +35,9 @@ def show(found: ProfileComparison, console: Console, most: int) -> None:
         console.print(f"[bold]{title}[/]" + ("" if shown else ": nothing beyond what sampling explains"))
         if shown:
             console.print(_table(shown))
-    console.print(changes_table("around them", found.changes) if found.changes else "nothing that was recorded changed around them")
+    console.print(
+        changes_table("around them", found.changes) if found.changes else "nothing that was recorded changed around them"
+    )
 
 
 def _what(each: Difference) -> str:

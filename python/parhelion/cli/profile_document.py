@@ -26,7 +26,8 @@ def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
         "libraries_charged": _objects(charged_shares(profile, by_library(profile))),
         "symbols": _objects(own_shares(profile, by_symbol(profile))),
         "functions_with_callees": _objects(total_shares(profile)),
-        "ranks": [{"rank": rank.rank, "host": rank.host, "wall_s": rank.wall_s, "cpu_s": rank.cpu_s, "waiting_s": rank.waiting_s, "asleep_s": rank.asleep,
+        "ranks": [{"rank": rank.rank, "host": rank.host, "wall_s": rank.wall_s, "cpu_s": rank.cpu_s,
+                   "waiting_s": rank.waiting_s, "asleep_s": rank.asleep,
                    "samples": rank.samples, "libraries": rank.libraries,
                    "parts": _objects(own_shares(profile, by_part(profile), [rank]))} for rank in profile.ranks],
     }  # fmt: skip
@@ -35,8 +36,17 @@ def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
 def comparison_document(found: ProfileComparison) -> dict[str, Any]:
     """Differences of shares (B less A) by part, library and function, and for ranks that changed otherwise than the others."""
     first, second = found.profiles
-    tables = {name: [_difference(each) for each in getattr(found, name)] for name in ("parts", "libraries", "charged", "symbols", "totals", "ranks")}
-    return {"schema": COMPARISON, "A": first.profile, "B": second.profile, **tables, "changes": [asdict(each) for each in found.changes]}
+    tables = {
+        name: [_difference(each) for each in getattr(found, name)]
+        for name in ("parts", "libraries", "charged", "symbols", "totals", "ranks")
+    }
+    return {
+        "schema": COMPARISON,
+        "A": first.profile,
+        "B": second.profile,
+        **tables,
+        "changes": [asdict(each) for each in found.changes],
+    }
 
 
 def _objects(shares: Shares) -> list[dict[str, Any]]:
@@ -49,4 +59,8 @@ def _key(key: Key) -> dict[str, str]:
 
 def _difference(each: Difference) -> dict[str, Any]:
     rank = {} if each.rank is None else {"rank": each.rank}
-    return rank | _key(each.key) | {"A": each.first, "B": each.second, "change": each.change, "error": each.error, "shown": each.shown}
+    return (
+        rank
+        | _key(each.key)
+        | {"A": each.first, "B": each.second, "change": each.change, "error": each.error, "shown": each.shown}
+    )

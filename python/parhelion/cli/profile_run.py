@@ -19,8 +19,13 @@ from .profile_options import html_option, write_page
 @click.option("--mpi", "flavor", metavar="FLAVOR", help="Whose mpiexec [that of the build made last].")
 @click.option("--tool", type=click.Choice(["perf", "hpctoolkit"]), default="perf", show_default=True)
 @click.option("--frequency", type=click.IntRange(1, 20_000), default=499, show_default=True, help="Samples per second and core.")
-@click.option("--call-graph", type=click.Choice(["dwarf", "fp", "none"]), default="dwarf", show_default=True,
-              help="How callers are found: from debug tables, from frame pointers, or not.")
+@click.option(
+    "--call-graph",
+    type=click.Choice(["dwarf", "fp", "none"]),
+    default="dwarf",
+    show_default=True,
+    help="How callers are found: from debug tables, from frame pointers, or not.",
+)
 @click.option("--command", default="", metavar="NAME", help="Only processes of that name [all; the ranks of parhelion bench].")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder of the profile [profiles/<time>-…].")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the profile; may be repeated.")
@@ -29,8 +34,14 @@ from .profile_options import html_option, write_page
 @html_option
 @json_option
 def run_profile(
-    program: tuple[str, ...], ranks: int | None, flavor: str | None, no_bind: bool, labels: tuple[str, ...], html: Path | None,
-    json_file: str | None, **how,
+    program: tuple[str, ...],
+    ranks: int | None,
+    flavor: str | None,
+    no_bind: bool,
+    labels: tuple[str, ...],
+    html: Path | None,
+    json_file: str | None,
+    **how,
 ) -> None:
     """Start PROGRAM as ranks, sample every rank, and say where its time went.
 

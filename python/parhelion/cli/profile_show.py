@@ -15,8 +15,9 @@ from .profile_options import find_profile, html_option, write_page
 @click.argument("profile")
 @click.option("--rank", type=click.IntRange(min=0), help="Only that rank.")
 @click.option("--most", type=click.IntRange(1, 1000), default=15, show_default=True, help="Rows of the longer tables.")
-@click.option("--folded", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="Also write folded stacks, for other tools.")
+@click.option(
+    "--folded", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write folded stacks, for other tools."
+)
 @html_option
 @json_option
 def show_profile(

@@ -22,7 +22,10 @@ def show(profile: Profile, console: Console, most: int = 15) -> None:
     for note in profile.notes:
         say(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
     if (waited := waiting_share(profile.ranks)) > MUCH:
-        say(f"[yellow]note:[/] for {waited:.0%} of their time the ranks waited for cores that others had; shares leave that out", soft_wrap=True)
+        say(
+            f"[yellow]note:[/] for {waited:.0%} of their time the ranks waited for cores that others had; shares leave that out",
+            soft_wrap=True,
+        )
     if profile.samples:
         tables = {
             "share of the time, by part": _table(own_shares(profile, by_part(profile)), most),
@@ -78,6 +81,11 @@ def _ranks(profile: Profile) -> Table:
         whole = rank.whole_s or 1.0
         asleep = sorted(rank.asleep.items(), key=lambda item: -item[1])
         where = ", ".join(f"{name} {spent / whole:.0%}" for name, spent in asleep if spent >= LEAST * whole)
-        figures = f"{rank.wall_s:.2f}", percent(waiting_share([rank])), percent(rank.cpu_s / whole), percent(sum(rank.asleep.values()) / whole)
+        figures = (
+            f"{rank.wall_s:.2f}",
+            percent(waiting_share([rank])),
+            percent(rank.cpu_s / whole),
+            percent(sum(rank.asleep.values()) / whole),
+        )
         table.add_row(str(rank.rank), escape(rank.host), *figures, escape(where))
     return table

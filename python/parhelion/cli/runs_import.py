@@ -19,7 +19,9 @@ from .output import Output, json_option
 @click.option("--out", type=click.Path(path_type=Path), metavar="RUNDIR", help="Run folder [runs/<time>-…].")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the run; may be repeated.")
 @json_option
-def import_runs(files: tuple[Path, ...], ranks: int | None, out: Path | None, labels: tuple[str, ...], json_file: str | None) -> None:
+def import_runs(
+    files: tuple[Path, ...], ranks: int | None, out: Path | None, labels: tuple[str, ...], json_file: str | None
+) -> None:
     """Make a run of what OSU Micro-Benchmarks or IMB have printed. Each FILE is one start of the ranks, so that
     several files of the same test can be compared with several others.
     """
@@ -28,6 +30,8 @@ def import_runs(files: tuple[Path, ...], ranks: int | None, out: Path | None, la
     output = Output(json_file)
     record = import_files(files, out, parse_labels(labels), ranks, ["parhelion", *sys.argv[1:]])
     tests = len({line.name for line in record.cases})
-    said = f"{record.path.parent}: {len(record.cases)} figures of {tests} test{'s' if tests != 1 else ''} from {len(files)} file(s)"
+    said = (
+        f"{record.path.parent}: {len(record.cases)} figures of {tests} test{'s' if tests != 1 else ''} from {len(files)} file(s)"
+    )
     output.console.print(said, markup=False, soft_wrap=True)
     output.document(bench_document(record))

@@ -56,7 +56,8 @@ def compare(first: RecordSet, second: RecordSet, rules: Rules = DEFAULT_RULES) -
     sides = [_entries(first), _entries(second)]
     shared = [key for key in sides[0] if key in sides[1]]
     if not shared:
-        raise RecordError(f"{first.name} and {second.name} have no case and contender in common: nothing can be compared{_why(sets)}")
+        both = f"{first.name} and {second.name}"
+        raise RecordError(f"{both} have no case and contender in common: nothing can be compared{_why(sets)}")
     pairs = [(sides[0][key], sides[1][key]) for key in shared]
     return Comparison(
         sets=sets,

@@ -74,9 +74,13 @@ def _ranked(pair: tuple[Profile, Profile], shares: Callable[[Profile], Shares]) 
     return sorted(found, key=lambda each: -abs(each.change))
 
 
-def _differences(first: Shares, second: Shares, looks_first: float, looks_second: float, rank: int | None = None) -> list[Difference]:
+def _differences(
+    first: Shares, second: Shares, looks_first: float, looks_second: float, rank: int | None = None
+) -> list[Difference]:
     pairs = {key: (first.get(key, 0.0), second.get(key, 0.0)) for key in (*first, *second)}
-    return [Difference(key, a, b, math.hypot(_error(a, looks_first), _error(b, looks_second)), rank) for key, (a, b) in pairs.items()]
+    return [
+        Difference(key, a, b, math.hypot(_error(a, looks_first), _error(b, looks_second)), rank) for key, (a, b) in pairs.items()
+    ]
 
 
 def _error(share: float, count: float) -> float:
@@ -89,7 +93,9 @@ def _by_name(shares: Shares) -> Shares:
     """A library keeps its share when it is loaded from elsewhere or has another number."""
     found: Shares = {}
     for key, share in shares.items():
-        name = key._replace(library=PurePath(key.library).name.partition(".so")[0] if ".so" in key.library else PurePath(key.library).name)
+        name = key._replace(
+            library=PurePath(key.library).name.partition(".so")[0] if ".so" in key.library else PurePath(key.library).name
+        )
         found[name] = found.get(name, 0.0) + share
     return found
 
@@ -123,7 +129,12 @@ def _least_changes(per_rank: list[list[Difference]]) -> dict[Key, float]:
 
 
 def _facts(profile: Profile) -> dict[str, str]:
-    around = {"program": " ".join(profile.program), "flavor": profile.flavor, "ranks": len(profile.ranks), "tool": to_builtins(profile.tool)}
+    around = {
+        "program": " ".join(profile.program),
+        "flavor": profile.flavor,
+        "ranks": len(profile.ranks),
+        "tool": to_builtins(profile.tool),
+    }
     facts = [*flatten(around), *flatten(profile.environment)]
     paths = {path for rank in profile.ranks for path in rank.libraries}
     return gathered([*facts, *((f"library {PurePath(path).name.partition('.so')[0]}", path) for path in paths if ".so" in path)])

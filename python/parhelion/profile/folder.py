@@ -60,7 +60,9 @@ def read_profile(path: Path) -> Profile:
 
 def _check(profile: Profile, file: Path) -> None:
     if profile.schema != SCHEMA:
-        raise ProfileError(f"{file} has schema '{profile.schema}', this Parhelion reads '{SCHEMA}': use the version that wrote it")
+        raise ProfileError(
+            f"{file} has schema '{profile.schema}', this Parhelion reads '{SCHEMA}': use the version that wrote it"
+        )
     known = len(profile.frames)
     if any(number >= known for rank in profile.ranks for stack in rank.stacks for number in stack.frames):
         raise ProfileError(f"{file} is damaged: a stack names a frame that is not there; the file is left as it is")

@@ -80,7 +80,13 @@ def _graphs(profiles: Sequence[Profile]) -> list[dict[str, Any]]:
 
 def _drawn(box: Box, differential: bool) -> dict[str, Any]:
     told = f"{box.symbol} ({box.library or 'all'}): " + " → ".join(map(percent, box.shares))
-    shown = {"left": f"{box.left * 100:.3f}", "width": f"{box.width * 100:.3f}", "depth": box.depth, "symbol": box.symbol, "title": told}
+    shown = {
+        "left": f"{box.left * 100:.3f}",
+        "width": f"{box.width * 100:.3f}",
+        "depth": box.depth,
+        "symbol": box.symbol,
+        "title": told,
+    }
     return shown | ({"style": _by_change(box)} if differential else {"style": _by_part(box)})
 
 
@@ -102,7 +108,9 @@ def _tables(profiles: Sequence[Profile], comparison: ProfileComparison | None) -
         tables = {"By part": comparison.parts, "By library": comparison.libraries,
                   "By library, what kernel and libc did charged to their callers": comparison.charged, "By function": comparison.symbols,
                   "By function, with all that it called": comparison.totals}  # fmt: skip
-        return [(title, [each for each in found if max(each.first, each.second) >= 0.001][:MOST]) for title, found in tables.items()]
+        return [
+            (title, [each for each in found if max(each.first, each.second) >= 0.001][:MOST]) for title, found in tables.items()
+        ]
     only = profiles[0]
     single = {"By part": own_shares(only, by_part(only)), "By library": own_shares(only, by_library(only)),
               "By library, what kernel and libc did charged to their callers": charged_shares(only, by_library(only)),

@@ -53,7 +53,9 @@ def charged_shares(profile: Profile, naming: Naming) -> Shares:
     """The same, with the time of the kernel and of libc charged to whatever called them."""
     keys = [naming(frame) for frame in profile.frames]
     served = [part_of(frame.library, profile.program) not in SERVANTS for frame in profile.frames]
-    caller = ((keys[_caller(served, stack.frames)], stack.seconds) for rank in profile.ranks for stack in rank.stacks if stack.frames)
+    caller = (
+        (keys[_caller(served, stack.frames)], stack.seconds) for rank in profile.ranks for stack in rank.stacks if stack.frames
+    )
     return _shares(caller, naming, profile.ranks)
 
 

@@ -32,7 +32,9 @@ def find_tool(name: str, frequency: int, call_graph: str) -> Tool:
 def _perf(frequency: int, call_graph: str) -> Tool:
     program = shutil.which("perf")
     if program is None:
-        raise ProfileError("perf is not installed: install it (Debian: linux-perf; Ubuntu: linux-tools-generic), or use --tool hpctoolkit")
+        raise ProfileError(
+            "perf is not installed: install it (Debian: linux-perf; Ubuntu: linux-tools-generic), or use --tool hpctoolkit"
+        )
     _check_perf_works(program)
     version = _output([program, "--version"]).removeprefix("perf version").strip()
     # cpu-clock is a timer of the kernel: it is there in virtual machines, which often have no hardware counters.
@@ -54,7 +56,9 @@ def _check_perf_works(program: str) -> None:
 def _hpctoolkit(frequency: int, call_graph: str) -> Tool:
     program = shutil.which("hpcrun")
     if program is None:
-        raise ProfileError("HPCToolkit is not installed: no hpcrun on the path; install it (Spack: hpctoolkit), or use --tool perf")
+        raise ProfileError(
+            "HPCToolkit is not installed: no hpcrun on the path; install it (Spack: hpctoolkit), or use --tool perf"
+        )
     version = _output([program, "--version"])
     return Tool("hpctoolkit", version, [program, "-e", f"CPUTIME@f{frequency}", "-o", "{folder}/hpctoolkit-measurements"])
 

@@ -16,7 +16,10 @@ MAPS_EVERY = 25  # ticks
 
 
 def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
-    """Follow the processes below `root` until it is gone, then write what was seen; `becomes`: `root` turns into the rank itself."""
+    """Follow the processes below `root` until it is gone, then write what was seen.
+
+    `becomes`: `root` is no tool beside the rank, but turns into the rank itself.
+    """
     seen = Seen()
     last, ticks = time.monotonic(), 0
     while os.path.exists(f"/proc/{root}"):

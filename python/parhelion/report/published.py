@@ -52,14 +52,15 @@ def _exchanges(title: str, lines: Sequence[Line], names: tuple[str, ...]) -> Pub
     for place in dict.fromkeys(map(_place, lines)):
         values = [times.get((place, *column)) for column in columns]
         bases = [times.get((place, *column[:runtime], HAND_WRITTEN, *column[runtime + 1 :])) for column in columns]
-        rows.append((list(place), [microseconds(value * PER_EXCHANGE if value else None) for value in values], _speeds(values, bases)))
+        cells = [microseconds(value * PER_EXCHANGE if value else None) for value in values]
+        rows.append((list(place), cells, _speeds(values, bases)))
     return PublishedTable(title, "µs per exchange", ["halo", "fields"], list(map(" ".join, columns)), rows)
 
 
 def _gather() -> PublishedTable:
-    cells = {(line["mesh"], f"{line['kind']} {line['toolchain']}"): microseconds(_seconds(line["seconds_per_gather"]))
+    cells = {((line["mesh"],), f"{line['kind']} {line['toolchain']}"): microseconds(_seconds(line["seconds_per_gather"]))
              for line in _read("index_map_gather.csv")}  # fmt: skip
-    return _plain("Index-map gather of coarray-halo-exchange, 12 images", "µs per gather", ["mesh"], {((mesh,), column): text for (mesh, column), text in cells.items()})
+    return _plain("Index-map gather of coarray-halo-exchange, 12 images", "µs per gather", ["mesh"], cells)
 
 
 def _alltoall() -> PublishedTable:
@@ -74,12 +75,14 @@ def _ghosts() -> PublishedTable:
         pull = f" ({line['time_per_pull']})" if line["time_per_pull"] else ""
         megabytes = float(line["bytes_per_second_per_rank"]) / 1e6
         cells[(line["machine"], line["np"]), f"vdim {line['vdim']}"] = f"{megabytes:.3g}{pull}"
-    return _plain("ArrayTrans: six faces of 32³ rows pulled", "MB/s per rank, in brackets the time per pull", ["machine", "ranks"], cells)
+    unit = "MB/s per rank, in brackets the time per pull"
+    return _plain("ArrayTrans: six faces of 32³ rows pulled", unit, ["machine", "ranks"], cells)
 
 
 def _plain(title: str, unit: str, row_names: list[str], cells: dict[tuple[tuple[str, ...], str], str]) -> PublishedTable:
     columns = list(dict.fromkeys(column for _, column in cells))
-    rows = [(list(row), [cells.get((row, column), "–") for column in columns], [None] * len(columns)) for row in dict.fromkeys(row for row, _ in cells)]
+    places = dict.fromkeys(row for row, _ in cells)
+    rows = [(list(row), [cells.get((row, column), "–") for column in columns], [None] * len(columns)) for row in places]
     return PublishedTable(title, unit, row_names, columns, rows)
 
 

@@ -31,7 +31,9 @@ def case_of(launch: int, output: Output, table: Table, row: Row) -> Case:
     if seconds is None:
         return Case(**who, skipped=f"no column of {', '.join(table.columns)} tells a time")
     count = next((row.values[name] for name in COUNTS if name in row.values), None)
-    told = f"{column}; " + ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.values.items())
+    told = f"{column}; " + ", ".join(
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.values.items()
+    )
     return Case(**who, verified=_verified(row), samples=[seconds], iterations=None if count is None else int(count), explain=told)
 
 

@@ -1,9 +1,9 @@
 """Output of the Intel MPI Benchmarks: IMB-MPI1, -NBC, -RMA, -P2P and others with the same tables.
 
-    # Benchmarking Alltoall
-    # #processes = 2
-           #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-                0         1000         0.03         0.03         0.03
+# Benchmarking Alltoall
+# #processes = 2
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.03         0.03         0.03
 """
 
 from __future__ import annotations

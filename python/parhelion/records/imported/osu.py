@@ -20,7 +20,9 @@ UNITS = re.compile(r"\((us|ms|MB/s|GB/s)\)|^MB/s$|^Messages/s$")
 PAIRS = re.compile(r"\[ pairs: (\d+) \] \[ window size: (\d+) \]")
 FACT = re.compile(r"^#\s*(Datatype|Window creation|Synchronization|Window size|Buffer Size):?\s*(.+?)\.?\s*$", re.IGNORECASE)
 INIT = re.compile(r"^nprocs: (\d+), min: ([\d.]+) ms, max: ([\d.]+) ms, avg: ([\d.]+) ms\s*$")
-BETWEEN_TWO = re.compile(r"^MPI(_\w+)? (Latency|Bandwidth|Bi-Directional Bandwidth)|^MPI_(Put|Get|Accumulate|Compare_and_swap|Fetch_and_op)")
+BETWEEN_TWO = re.compile(
+    r"^MPI(_\w+)? (Latency|Bandwidth|Bi-Directional Bandwidth)|^MPI_(Put|Get|Accumulate|Compare_and_swap|Fetch_and_op)"
+)
 
 
 def parse(lines: Sequence[Line]) -> Output | None:

@@ -42,7 +42,17 @@ class ParhelionBenchmark(rfm.RunOnlyRegressionTest):
     def start_ranks(self):
         own = self.job.launcher.registered_name == "local"
         self.job.num_tasks = 1 if own else self.ranks
-        words = ["bench", self.benchmark, *self.options, "--out", "run", "--json", DOCUMENT, "--label", f"system={self.current_system.name}"]
+        words = [
+            "bench",
+            self.benchmark,
+            *self.options,
+            "--out",
+            "run",
+            "--json",
+            DOCUMENT,
+            "--label",
+            f"system={self.current_system.name}",
+        ]
         words += ["--contenders", self.contenders] if self.contenders else []
         words += ["--launches", str(self.starts)] if own else []
         # Data sets choose their own numbers of ranks.
@@ -81,7 +91,9 @@ class ParhelionBenchmark(rfm.RunOnlyRegressionTest):
             return
         found = _read(os.path.join(self.stagedir, DOCUMENT))
         self.perf_variables = {
-            _label(case): sn.make_performance_function(sn.defer(case["median_s"] * 1e6), "us") for case in found["cases"] if case["median_s"]
+            _label(case): sn.make_performance_function(sn.defer(case["median_s"] * 1e6), "us")
+            for case in found["cases"]
+            if case["median_s"]
         }
 
 
@@ -115,7 +127,11 @@ class ParhelionGather(ParhelionBenchmark):
 
 
 def _label(case):
-    told = [f"{name}{os.path.basename(str(case['params'][name]))}" for name in ("dataset", "element", "halo", "fields") if name in case["params"]]
+    told = [
+        f"{name}{os.path.basename(str(case['params'][name]))}"
+        for name in ("dataset", "element", "halo", "fields")
+        if name in case["params"]
+    ]
     return "_".join([*told, case["contender"]])
 
 
