@@ -87,7 +87,7 @@ def test_control_variables_libraries_and_messages_that_changed_are_named():
     parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
     changes = json.loads(Path("out.json").read_text())["changes"]
     assert {each["name"]: (each["first"], each["second"]) for each in changes["ranks"]} == {
-        "control variable A": ("1", None), "control variable MPIR CVAR ALLTOALL": (None, "bruck")}  # fmt: skip
+        "control variable A": ("1", None), "control variable MPIR_CVAR_ALLTOALL": (None, "bruck")}  # fmt: skip
     assert [each["second"] for each in changes["libraries"]] == ["/opt/other/libmpi.so.40"]
     assert {each["name"] for each in changes["behavior"]} == {"messages of auto on halo", "choice of auto on halo"}
 
@@ -202,3 +202,68 @@ def test_an_empty_store_is_listed_and_exported():
     Path("empty").mkdir()
     assert "no run matches" in parhelion("runs", "list", "--store", "empty").output
     assert parhelion("runs", "export", "--store", "empty", "--out", "out.csv").exit_code == 0
+
+
+def test_a_rank_that_became_slower_than_the_others_is_named():
+    def change(line):
+        if line["type"] == "case" and line["contender"] == "auto":
+            line["samples_by_rank"][1] = [2 * sample for sample in line["samples_by_rank"][1]]
+            line["samples"] = [max(each) for each in zip(*line["samples_by_rank"], strict=True)]
+
+    edit("runs/b-halo", change)
+    parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
+    behavior = json.loads(Path("out.json").read_text())["changes"]["behavior"]
+    assert behavior == [{"name": "slow ranks of auto on 2 ranks", "first": None, "second": "1"}]
+
+
+def test_controls_that_the_mpi_tells_itself_are_compared():
+    def change(line):
+        if line["type"] == "launch":
+            line["mpi_cvars"] = {"MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE": 512, "MPIR_CVAR_CH4_NETMOD": "ucx"}
+
+    edit("runs/a-halo", change)
+    edit("runs/b-halo", change)
+    edit("runs/b-halo", lambda line: line.get("mpi_cvars", {}).update(MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE=256))
+    parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
+    ranks = json.loads(Path("out.json").read_text())["changes"]["ranks"]
+    assert ranks == [{"name": "MPI's own MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE", "first": "512", "second": "256"}]
+
+
+def test_relative_to_a_contender_a_machine_that_is_now_fast_and_now_slow_hides_nothing(store):
+    """Both sides drift by 15 %; only `auto` was made 5 % slower."""
+    common = {"launches": 10, "drift": 0.15, "spread": 0.02, "contenders": ("auto", "hand_packed")}
+    for name, seed in (("first", 11), ("second", 12)):
+        synthetic.write_record(store / name, seed=seed, **common)
+
+    def slow_auto(line):
+        if line.get("contender") == "auto":
+            line.update(samples=[1.05 * sample for sample in line["samples"]], samples_by_rank=[])
+
+    edit(store / "second", slow_auto)
+    parhelion("compare", store / "first", store / "second", "--json", "absolute.json")
+    parhelion("compare", store / "first", store / "second", "--relative-to", "hand_packed", "--json", "relative.json")
+    absolute, relative = (json.loads(Path(f"{name}.json").read_text())["cases"] for name in ("absolute", "relative"))
+    assert {case["verdict"] for case in absolute} == {"not enough samples"}
+    assert {case["verdict"] for case in relative} == {"slower"} and {case["contender"] for case in relative} == {"auto"}
+    assert all(case["ratio"] == pytest.approx(1.05, abs=0.02) for case in relative)
+
+
+def test_relative_times_are_in_the_contenders_own_order_of_magnitude():
+    parhelion("compare", "runs/a-halo", "runs/b-halo", "--relative-to", "hand_packed", "--json", "relative.json")
+    parhelion("compare", "runs/a-halo", "runs/b-halo", "--contenders", "auto", "--json", "absolute.json")
+    medians = [[case["median_s"][0] for case in json.loads(Path(f"{name}.json").read_text())["cases"]] for name in ("relative", "absolute")]
+    assert medians[0] == pytest.approx(medians[1], rel=0.05)
+
+
+@pytest.mark.parametrize("command", [["compare", "runs/a-halo", "runs/b-halo"], ["calibrate", "runs/a-halo"]])
+def test_a_reference_that_was_not_measured_is_refused(command):
+    result = parhelion(*command, "--relative-to", "nobody")
+    assert result.exit_code == 2 and "has no verified timing of nobody" in result.output
+
+
+def test_starts_that_failed_are_told_where_nothing_can_be_compared(store):
+    run = synthetic.write_record(store / "broken", launches=0)
+    with (run / "record.jsonl").open("a") as file:
+        file.write(json.dumps({"type": "end", "launch": 0, "status": "exit status 45", "message": "no network"}) + "\n")
+    result = parhelion("compare", "runs/a-halo", run)
+    assert result.exit_code == 2 and "start 1: exit status 45, no network" in result.output

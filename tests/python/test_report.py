@@ -10,8 +10,12 @@ from html.parser import HTMLParser
 import pytest
 import synthetic
 
-from parhelion.records import RecordError, read_record
+from parhelion.records import RecordError, read_record, results
+from parhelion.records.model import Launch
+from parhelion.records.params import in_order
 from parhelion.report import write_report
+from parhelion.report.curves import curve_groups
+from parhelion.report.mapping import mappings, ranges
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr"}
 EVIL = '<script>alert("x")</script>'
@@ -170,7 +174,8 @@ def test_a_hundred_thousand_samples_make_a_small_page(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "words"), [("halo", ["Betzy", "160", "ghex_comm_xpmem_ucx"]), ("gather", ["coarray", "nagfor"])]
+    ("benchmark", "words"), [("halo", ["Betzy", "160", "ghex_comm_xpmem_ucx", "mpicart"]), ("gather", ["coarray", "nagfor"]),
+     ("alltoall", ["0.90(3)", "1664.03"]), ("ghosts", ["ArrayTrans", "vdim 120"])]
 )
 def test_published_figures_stand_beside_ones_own_when_asked_for(tmp_path, benchmark, words):
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1, benchmark=benchmark))
@@ -180,6 +185,48 @@ def test_published_figures_stand_beside_ones_own_when_asked_for(tmp_path, benchm
             assert all(word in text for word in words) == asked
     tables = re.findall(r"(?:^\|.*\n)+", (tmp_path / "report.md").read_text(), re.MULTILINE)
     assert all(len({row.count("|") for row in table.splitlines()}) == 1 for table in tables)
+
+
+def curves_of(tmp_path, cases, **how):
+    record = read_record(synthetic.write_record(tmp_path / "run", launches=2, benchmark="alltoall", cases=cases, **how))
+    return {group.title: group for group in curve_groups(in_order(results(record.cases)), "x")}
+
+
+def test_times_over_message_size_are_drawn_once_per_combination_of_the_rest(tmp_path):
+    sizes = [{"size": size, "element": element} for size in (0, 1, 8, 4 * 2**20) for element in ("int32", "float64")]
+    group = curves_of(tmp_path, sizes, contenders=("auto", "hand_packed"))["Message size"]
+    assert [each.title for each in group.plots] == ["element float64", "element int32"]
+    for each in group.plots:
+        assert ">auto<" in each.plot and ">hand_packed<" in each.plot and ">4 Mi<" in each.plot
+
+
+def test_scaling_is_drawn_over_the_number_of_ranks(tmp_path):
+    lines = [synthetic.run_line()]
+    for launch, ranks in enumerate((2, 4, 8)):
+        lines += synthetic.launch_lines(synthetic.job(ranks=ranks, launch=launch, cases=synthetic.halo_cases((1,), (1, 4))))
+    (tmp_path / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    cases = in_order(results(read_record(tmp_path).cases))
+    group = next(group for group in curve_groups(cases, "x") if group.title == "Scaling")
+    assert [each.title for each in group.plots] == ["fields 1", "fields 4"]
+
+
+def test_many_combinations_are_left_out_with_their_number(tmp_path):
+    cases = [{"size": size, "seed": seed} for size in (1, 2, 4) for seed in range(15)]
+    group = curves_of(tmp_path, cases, contenders=("auto",), repetitions=3)["Message size"]
+    assert len(group.plots) == 12 and group.left_out == 3
+
+
+def test_two_sizes_make_no_curve(tmp_path):
+    assert curves_of(tmp_path, [{"size": size} for size in (1, 2)]) == {}
+
+
+def test_places_of_ranks_are_shown_and_shared_cores_are_told():
+    launches = [Launch(0, 4, hosts=["a", "a", "b", "b"], binding=[[0, 1], [2, 3], [0], [0]], bound_by="launcher"),
+                Launch(1, 4, hosts=["a", "a", "b", "b"], binding=[[0, 1], [2, 3], [0], [0]], bound_by="launcher"), Launch(2, 4)]  # fmt: skip
+    (found,) = mappings(launches)
+    assert found.starts == [1, 2] and [host.name for host in found.hosts] == ["a", "b"]
+    assert [host.crowded for host in found.hosts] == [set(), {2, 3}]
+    assert ranges([0, 1, 2, 5, 7, 8]) == "0–2, 5, 7–8"
 
 
 def test_a_report_that_cannot_be_written_is_named(tmp_path):

@@ -17,20 +17,22 @@ from .output import Output, json_option
 @click.option("--splits", type=click.IntRange(1, 100_000), default=200, show_default=True)
 @click.option("--launches", type=POSITIVE, help="Launches a side [half of what there is].")
 @click.option("--contenders", "--transports", help="Only these, separated by commas.")
+@click.option("--relative-to", metavar="CONTENDER", help="Times relative to this contender of the same start, as in compare.")
 @click.option("--seed", type=click.IntRange(0, 2**62), default=1, show_default=True)
 @json_option
 def calibrate(
-    run: Path, planted: float, splits: int, launches: int | None, contenders: str | None, seed: int, json_file: str | None
+    run: Path, planted: float, splits: int, launches: int | None, contenders: str | None, relative_to: str | None, seed: int,
+    json_file: str | None,
 ) -> None:
     """Split the launches of RUN at random into pairs in which nothing changed, and say how often `compare` finds a
     difference that is not there, and one that was planted.
     """
     from ..comparison.calibration import calibrate as measure
     from ..comparison.sets import read_set
-    from .compare import only
+    from .compare import chosen
 
     output = Output(json_file)
-    found = measure(only(read_set(run), contenders), planted, splits, launches, seed)
+    found = measure(chosen([read_set(run)], contenders, relative_to)[0], planted, splits, launches, seed)
     say = output.console.print
     say(f"{found.splits} random splits, {found.launches} launches a side, {found.cases} cases × contenders (seed {seed})")
     say(f"A/A: {found.false_pairs:.1%} of pairs called different in at least one case; {found.false_cases:.2%} of cases")

@@ -21,13 +21,16 @@ FAIL_ON = {"slower": ("slower",), "different": ("slower", "faster"), "never": ()
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True), default=0.05, show_default=True,
               help="What 'no difference shown' rules out.")
 @click.option("--contenders", "--transports", help="Only these, separated by commas.")
+@click.option("--relative-to", metavar="CONTENDER",
+              help="Compare times relative to this contender of the same start, for machines that are now fast and now slow.")
 @click.option("--fail-on", type=click.Choice(list(FAIL_ON)), default="slower", show_default=True,
               help="Which verdict about B gives exit status 1.")
 @click.option("--all", "show_all", is_flag=True, help="Show every case, not only those that changed.")
 @click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), help="Also write Markdown, for a pull request.")
 @json_option
 def compare(
-    a: Path, b: Path, alpha: float, least: float, margin: float, contenders: str | None, fail_on: str, show_all: bool,
+    a: Path, b: Path, alpha: float, least: float, margin: float, contenders: str | None,
+    relative_to: str | None, fail_on: str, show_all: bool,
     markdown: Path | None, json_file: str | None,
 ) -> None:
     """Compare B with A: each a run, or a folder of runs whose launches count together.
@@ -42,7 +45,7 @@ def compare(
 
     output = Output(json_file)
     rules = Rules(alpha=alpha, least=least, margin=margin)
-    first, second = (only(read_set(path), contenders) for path in (a, b))
+    first, second = chosen([read_set(a), read_set(b)], contenders, relative_to)
     found = compare_sets(first, second, rules)
     show(found, output.console, show_all)
     if markdown:
@@ -54,6 +57,15 @@ def compare(
 def _status(found, bad: tuple[str, ...]) -> int:
     judged = any(str(row.verdict) in bad for row in found.rows)
     return WRONG_VALUE if judged or found.failed["B"] else OK
+
+
+def chosen(sets, contenders: str | None, relative_to: str | None):
+    """The sets with the named contenders, as times relative to one of them where that was asked for."""
+    from ..comparison.relative import relative_to as relative
+
+    if relative_to:
+        sets = relative(sets, relative_to)
+    return [only(each, contenders) for each in sets]
 
 
 def only(records, contenders: str | None):

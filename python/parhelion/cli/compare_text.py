@@ -71,12 +71,13 @@ def _print_changes(comparison: Comparison, console: Console) -> None:
              "libraries": comparison.changes.libraries, "messages and choices": comparison.changes.behavior}  # fmt: skip
     for kind, found in kinds.items():
         if found:
-            console.print(_changes_table(kind, found))
+            console.print(changes_table(kind, found))
     if not comparison.changes.any:
         console.print("nothing that was recorded changed around the figures")
 
 
-def _changes_table(kind: str, found: list[Change]) -> Table:
+def changes_table(kind: str, found: list[Change]) -> Table:
+    """Facts with their values on both sides."""
     table = Table(title=f"changed: {kind}", title_justify="left")
     for name in ("", "A", "B"):
         table.add_column(name, overflow="fold")

@@ -26,6 +26,7 @@ class RanksFailed(click.ClickException):
 
 KNOWN = {
     "parhelion.records.errors": ("RecordError",),
+    "parhelion.profile.errors": ("ProfileError",),
     "parhelion.launch.flavor": ("FlavorError",),
     "parhelion.partition.errors": ("MeshError", "IndexMapError"),
     "parhelion.placement.errors": ("PlacementError",),

@@ -11,6 +11,7 @@ COMMANDS = {
     "bench": (".bench", "bench", "Measure: halo, gather."),
     "report": (".report", "report", "Write HTML and Markdown from runs."),
     "compare": (".compare", "compare", "Say what changed between two sets of runs."),
+    "profile": (".profile", "profile", "Sample ranks with perf: time per library and function; compare two profiles."),
     "calibrate": (".calibrate", "calibrate", "Say how often compare is right on this machine."),
     "runs": (".runs", "runs", "List, show, tag, export and query runs."),
     "doctor": (".doctor", "doctor", "Say what this machine offers and which transports work here."),

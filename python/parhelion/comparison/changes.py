@@ -9,10 +9,11 @@ from typing import Any
 
 from ..records.facts import flatten
 from ..records.model import Launch
+from .ranks import slow_ranks
 from .sets import RecordSet
 
 # What differs between any two runs and means nothing.
-VOLATILE = ("load", "variables PMI", "variables MPI LOCAL", "binding")
+VOLATILE = ("load", "variables PMI", "variables MPI_LOCAL", "binding")
 
 
 @dataclass(frozen=True)
@@ -41,22 +42,24 @@ class Changes:
 def changes(first: RecordSet, second: RecordSet) -> Changes:
     """Compare what both sides told; a fact that varies within a side is shown with all its values."""
     return Changes(
-        environment=_differences(_environment(first), _environment(second)),
-        ranks=_differences(_ranks(first), _ranks(second)),
-        libraries=_differences(_libraries(first), _libraries(second)),
-        behavior=_differences(_behavior(first), _behavior(second)),
+        environment=differing(_environment(first), _environment(second)),
+        ranks=differing(_ranks(first), _ranks(second)),
+        libraries=differing(_libraries(first), _libraries(second)),
+        behavior=differing(_behavior(first), _behavior(second)),
     )
 
 
 Facts = dict[str, str]
 
 
-def _differences(first: Facts, second: Facts) -> list[Change]:
+def differing(first: Facts, second: Facts) -> list[Change]:
+    """Facts that one side lacks, or that have other values there."""
     names = dict.fromkeys([*first, *second])
     return [Change(name, first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)]
 
 
-def _gathered(pairs: Iterable[tuple[str, str]]) -> Facts:
+def gathered(pairs: Iterable[tuple[str, str]]) -> Facts:
+    """Facts by name, several values of one joined; what differs between any two runs is left out."""
     values: dict[str, dict[str, None]] = {}
     for name, value in pairs:
         values.setdefault(name, {})[value] = None
@@ -64,39 +67,40 @@ def _gathered(pairs: Iterable[tuple[str, str]]) -> Facts:
 
 
 def _environment(side: RecordSet) -> Facts:
-    return _gathered(fact for record in side.records for fact in flatten(record.run.environment))
+    return gathered(fact for record in side.records for fact in flatten(record.run.environment))
 
 
 def _ranks(side: RecordSet) -> Facts:
-    return _gathered(fact for launch in _launches(side) for fact in flatten(_told(launch)))
+    return gathered(fact for launch in _launches(side) for fact in flatten(_told(launch)))
 
 
 def _told(launch: Launch) -> dict[str, Any]:
     return {"ranks": launch.ranks, "mpi": launch.mpi, "flavor": launch.flavor, "bound by": launch.bound_by,
-            "hosts": len(set(map(str, launch.hosts))), "control variable": launch.cvars}  # fmt: skip
+            "hosts": len(set(map(str, launch.hosts))), "control variable": launch.cvars,
+            "MPI's own": launch.mpi_cvars}  # fmt: skip
 
 
 def _libraries(side: RecordSet) -> Facts:
     """Where each library was loaded from, by its name up to `.so`: another version is a change, too."""
     paths = [PurePath(str(path)) for launch in _launches(side) for path in launch.libraries]
-    return _gathered((path.name.partition(".so")[0], str(path)) for path in paths)
+    return gathered((path.name.partition(".so")[0], str(path)) for path in paths)
 
 
 def _behavior(side: RecordSet) -> Facts:
-    """Messages and bytes per exchange, and what `auto` chose."""
-    facts = []
+    """Messages and bytes per exchange, what `auto` chose, and a rank that takes longer than the others."""
+    facts = slow_ranks(side.cases)
     for case in side.cases:
         for entry in case.entries.values():
             who = f"{entry.contender} on {case.name}"
             for line in entry.lines[:1]:
                 told = {"messages": line.messages, "bytes": line.bytes, "choice": _choice(line.explain)}
                 facts += [(f"{what} of {who}", str(value)) for what, value in told.items() if value is not None]
-    return _gathered(facts)
+    return gathered(facts)
 
 
 def _choice(explain: Any) -> str | None:
     """What was chosen, without the figures that follow: the first clause of the explanation."""
-    return explain.partition("\n")[0].partition(";")[0].strip() or None if isinstance(explain, str) else None
+    return explain.partition("\n")[0].partition(";")[0].partition(" (")[0].strip() or None if isinstance(explain, str) else None
 
 
 def _launches(side: RecordSet) -> list[Launch]:

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from ..records import CaseResult, Entry, RecordError
+from ..records.document import failed
 from ..records.model import Case
 from ..records.params import in_order
 from ..statistics.compare import Difference, differences
@@ -50,20 +51,29 @@ class Comparison:
 
 def compare(first: RecordSet, second: RecordSet, rules: Rules = DEFAULT_RULES) -> Comparison:
     """Compare B (`second`) with A (`first`) case by case; raises `RecordError` when nothing can be compared."""
-    check_comparable((first, second))
+    sets = (first, second)
+    check_comparable(sets)
     sides = [_entries(first), _entries(second)]
     shared = [key for key in sides[0] if key in sides[1]]
     if not shared:
-        raise RecordError(f"{first.name} and {second.name} have no case and contender in common: nothing can be compared")
+        both = f"{first.name} and {second.name}"
+        raise RecordError(f"{both} have no case and contender in common: nothing can be compared{_why(sets)}")
     pairs = [(sides[0][key], sides[1][key]) for key in shared]
     return Comparison(
-        sets=(first, second),
+        sets=sets,
         rows=_rows(pairs, rules),
         rules=rules,
         changes=changes(first, second),
         only={"A": _missing(*sides), "B": _missing(*reversed(sides))},
         failed={name: _failed(side) for name, side in zip("AB", sides, strict=True)},
     )
+
+
+def _why(sets: Sequence[RecordSet]) -> str:
+    """How starts ended that ended badly, since they may be why cases are missing."""
+    ends = [(each.name, end) for each in sets for record in each.records for end in failed(record)]
+    told = [f"{name}, start {end.launch + 1}: {end.status}" + (f", {end.message}" if end.message else "") for name, end in ends]
+    return "".join(f"\n{line}" for line in told[:4])
 
 
 Pair = tuple[tuple[CaseResult, Entry], tuple[CaseResult, Entry]]
@@ -93,14 +103,15 @@ def _launch(line: Case) -> Launch:
 
 def _entries(records: RecordSet) -> dict[tuple[bytes, str], tuple[CaseResult, Entry]]:
     return {
-        (_identity(case.params), entry.contender): (case, entry)
+        (identity(case.params), entry.contender): (case, entry)
         for case in in_order(records.cases)
         for entry in case.entries.values()
         if entry.ran
     }
 
 
-def _identity(params: dict[str, Any]) -> bytes:
+def identity(params: dict[str, Any]) -> bytes:
+    """The same for the same case on another machine."""
     shown = {name: str(value).rpartition("/")[2] if name in HERE else value for name, value in params.items()}
     return msgspec.json.encode(shown, order="deterministic")
 

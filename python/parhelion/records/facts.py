@@ -13,10 +13,15 @@ LONG_LIST = 40
 def flatten(value: Any, prefix: str = "") -> Facts:
     """`{"cpu": {"model": "X"}}` as `("cpu model", "X")`; what is unknown or empty is left out."""
     if isinstance(value, dict):
-        return [fact for key, each in value.items() for fact in flatten(each, f"{prefix} {key}".strip().replace("_", " "))]
+        return [fact for key, each in value.items() for fact in flatten(each, f"{prefix} {_word(key)}".strip())]
     if value is None or value in ([], ""):
         return []
     return [(prefix, _text(value))]
+
+
+def _word(key: Any) -> str:
+    """A key as words, unless it is the name of a variable, which people want to find as it is written."""
+    return str(key) if str(key).isupper() else str(key).replace("_", " ")
 
 
 def _text(value: Any) -> str:

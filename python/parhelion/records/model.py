@@ -40,6 +40,7 @@ class Launch(Struct, tag="launch"):
     bound_by: Any = None
     hosts: list[Any] = field(default_factory=list)
     cvars: Any = None
+    mpi_cvars: dict[str, Any] | None = None
     flavor: Any = None
     imports: Any = None
 

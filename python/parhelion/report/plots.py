@@ -23,8 +23,8 @@ class CasePlots:
 
 
 def case_plots(cases: Sequence[CaseResult], prefix: str) -> list[CasePlots]:
-    """One pair of plots per case that gave samples."""
-    timed = [case for case in cases if any(entry.launches for entry in case.entries.values())]
+    """One pair of plots per case that gave more than a single figure."""
+    timed = [case for case in cases if any(sum(map(len, entry.launches)) > 1 for entry in case.entries.values())]
     return [_plots(case, case_label(case, cases), f"{prefix}c{number}") for number, case in enumerate(timed)]
 
 

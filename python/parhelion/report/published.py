@@ -7,52 +7,86 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
+from ..statistics.numbers import microseconds
+
+Line = dict[str, str]
 HAND_WRITTEN = "mpi_comm"
 PUBLISHED_AS, PER_EXCHANGE = "seconds_per_10000_exchanges", 1e-4
 
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """Seconds, or `None` where nothing was published; `speeds` are against hand-written MPI of the same toolchain."""
+    """Cells as they are shown; `speeds` are against hand-written MPI of the same toolchain, `None` where there is none."""
 
     title: str
+    unit: str
     row_names: list[str]
     columns: list[str]
-    rows: list[tuple[list[str], list[float | None], list[float | None]]]
+    rows: list[tuple[list[str], list[str], list[float | None]]]
 
 
-def published(benchmark: str) -> PublishedTable | None:
-    """The published table of a benchmark, or `None` when there is none."""
-    return {"halo": _halo, "gather": _gather}.get(benchmark, lambda: None)()
+def published(benchmark: str) -> list[PublishedTable]:
+    """The published tables of a benchmark; empty when there are none."""
+    tables = {"halo": (_halo, _placement), "gather": (_gather,), "alltoall": (_alltoall,), "ghosts": (_ghosts,)}
+    return [table() for table in tables.get(benchmark, ())]
 
 
 def _halo() -> PublishedTable:
     lines = [line for line in _read("halo_exchange.csv") if line["numbering"] == "XYZ"]
-    times = {(_place(each), each["runtime"], each["toolchain"]): _seconds(each[PUBLISHED_AS]) for each in lines}
-    timed = [line for line in lines if line[PUBLISHED_AS]]
-    contenders = list(dict.fromkeys((line["runtime"], line["toolchain"]) for line in timed))
+    title = "GHEX benchmark on Betzy, 27 nodes × 64 ranks, hwcart, numbering XYZ"
+    return _exchanges(title, lines, ("runtime", "toolchain"))
+
+
+def _placement() -> PublishedTable:
+    lines = _read("betzy_mpicart_vs_hwcart.csv")
+    title = "The same with ranks in blocked order (mpicart) and placed by hwcart, 64 and 128 ranks per node"
+    return _exchanges(title, lines, ("placement", "ranks_per_node", "runtime", "toolchain"))
+
+
+def _exchanges(title: str, lines: Sequence[Line], names: tuple[str, ...]) -> PublishedTable:
+    """Halo width × fields down, whatever `names` tell apart across."""
+    times = {(_place(each), *(each[name] for name in names)): _seconds(each[PUBLISHED_AS]) for each in lines}
+    columns = list(dict.fromkeys(tuple(line[name] for name in names) for line in lines if line[PUBLISHED_AS]))
+    runtime = names.index("runtime")
     rows = []
     for place in dict.fromkeys(map(_place, lines)):
-        values = [times.get((place, *contender)) for contender in contenders]
-        bases = [times.get((place, HAND_WRITTEN, toolchain)) for _, toolchain in contenders]
-        scaled = [value * PER_EXCHANGE if value else None for value in values]
-        rows.append((list(place), scaled, _speeds(values, bases)))
-    columns = [f"{runtime} {toolchain}" for runtime, toolchain in contenders]
-    return PublishedTable("GHEX benchmark on Betzy, 27 nodes × 64 ranks, hwcart, numbering XYZ", ["halo", "fields"], columns, rows)
+        values = [times.get((place, *column)) for column in columns]
+        bases = [times.get((place, *column[:runtime], HAND_WRITTEN, *column[runtime + 1 :])) for column in columns]
+        cells = [microseconds(value * PER_EXCHANGE if value else None) for value in values]
+        rows.append((list(place), cells, _speeds(values, bases)))
+    return PublishedTable(title, "µs per exchange", ["halo", "fields"], list(map(" ".join, columns)), rows)
 
 
 def _gather() -> PublishedTable:
-    lines = _read("index_map_gather.csv")
-    times = {(line["mesh"], line["kind"], line["toolchain"]): _seconds(line["seconds_per_gather"]) for line in lines}
-    contenders = list(dict.fromkeys((line["kind"], line["toolchain"]) for line in lines))
-    rows = []
-    for mesh in dict.fromkeys(line["mesh"] for line in lines):
-        values = [times.get((mesh, *contender)) for contender in contenders]
-        rows.append(([mesh], values, [None] * len(values)))
-    return PublishedTable("Index-map gather of coarray-halo-exchange, 12 images", ["mesh"], list(map(" ".join, contenders)), rows)
+    cells = {((line["mesh"],), f"{line['kind']} {line['toolchain']}"): microseconds(_seconds(line["seconds_per_gather"]))
+             for line in _read("index_map_gather.csv")}  # fmt: skip
+    return _plain("Index-map gather of coarray-halo-exchange, 12 images", "µs per gather", ["mesh"], cells)
 
 
-def _place(line: dict[str, str]) -> tuple[str, str]:
+def _alltoall() -> PublishedTable:
+    cells = {((line["image"], line["network"], line["reservation"]), line["phase"].replace("_", " ")): line["value_with_uncertainty"]
+             for line in _read("alltoall_images.csv")}  # fmt: skip
+    return _plain("MPI_Alltoall under several software images", "as published", ["image", "network", "reservation"], cells)
+
+
+def _ghosts() -> PublishedTable:
+    cells = {}
+    for line in _read("arraytrans_bandwidth.csv"):
+        pull = f" ({line['time_per_pull']})" if line["time_per_pull"] else ""
+        megabytes = float(line["bytes_per_second_per_rank"]) / 1e6
+        cells[(line["machine"], line["np"]), f"vdim {line['vdim']}"] = f"{megabytes:.3g}{pull}"
+    unit = "MB/s per rank, in brackets the time per pull"
+    return _plain("ArrayTrans: six faces of 32³ rows pulled", unit, ["machine", "ranks"], cells)
+
+
+def _plain(title: str, unit: str, row_names: list[str], cells: dict[tuple[tuple[str, ...], str], str]) -> PublishedTable:
+    columns = list(dict.fromkeys(column for _, column in cells))
+    places = dict.fromkeys(row for row, _ in cells)
+    rows = [(list(row), [cells.get((row, column), "–") for column in columns], [None] * len(columns)) for row in places]
+    return PublishedTable(title, unit, row_names, columns, rows)
+
+
+def _place(line: Line) -> tuple[str, str]:
     return line["halo_width"], line["fields"]
 
 
@@ -64,6 +98,6 @@ def _speeds(values: Sequence[float | None], bases: Sequence[float | None]) -> li
     return [base / value if base and value else None for value, base in zip(values, bases, strict=True)]
 
 
-def _read(name: str) -> list[dict[str, str]]:
+def _read(name: str) -> list[Line]:
     folder = resources.files("parhelion.report").joinpath("published_data")
     return list(csv.DictReader(folder.joinpath(name).read_text(encoding="utf-8").splitlines()))

@@ -10,9 +10,11 @@ from ..records.document import failed
 from ..records.params import constant, in_order, varying
 from ..records.remarks import remarks
 from ..records.results import contenders, results
+from .curves import CurveGroup, curve_groups
 from .environment import Facts, environment_facts, launch_facts
 from .headline import Headline, headline, means
 from .layout import HeatMap, heat_maps
+from .mapping import Mapping, mappings
 from .method import Method, method
 from .plots import CasePlots, case_plots
 from .published import PublishedTable, published
@@ -34,7 +36,9 @@ class Section:
     roles: dict[str, str]
     headline: Headline
     heat_maps: list[HeatMap]
+    curves: list[CurveGroup]
     plots: list[CasePlots]
+    mappings: list[Mapping]
     setup: Setup | None
     choices: Facts
     environment: Facts
@@ -43,11 +47,11 @@ class Section:
     verification: Verification
     failures: list[Any]
     remarks: list[str]
-    published: PublishedTable | None
+    published: list[PublishedTable]
 
     @property
     def title(self) -> str:
-        names = {"halo": "Halo exchange", "gather": "Index-map gather"}
+        names = {"halo": "Halo exchange", "gather": "Index-map gather", "osu": "OSU Micro-Benchmarks", "imb": "Intel MPI Benchmarks"}
         return names.get(self.record.run.benchmark, self.record.run.benchmark)
 
     @property
@@ -73,6 +77,8 @@ def section(record: Record, number: int, with_published: bool = False) -> Sectio
         roles=roles,
         headline=headline(cases),
         heat_maps=heat_maps(cases),
+        curves=curve_groups(cases, f"r{number}"),
+        mappings=mappings(record.launches),
         plots=case_plots(cases, f"r{number}"),
         setup=setup(cases),
         choices=choices(cases),
@@ -82,5 +88,5 @@ def section(record: Record, number: int, with_published: bool = False) -> Sectio
         verification=verification(cases),
         failures=failed(record),
         remarks=remarks(record, cases),
-        published=published(record.run.benchmark) if with_published else None,
+        published=published(record.run.benchmark) if with_published else [],
     )

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from ..records.params import text
 from ..statistics import Interval
 from ..statistics.numbers import microseconds
+from .mapping import ranges
 from .setup import setup_exchanges
 
 UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -79,4 +80,5 @@ filters: dict[str, Callable[..., Any]] = {
     "p_value": p_value,
     "breaks": breaks,
     "setup_exchanges": setup_exchanges,
+    "ranges": ranges,
 }

@@ -1,0 +1,18 @@
+"""`parhelion profile`."""
+
+from __future__ import annotations
+
+import click
+
+from .lazy import LazyGroup
+
+VERBS = {
+    "run": (".profile_run", "run_profile", "Start a program's ranks under Linux perf and say where the time goes."),
+    "show": (".profile_show", "show_profile", "Show a profile again: tables, flame graph, folded stacks."),
+    "compare": (".profile_compare", "compare", "Rank what changed between two profiles; flame graphs side by side."),
+}
+
+
+@click.group(cls=LazyGroup, table=VERBS)
+def profile() -> None:
+    """What share of the ranks' time goes to which library and function (libfabric, UCX, MPI, libc, own code)."""

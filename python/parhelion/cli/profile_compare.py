@@ -1,0 +1,37 @@
+"""`parhelion profile compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .errors import OK, WRONG_VALUE
+from .output import Output, json_option
+from .profile_options import find_profile, html_option, write_page
+
+
+@click.command()
+@click.argument("a")
+@click.argument("b")
+@click.option("--most", type=click.IntRange(1, 1000), default=12, show_default=True, help="Rows of each table.")
+@click.option("--fail-on-change", is_flag=True, help="Exit status 1 when the share of any part of the software changed.")
+@html_option
+@json_option
+def compare(a: str, b: str, most: int, fail_on_change: bool, html: Path | None, json_file: str | None) -> None:
+    """Compare profile B with profile A: what takes more or less of the time, and what changed around it.
+
+    Differences that sampling alone can explain are left out.
+    """
+    from ..profile import read_profile
+    from ..profile.difference import compare_profiles
+    from .profile_compare_text import show
+    from .profile_document import comparison_document
+
+    output = Output(json_file)
+    first, second = (read_profile(find_profile(name)) for name in (a, b))
+    found = compare_profiles(first, second)
+    show(found, output.console, most)
+    write_page([first, second], html, output)
+    output.document(comparison_document(found))
+    raise SystemExit(WRONG_VALUE if fail_on_change and any(each.shown for each in found.parts) else OK)

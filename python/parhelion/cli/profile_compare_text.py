@@ -1,0 +1,57 @@
+"""Two profiles side by side, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..profile.difference import Difference, ProfileComparison
+from .compare_text import changes_table
+from .profile_text import name_of, percent
+
+TABLES = {
+    "parts": "by part",
+    "libraries": "by library",
+    "charged": "by library, what kernel and libc did charged to their callers",
+    "symbols": "by function",
+    "totals": "by function, with all that it called",
+}
+
+
+def show(found: ProfileComparison, console: Console, most: int) -> None:
+    """What changed most, first; then what changed around it."""
+    first, second = found.profiles
+    console.print(f"A: {first.name}, {first.samples} samples in {first.seconds:.2f} s of {len(first.ranks)} ranks", markup=False)
+    console.print(
+        f"B: {second.name}, {second.samples} samples in {second.seconds:.2f} s of {len(second.ranks)} ranks", markup=False
+    )
+    for each in found.ranks[:most]:
+        console.print(f"[bold]rank {each.rank} changed apart from the others:[/] {escape(_what(each))}", soft_wrap=True)
+    for name, title in TABLES.items():
+        shown = [each for each in getattr(found, name) if each.shown][:most]
+        console.print(f"[bold]{title}[/]" + ("" if shown else ": nothing beyond what sampling explains"))
+        if shown:
+            console.print(_table(shown))
+    console.print(
+        changes_table("around them", found.changes) if found.changes else "nothing that was recorded changed around them"
+    )
+
+
+def _what(each: Difference) -> str:
+    kind = "asleep in " if each.key.part == "asleep" else ""
+    return f"{kind}{name_of(each.key)} {percent(each.first)} → {percent(each.second)} of its time"
+
+
+def _table(shown: Sequence[Difference]) -> Table:
+    table = Table()
+    for name in ("A", "B", "B − A", "what", "in"):
+        table.add_column(name, justify="left" if name in ("what", "in") else "right", overflow="fold")
+    for each in shown:
+        color = "red" if each.change > 0 else "green"
+        where = each.key.library if each.key.symbol else each.key.part if each.key.library else ""
+        change = f"[{color}]{each.change * 100:+.1f} points[/]"
+        table.add_row(percent(each.first), percent(each.second), change, escape(name_of(each.key)), escape(where))
+    return table

@@ -1,0 +1,66 @@
+"""The documents of `parhelion profile … --json`; shares are of the wall-clock time of all ranks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from msgspec import to_builtins
+
+from ..profile import Profile
+from ..profile.difference import Difference, ProfileComparison
+from ..profile.shares import Key, Shares, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
+
+SCHEMA = "parhelion.profile-shares/1"
+COMPARISON = "parhelion.profile-compare/1"
+
+
+def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
+    """Shares by part, library and function, and what each rank did."""
+    return {
+        "schema": SCHEMA, "profile": profile.profile, "folder": str(folder), "labels": profile.labels,
+        "program": profile.program, "tool": to_builtins(profile.tool), "notes": profile.notes,
+        "parts": _objects(own_shares(profile, by_part(profile))),
+        "libraries": _objects(own_shares(profile, by_library(profile))),
+        "libraries_charged": _objects(charged_shares(profile, by_library(profile))),
+        "symbols": _objects(own_shares(profile, by_symbol(profile))),
+        "functions_with_callees": _objects(total_shares(profile)),
+        "ranks": [{"rank": rank.rank, "host": rank.host, "wall_s": rank.wall_s, "cpu_s": rank.cpu_s,
+                   "waiting_s": rank.waiting_s, "asleep_s": rank.asleep,
+                   "samples": rank.samples, "libraries": rank.libraries,
+                   "parts": _objects(own_shares(profile, by_part(profile), [rank]))} for rank in profile.ranks],
+    }  # fmt: skip
+
+
+def comparison_document(found: ProfileComparison) -> dict[str, Any]:
+    """Differences of shares (B less A) by part, library and function, and for ranks that changed otherwise than the others."""
+    first, second = found.profiles
+    tables = {
+        name: [_difference(each) for each in getattr(found, name)]
+        for name in ("parts", "libraries", "charged", "symbols", "totals", "ranks")
+    }
+    return {
+        "schema": COMPARISON,
+        "A": first.profile,
+        "B": second.profile,
+        **tables,
+        "changes": [asdict(each) for each in found.changes],
+    }
+
+
+def _objects(shares: Shares) -> list[dict[str, Any]]:
+    return [_key(key) | {"share": share} for key, share in shares.items()]
+
+
+def _key(key: Key) -> dict[str, str]:
+    return {name: value for name, value in key._asdict().items() if value}
+
+
+def _difference(each: Difference) -> dict[str, Any]:
+    rank = {} if each.rank is None else {"rank": each.rank}
+    return (
+        rank
+        | _key(each.key)
+        | {"A": each.first, "B": each.second, "change": each.change, "error": each.error, "shown": each.shown}
+    )

@@ -1,0 +1,77 @@
+"""`parhelion profile run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .errors import RANKS_FAILED, BadInput
+from .measure.run import parse_labels
+from .options import POSITIVE
+from .output import Output, json_option
+from .profile_options import html_option, write_page
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]...")
+@click.option("-n", "--ranks", type=POSITIVE, help="Ranks [one per usable core, at least 2].")
+@click.option("--mpi", "flavor", metavar="FLAVOR", help="Whose mpiexec [that of the build made last].")
+@click.option("--tool", type=click.Choice(["perf", "hpctoolkit"]), default="perf", show_default=True)
+@click.option("--frequency", type=click.IntRange(1, 20_000), default=499, show_default=True, help="Samples per second and core.")
+@click.option(
+    "--call-graph",
+    type=click.Choice(["dwarf", "fp", "none"]),
+    default="dwarf",
+    show_default=True,
+    help="How callers are found: from debug tables, from frame pointers, or not.",
+)
+@click.option("--command", default="", metavar="NAME", help="Only processes of that name [all; the ranks of parhelion bench].")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder of the profile [profiles/<time>-…].")
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the profile; may be repeated.")
+@click.option("--no-bind", is_flag=True, help="Leave the ranks unbound.")
+@click.option("--timeout", type=click.FloatRange(min=1), default=600.0, show_default=True, metavar="SECONDS")
+@html_option
+@json_option
+def run_profile(
+    program: tuple[str, ...],
+    ranks: int | None,
+    flavor: str | None,
+    no_bind: bool,
+    labels: tuple[str, ...],
+    html: Path | None,
+    json_file: str | None,
+    **how,
+) -> None:
+    """Start PROGRAM as ranks, sample every rank, and say where its time went.
+
+    Such as: parhelion profile run -n 2 -- ./solver input.txt, or -- parhelion bench halo --halo 1 --fields 1.
+    Exit status 3 when the program failed; what was sampled until then is kept.
+    """  # fmt: skip
+    from ..launch import usable_cores
+    from ..profile.collect import Request, take_profile
+    from .profile_document import profile_document
+    from .profile_text import show
+
+    output = Output(json_file)
+    count = ranks or max(2, usable_cores())
+    request = Request(list(program), count, _flavor(flavor), bind=not no_bind, labels=parse_labels(labels), **how)
+    # With --json - standard output belongs to the document.
+    on_line = (lambda line: output.errors.print(line, markup=False, soft_wrap=True)) if json_file == "-" else None
+    found, folder, completed = take_profile(request, on_line)
+    show(found, output.console)
+    output.console.print(f"profile: {folder}", markup=False, soft_wrap=True)
+    write_page([found], html, output)
+    output.document(profile_document(found, folder))
+    if not completed.ok:
+        raise SystemExit(RANKS_FAILED)
+
+
+def _flavor(name: str | None):
+    """The named build, or the default one; only its launcher is used."""
+    from ..launch import default_flavor, flavors
+
+    built = flavors()
+    if name is not None and name not in built:
+        raise BadInput(f"--mpi {name}: not built (built: {', '.join(built) or 'none'}): run `make build MPI={name}`")
+    return default_flavor() if name is None else built[name]

@@ -1,0 +1,43 @@
+"""`parhelion profile show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .errors import BadInput
+from .output import Output, json_option
+from .profile_options import find_profile, html_option, write_page
+
+
+@click.command()
+@click.argument("profile")
+@click.option("--rank", type=click.IntRange(min=0), help="Only that rank.")
+@click.option("--most", type=click.IntRange(1, 1000), default=15, show_default=True, help="Rows of the longer tables.")
+@click.option(
+    "--folded", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write folded stacks, for other tools."
+)
+@html_option
+@json_option
+def show_profile(
+    profile: str, rank: int | None, most: int, folded: Path | None, html: Path | None, json_file: str | None
+) -> None:
+    """Show PROFILE again: a folder, or a part of its name."""
+    from ..profile import read_profile
+    from ..profile.flame import folded as fold
+    from .profile_document import profile_document
+    from .profile_text import show
+
+    output = Output(json_file)
+    path = find_profile(profile)
+    found = read_profile(path)
+    if rank is not None:
+        if rank >= len(found.ranks):
+            raise BadInput(f"--rank {rank}: {path} has ranks 0 to {len(found.ranks) - 1}")
+        found.ranks = [found.ranks[rank]]
+    show(found, output.console, most)
+    if folded:
+        folded.write_text(fold(found))
+    write_page([found], html, output)
+    output.document(profile_document(found, path))

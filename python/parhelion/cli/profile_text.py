@@ -1,0 +1,91 @@
+"""A profile for people."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..profile import Profile
+from ..profile.shares import Key, Shares, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares, waiting_share
+
+LEAST = 0.001
+MUCH = 0.1
+
+
+def show(profile: Profile, console: Console, most: int = 15) -> None:
+    """Parts first, then libraries and functions, then ranks."""
+    say = console.print
+    say(f"{profile.profile}: {len(profile.ranks)} ranks of {' '.join(profile.program)}, {profile.samples} samples", markup=False)
+    for note in profile.notes:
+        say(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
+    if (waited := waiting_share(profile.ranks)) > MUCH:
+        say(
+            f"[yellow]note:[/] for {waited:.0%} of their time the ranks waited for cores that others had; shares leave that out",
+            soft_wrap=True,
+        )
+    if profile.samples:
+        tables = {
+            "share of the time, by part": _table(own_shares(profile, by_part(profile)), most),
+            "by library; charged: with what the kernel and libc did for it": _libraries(profile, most),
+            "by function": _table(own_shares(profile, by_symbol(profile)), most),
+            "by function, with all that it called": _table(total_shares(profile), most),
+        }
+        for title, table in tables.items():
+            say(f"\n[bold]{title}[/]")
+            say(table)
+    say("\n[bold]ranks[/]")
+    say(_ranks(profile))
+
+
+def name_of(key: Key) -> str:
+    """What a row is called."""
+    return key.symbol or (PurePath(key.library).name if key.library else key.part)
+
+
+def percent(share: float) -> str:
+    return f"{share:.1%}"
+
+
+def _table(shares: Shares, most: int) -> Table:
+    table = Table()
+    table.add_column("share", justify="right")
+    table.add_column("what", overflow="fold")
+    table.add_column("in")
+    for key, share in list(shares.items())[:most]:
+        if share >= LEAST:
+            where = PurePath(key.library).name if key.symbol else key.part if key.library else ""
+            table.add_row(percent(share), escape(name_of(key)), escape(where))
+    return table
+
+
+def _libraries(profile: Profile, most: int) -> Table:
+    own, charged = own_shares(profile, by_library(profile)), charged_shares(profile, by_library(profile))
+    table = Table()
+    for name in ("share", "charged", "library", "part"):
+        table.add_column(name, justify="right" if name in ("share", "charged") else "left", overflow="fold")
+    for key in sorted({*own, *charged}, key=lambda each: -max(own.get(each, 0.0), charged.get(each, 0.0)))[:most]:
+        shares = own.get(key, 0.0), charged.get(key, 0.0)
+        if max(shares) >= LEAST:
+            table.add_row(*map(percent, shares), escape(key.library or key.part), escape(key.part))
+    return table
+
+
+def _ranks(profile: Profile) -> Table:
+    table = Table()
+    for name in ("rank", "host", "time, s", "waiting for a core", "on one", "asleep", "asleep in"):
+        table.add_column(name, justify="left" if name in ("host", "asleep in") else "right", overflow="fold")
+    for rank in profile.ranks:
+        whole = rank.whole_s or 1.0
+        asleep = sorted(rank.asleep.items(), key=lambda item: -item[1])
+        where = ", ".join(f"{name} {spent / whole:.0%}" for name, spent in asleep if spent >= LEAST * whole)
+        figures = (
+            f"{rank.wall_s:.2f}",
+            percent(waiting_share([rank])),
+            percent(rank.cpu_s / whole),
+            percent(sum(rank.asleep.values()) / whole),
+        )
+        table.add_row(str(rank.rank), escape(rank.host), *figures, escape(where))
+    return table

@@ -1,0 +1,100 @@
+"""A profile as it lies on disk, schema `parhelion.profile/1`: one JSON document.
+
+Time is counted once: a rank's wall-clock time is what it spent on a core (stacks, from samples), what it spent asleep (by
+the kernel function it slept in), and what it waited for a core that others had.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, field
+
+SCHEMA = "parhelion.profile/1"
+
+Seconds = Annotated[float, Meta(ge=0, description="seconds")]
+Count = Annotated[int, Meta(ge=0)]
+
+
+class Frame(Struct, frozen=True, array_like=True):
+    """A function and the file it lies in: a shared library, the program, or `[kernel]`."""
+
+    library: str
+    symbol: str
+
+
+class Stack(Struct):
+    """Frame numbers from the outermost caller to where the rank was, and the time it was seen there."""
+
+    frames: list[Count]
+    seconds: Seconds
+    samples: Count = 0
+
+
+class RankProfile(Struct):
+    """One rank. `asleep` maps kernel functions to seconds of the main thread; `libraries` are the files it had mapped."""
+
+    rank: Count
+    host: str = ""
+    wall_s: Seconds = 0.0
+    waiting_s: Seconds = 0.0
+    asleep: dict[str, Seconds] = field(default_factory=dict)
+    stacks: list[Stack] = field(default_factory=list)
+    libraries: list[str] = field(default_factory=list)
+
+    @property
+    def cpu_s(self) -> float:
+        """Time on a core, all threads together."""
+        return sum(stack.seconds for stack in self.stacks)
+
+    @property
+    def whole_s(self) -> float:
+        """What shares are shares of: time on a core and asleep. Waiting for a core tells of others, not of the program."""
+        return max(self.wall_s - self.waiting_s, self.cpu_s + sum(self.asleep.values()))
+
+    @property
+    def samples(self) -> int:
+        return sum(stack.samples for stack in self.stacks)
+
+
+class How(Struct):
+    """How samples were taken: `frequency` per second of time on a core; `command` names the only processes that count."""
+
+    name: str
+    version: str = ""
+    event: str = ""
+    frequency: Count = 0
+    call_graph: str = ""
+    command: str = ""
+
+
+class Profile(Struct, dict=True):
+    """A whole profile. `program` is what ran as a rank, `tool` how it was looked at."""
+
+    schema: str
+    profile: str
+    created: str
+    argv: list[str]
+    program: list[str]
+    tool: How
+    frames: list[Frame]
+    ranks: list[RankProfile]
+    labels: dict[str, str] = field(default_factory=dict)
+    flavor: str = ""
+    environment: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """What people call it: its label `image`, or its id."""
+        return self.labels.get("image") or self.profile
+
+    @cached_property
+    def seconds(self) -> float:
+        """The time of all ranks together, without what they waited for a core."""
+        return sum(rank.whole_s for rank in self.ranks)
+
+    @cached_property
+    def samples(self) -> int:
+        return sum(rank.samples for rank in self.ranks)

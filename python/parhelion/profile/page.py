@@ -1,0 +1,144 @@
+"""The page of one profile, or of two side by side: flame graphs and tables, all in one file."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from msgspec import to_builtins
+
+from ..comparison.changes import Change
+from ..records.facts import flatten
+from .difference import Difference, ProfileComparison, compare_profiles
+from .errors import ProfileError
+from .flame import Box, flame_graphs
+from .model import Profile
+from .parts import WAITING
+from .shares import Key, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
+
+MOST = 25
+FULL_COLOR = 0.25  # a change of a quarter of the time takes the full color
+HUES = {"MPI": 24, "UCX": 265, "libfabric": 300, "libc": 205, "kernel": 220, "own code": 95, "Parhelion": 140, "asleep": 190,
+        "Python": 60, "RDMA": 330, "other libraries": 45}  # fmt: skip
+
+
+def write(profiles: Sequence[Profile], file: Path) -> None:
+    """Write the page of one or two profiles; raises `ProfileError` when that cannot be done."""
+    text = render(profiles)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise ProfileError(f"cannot write {file}: {error.strerror}") from None
+
+
+def render(profiles: Sequence[Profile]) -> str:
+    """The page; whatever a profile holds is escaped."""
+    environment = Environment(
+        loader=PackageLoader("parhelion.profile"), autoescape=select_autoescape(["html.j2"]), undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters.update(percent=percent, points=points, label=label, place=place)
+    comparison = compare_profiles(*profiles) if len(profiles) == 2 else None
+    return environment.get_template("profile.html.j2").render(
+        profiles=profiles, comparison=comparison, graphs=_graphs(profiles), hues=HUES, tables=_tables(profiles, comparison),
+        changes=_changes(comparison), facts=_facts(profiles), rank_parts=[_rank_parts(profile) for profile in profiles],
+        headline=_headline(comparison),
+    )  # fmt: skip
+
+
+def percent(share: float) -> str:
+    """A share of the time."""
+    return f"{share * 100:.1f} %"
+
+
+def points(change: float) -> str:
+    """A difference of shares."""
+    return f"{change * 100:+.1f}".replace("-", "−")
+
+
+def label(key: Key) -> str:
+    """The row's name."""
+    return key.symbol or (PurePath(key.library).name if key.library else key.part)
+
+
+def place(key: Key) -> str:
+    """Where that is."""
+    return key.library if key.symbol or (key.library and "/" in key.library) else key.part
+
+
+def _graphs(profiles: Sequence[Profile]) -> list[dict[str, Any]]:
+    graphs = flame_graphs(profiles)
+    names = "AB" if len(profiles) == 2 else [""]
+    return [{"name": name, "profile": profile, "height": max((box.depth for box in boxes), default=0) + 1,
+             "boxes": [_drawn(box, len(profiles) == 2) for box in boxes]}
+            for name, profile, boxes in zip(names, profiles, graphs, strict=True)]  # fmt: skip
+
+
+def _drawn(box: Box, differential: bool) -> dict[str, Any]:
+    told = f"{box.symbol} ({box.library or 'all'}): " + " → ".join(map(percent, box.shares))
+    shown = {
+        "left": f"{box.left * 100:.3f}",
+        "width": f"{box.width * 100:.3f}",
+        "depth": box.depth,
+        "symbol": box.symbol,
+        "title": told,
+    }
+    return shown | ({"style": _by_change(box)} if differential else {"style": _by_part(box)})
+
+
+def _by_part(box: Box) -> str:
+    if box.part == "all":
+        return "--s:0%"
+    # Neighboring functions of a library differ a little, so that their ends can be seen.
+    turn = zlib.crc32(box.symbol.encode(errors="replace")) % 17 - 8
+    return f"--h:{HUES.get(box.part, 45) + turn};--s:62%"
+
+
+def _by_change(box: Box) -> str:
+    strength = min(1.0, abs(box.change) / FULL_COLOR)
+    return f"--h:{18 if box.change > 0 else 215};--s:{strength * 85:.0f}%"
+
+
+def _tables(profiles: Sequence[Profile], comparison: ProfileComparison | None) -> list[tuple[str, list[Any]]]:
+    if comparison:
+        tables = {"By part": comparison.parts, "By library": comparison.libraries,
+                  "By library, what kernel and libc did charged to their callers": comparison.charged, "By function": comparison.symbols,
+                  "By function, with all that it called": comparison.totals}  # fmt: skip
+        return [
+            (title, [each for each in found if max(each.first, each.second) >= 0.001][:MOST]) for title, found in tables.items()
+        ]
+    only = profiles[0]
+    single = {"By part": own_shares(only, by_part(only)), "By library": own_shares(only, by_library(only)),
+              "By library, what kernel and libc did charged to their callers": charged_shares(only, by_library(only)),
+              "By function": own_shares(only, by_symbol(only)), "By function, with all that it called": total_shares(only)}  # fmt: skip
+    return [(title, list(found.items())[:MOST]) for title, found in single.items()]
+
+
+def _headline(comparison: ProfileComparison | None) -> list[Difference]:
+    """What a reader should know first: ranks that changed apart from the others, then the parts that changed."""
+    if comparison is None:
+        return []
+    return [*comparison.ranks[:4], *[each for each in comparison.parts if each.shown][:4]]
+
+
+def _changes(comparison: ProfileComparison | None) -> list[Change]:
+    return comparison.changes if comparison else []
+
+
+def _facts(profiles: Sequence[Profile]) -> list[tuple[str, list[tuple[str, str]]]]:
+    return [(profile.name, [("program", " ".join(profile.program)), *flatten({"tool": to_builtins(profile.tool)}), *flatten(profile.environment)])
+            for profile in profiles]  # fmt: skip
+
+
+def _rank_parts(profile: Profile) -> list[tuple[Any, list[tuple[str, float, int]]]]:
+    """Per rank its parts as name, share and hue, in one order for all ranks."""
+    order = [key.part for key in own_shares(profile, by_part(profile))]
+    rows = []
+    for rank in profile.ranks:
+        shares = own_shares(profile, by_part(profile), [rank])
+        rows.append((rank, [(part, shares.get(Key(part), 0.0), HUES.get(part, 45)) for part in order if part != WAITING]))
+    return rows

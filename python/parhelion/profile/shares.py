@@ -1,0 +1,101 @@
+"""Where the time of ranks went: shares of their time on cores and asleep.
+
+What they waited for a core is told by part alone, as a share of the wall-clock time, and counts in no other share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from .model import Frame, Profile, RankProfile
+from .parts import ASLEEP, WAITING, part_of
+from .watch import INTERVAL_S
+
+
+class Key(NamedTuple):
+    """What is counted: a part, a library or a function."""
+
+    part: str
+    library: str = ""
+    symbol: str = ""
+
+
+Shares = dict[Key, float]
+Naming = Callable[[Frame], Key]
+SERVANTS = ("kernel", "libc", "unknown")  # what they do is done for their caller
+
+
+def by_part(profile: Profile) -> Naming:
+    """Counts by part of the software."""
+    return lambda frame: Key(part_of(frame.library, profile.program))
+
+
+def by_library(profile: Profile) -> Naming:
+    """Counts by file."""
+    return lambda frame: Key(part_of(frame.library, profile.program), frame.library)
+
+
+def by_symbol(profile: Profile) -> Naming:
+    """Counts by function."""
+    return lambda frame: Key(part_of(frame.library, profile.program), frame.library, frame.symbol)
+
+
+def own_shares(profile: Profile, naming: Naming, ranks: Sequence[RankProfile] | None = None) -> Shares:
+    """Shares by where the ranks were themselves, and by what they slept in."""
+    ranks = profile.ranks if ranks is None else ranks
+    keys = [naming(frame) for frame in profile.frames]
+    innermost = ((keys[stack.frames[-1]], stack.seconds) for rank in ranks for stack in rank.stacks if stack.frames)
+    return _shares(innermost, naming, ranks)
+
+
+def charged_shares(profile: Profile, naming: Naming) -> Shares:
+    """The same, with the time of the kernel and of libc charged to whatever called them."""
+    keys = [naming(frame) for frame in profile.frames]
+    served = [part_of(frame.library, profile.program) not in SERVANTS for frame in profile.frames]
+    caller = (
+        (keys[_caller(served, stack.frames)], stack.seconds) for rank in profile.ranks for stack in rank.stacks if stack.frames
+    )
+    return _shares(caller, naming, profile.ranks)
+
+
+def total_shares(profile: Profile) -> Shares:
+    """Shares of functions together with everything that they called, each counted once in a stack."""
+    naming = by_symbol(profile)
+    keys = [naming(frame) for frame in profile.frames]
+    found: list[tuple[Key, float]] = []
+    for rank in profile.ranks:
+        for stack in rank.stacks:
+            found += [(keys[number], stack.seconds) for number in set(stack.frames)]
+    return _shares(found, naming, profile.ranks)
+
+
+def seconds(ranks: Iterable[RankProfile]) -> float:
+    """What shares are shares of; never 0."""
+    return sum(rank.whole_s for rank in ranks) or 1.0
+
+
+def waiting_share(ranks: Sequence[RankProfile]) -> float:
+    """What share of their wall-clock time ranks wanted to run while others had the core; it is no part of other shares."""
+    return sum(rank.waiting_s for rank in ranks) / (sum(rank.wall_s for rank in ranks) or 1.0)
+
+
+def looks(ranks: Iterable[RankProfile]) -> float:
+    """How many independent looks stand behind shares: samples of cores, and looks at sleeping ranks."""
+    return max(1.0, sum(rank.samples + sum(rank.asleep.values()) / INTERVAL_S for rank in ranks))
+
+
+def _caller(served: Sequence[bool], frames: Sequence[int]) -> int:
+    return next((number for number in reversed(frames) if served[number]), frames[-1])
+
+
+def _shares(counted: Iterable[tuple[Key, float]], naming: Naming, ranks: Sequence[RankProfile]) -> Shares:
+    asleep = [(naming(Frame(ASLEEP, where)), spent) for rank in ranks for where, spent in rank.asleep.items()]
+    found: Shares = {}
+    for key, spent in (*counted, *asleep):
+        found[key] = found.get(key, 0.0) + spent
+    whole = seconds(ranks)
+    waiting = naming(Frame(WAITING, WAITING))
+    if not waiting.library and (share := waiting_share(ranks)):
+        found[waiting] = share * whole
+    return dict(sorted(((key, spent / whole) for key, spent in found.items()), key=lambda item: -item[1]))

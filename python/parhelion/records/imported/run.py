@@ -1,0 +1,66 @@
+"""A run folder out of what other benchmarks have printed: one file is one start of the ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ..errors import RecordError
+from ..folder import RunFolder
+from ..model import Case, End, Launch, Plan
+from ..read import Record, read_record
+from . import imb, osu
+from .figure import case_of
+from .table import Output, Table, read_lines
+
+
+def import_files(files: Sequence[Path], out: Path | None, labels: dict[str, str], ranks: int | None, argv: list[str]) -> Record:
+    """Make a run of the files; raises `RecordError` and makes nothing when one of them cannot be used."""
+    outputs = [_parse(file, ranks) for file in files]
+    tools = sorted({output.tool for output in outputs})
+    if len(tools) > 1:
+        raise RecordError(f"the files are output of {' and '.join(tools)}: import them one tool at a time")
+    lines = [_lines(number, output) for number, output in enumerate(outputs)]
+    folder = RunFolder.create(tools[0].lower(), argv, _environment(files, outputs), out, labels)
+    for each in lines:
+        for line in each:
+            folder.append(line)
+    return read_record(folder.path)
+
+
+def _parse(file: Path, ranks: int | None) -> Output:
+    lines = read_lines(file)
+    output = osu.parse(lines) or imb.parse(lines)
+    if output is None:
+        raise RecordError(f"{file} is no output of OSU or IMB: no line begins with '# OSU …' or '# Benchmarking …'")
+    if not any(table.rows for table in output.tables):
+        raise RecordError(f"{file} is output of {output.tool}, but holds no figures")
+    for table in output.tables:
+        _settle_ranks(file, table, ranks)
+    return output
+
+
+def _settle_ranks(file: Path, table: Table, ranks: int | None) -> None:
+    told = table.params.get("ranks", ranks)
+    if told is None:
+        raise RecordError(f"{file}: '{table.test}' does not say on how many ranks it ran: give --ranks")
+    table.params["ranks"] = told
+
+
+def _lines(number: int, output: Output) -> list[Launch | Plan | Case | End]:
+    cases = [case_of(number, output, table, row) for table in output.tables for row in table.rows]
+    ranks = max(case.params["ranks"] for case in cases)
+    mpi = {"standard": output.facts["mpi version"]} if "mpi version" in output.facts else {}
+    launch = Launch(number, ranks, mpi=mpi)
+    return [launch, Plan(number, len(cases)), *cases, End(number, "ok")]
+
+
+def _environment(files: Sequence[Path], outputs: Sequence[Output]) -> dict[str, Any]:
+    """What the files tell of themselves; of the machine that they were made on nothing else is known."""
+    written = [datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat(timespec="seconds") for file in files]
+    told = {name: value for output in outputs for name, value in output.facts.items()}
+    notes = [note for output in outputs for note in output.notes]
+    return {"imported": {"tool": outputs[0].tool, "tool_version": ", ".join(dict.fromkeys(o.version for o in outputs)),
+                         "files": [str(file) for file in files], "files_written": written, "notes": notes}, **told}  # fmt: skip

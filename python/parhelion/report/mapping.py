@@ -1,0 +1,72 @@
+"""Where the ranks stood: hosts and cores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..records.model import Launch
+
+MOST_HOSTS = 64
+
+
+@dataclass(frozen=True)
+class Host:
+    """One host with its ranks; `cores` maps a rank to the hardware threads that it could use."""
+
+    name: str
+    cores: dict[int, list[int]]
+
+    @property
+    def crowded(self) -> set[int]:
+        """Ranks that shared every hardware thread they could use with another rank, and were alone nowhere."""
+        users: dict[int, int] = {}
+        for threads in self.cores.values():
+            for thread in threads:
+                users[thread] = users.get(thread, 0) + 1
+        return {rank for rank, threads in self.cores.items() if threads and all(users[thread] > 1 for thread in threads)}
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """One way of placing ranks, with the starts (from 1) that had it."""
+
+    starts: list[int]
+    bound_by: str
+    hosts: list[Host]
+    left_out: int
+
+
+def mappings(launches: Sequence[Launch]) -> list[Mapping]:
+    """Every different placement, in the order in which it was first met; starts that told nothing are left out."""
+    found: dict[str, Mapping] = {}
+    for launch in launches:
+        hosts = _hosts(launch)
+        if hosts:
+            made = Mapping([], str(launch.bound_by or "nobody"), hosts[:MOST_HOSTS], max(0, len(hosts) - MOST_HOSTS))
+            found.setdefault(repr((made.bound_by, hosts)), made).starts.append(launch.launch + 1)
+    return list(found.values())
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """`0–3, 8` for 0, 1, 2, 3 and 8."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join("–".join(map(str, part)) for part in parts)
+
+
+def _hosts(launch: Launch) -> list[Host]:
+    if not launch.hosts or len(launch.hosts) != len(launch.binding):
+        return []
+    names = list(dict.fromkeys(map(str, launch.hosts)))
+    return [Host(name, {rank: _threads(binding) for rank, (host, binding) in enumerate(zip(launch.hosts, launch.binding, strict=True))
+                        if str(host) == name}) for name in names]  # fmt: skip
+
+
+def _threads(binding: Any) -> list[int]:
+    return [thread for thread in binding if isinstance(thread, int)] if isinstance(binding, list) else []

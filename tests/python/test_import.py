@@ -1,0 +1,165 @@
+"""Output of OSU Micro-Benchmarks and of IMB becomes a run; anything else gives one message."""
+
+import itertools
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from parhelion.cli.main import root
+from parhelion.records import RecordError, read_record, results
+from parhelion.records.imported import import_files
+from parhelion.report import write_report
+
+FOREIGN = Path(__file__).parent / "foreign"
+NUMBERS = itertools.count()
+
+
+def imported(tmp_path, *names, ranks=None):
+    """The cases of a run made of example files, as name, size and seconds."""
+    record = import_files([FOREIGN / name for name in names], tmp_path / "run", {}, ranks, ["parhelion"])
+    return {(case.name, case.params.get("size")): case for case in record.cases}
+
+
+def parhelion(*words):
+    """Run the command in this process."""
+    result = CliRunner().invoke(root, [str(word) for word in words], prog_name="parhelion")
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+    return result
+
+
+def test_imb_tables_are_read_with_their_ranks(tmp_path):
+    cases = imported(tmp_path, "imb-mpi1.txt")
+    assert len(cases) == 12 + 12 + 1
+    assert cases["PingPong", 1].samples == [pytest.approx(0.76e-6)]
+    assert cases["Alltoall", 16].samples == [pytest.approx(1586.39e-6)] and cases["Alltoall", 16].iterations == 50
+    assert cases["Barrier", None].samples == [pytest.approx(0.40e-6)]
+    assert all(case.params["ranks"] == 2 and case.verified is None for case in cases.values())
+
+
+def test_imb_tables_of_other_kinds_are_read(tmp_path):
+    assert imported(tmp_path / "a", "imb-nbc.txt")["Ialltoall", 1].samples == [pytest.approx(3.50e-6)]
+    multi = imported(tmp_path / "b", "imb-multi.txt")["Multi-PingPong", 8]
+    assert multi.params == {"test": "Multi-PingPong", "size": 8, "ranks": 4, "groups": 2}
+    record = import_files([FOREIGN / "imb-rma.txt"], tmp_path / "c", {}, None, [])
+    assert {case.params["mode"] for case in record.cases} == {"NON-AGGREGATE", "AGGREGATE"}
+    assert len(results(record.cases)) == len(record.cases)
+
+
+def test_osu_tables_are_read_with_their_own_check(tmp_path):
+    cases = imported(tmp_path, "osu-alltoall.txt", ranks=8)
+    name = "MPI All-to-All Personalized Exchange Latency"
+    assert cases[name, 1].samples == [pytest.approx(1.52e-6)] and cases[name, 1].verified is True
+    assert cases[name, 4].verified is False
+    assert cases[name, 1].params == {"test": name, "size": 1, "ranks": 8, "datatype": "MPI_CHAR"}
+
+
+def test_a_rate_becomes_the_time_of_a_message(tmp_path):
+    cases = imported(tmp_path, "osu-bw.txt", ranks=4)
+    assert cases["MPI Bandwidth", 1048576].samples == [pytest.approx(100e-6)]
+    rate = cases["MPI Multiple Bandwidth / Message Rate", 1]
+    assert rate.samples == [pytest.approx(1 / 5.21e6)] and rate.params["ranks"] == 4 and rate.params["window"] == 64
+    assert cases["MPI Non-blocking All-to-All Personalized Exchange Latency", 1].samples == [pytest.approx(5.01e-6)]
+    assert cases["MPI Barrier Latency", None].samples == [pytest.approx(0.62e-6)]
+    assert cases["MPI Init", None].samples == [pytest.approx(59e-3)]
+
+
+def test_ranks_that_nobody_tells_are_asked_for(tmp_path):
+    with pytest.raises(RecordError, match="does not say on how many ranks it ran: give --ranks"):
+        imported(tmp_path, "osu-alltoall.txt")
+    assert not (tmp_path / "run").exists()
+    assert imported(tmp_path, "osu-latency.txt")["MPI Latency", 0].params["ranks"] == 2
+
+
+def test_files_of_several_starts_are_compared(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (FOREIGN / "osu-latency.txt").read_text()
+    for side, factor in (("a", 1.0), ("b", 1.3)):
+        for number in range(8):
+            figures = [
+                f"{size} {value * factor * (1 + 0.003 * ((number * 7) % 5)):.4f}" for size, value in ((0, 0.18), (1, 0.19))
+            ]
+            Path(f"{side}{number}.txt").write_text("\n".join([*text.splitlines()[:2], *figures]) + "\n")
+        files = [f"{side}{number}.txt" for number in range(8)]
+        assert parhelion("runs", "import", *files, "--out", f"runs/{side}", "--label", f"image={side}").exit_code == 0
+    result = parhelion("compare", "runs/a", "runs/b")
+    assert result.exit_code == 1 and "2 slower" in result.output
+    assert parhelion("compare", "runs/a", "runs/a").exit_code == 0
+
+
+def test_an_imported_run_is_a_run_like_others(tmp_path):
+    record = import_files([FOREIGN / "imb-mpi1.txt"], tmp_path / "runs" / "imb", {"image": "v1"}, None, [])
+    write_report([record], tmp_path / "report.html", tmp_path / "report.md")
+    assert "PingPong" in (tmp_path / "report.html").read_text()
+    result = parhelion("runs", "export", "--store", tmp_path / "runs", "--out", tmp_path / "out.parquet")
+    assert result.exit_code == 0
+    assert duckdb.sql(f"SELECT count(*) FROM '{tmp_path / 'out.parquet'}'").fetchall() == [(25,)]
+
+
+def test_a_line_cut_short_at_the_end_is_left_out_and_told(tmp_path):
+    text = (FOREIGN / "osu-latency.txt").read_text()
+    (tmp_path / "cut.txt").write_text(text[: text.index("512.88")].rstrip())
+    record = import_files([tmp_path / "cut.txt"], tmp_path / "run", {}, None, [])
+    assert len(record.cases) == 2
+    assert "cut short" in record.run.environment["imported"]["notes"][0]
+
+
+def test_a_size_without_a_figure_is_skipped_with_its_reason(tmp_path):
+    text = (
+        (FOREIGN / "imb-mpi1.txt")
+        .read_text()
+        .replace("         1024           50         0.64      1588.91", "   4194304  out-of-mem.; needed X=    0.1 GB")
+    )
+    (tmp_path / "memory.txt").write_text(text)
+    record = import_files([tmp_path / "memory.txt"], tmp_path / "run", {}, None, [])
+    assert [case.params["size"] for case in record.cases if case.skipped] == [4194304]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is no output of OSU or IMB"),
+        (b"hello\n1 2 3\n", "is no output of OSU or IMB"),
+        (b"\x7fELF\xff\xfe", "not a text file"),
+        (b"# OSU MPI Latency Test v7.4\n", "holds no figures"),
+        (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 2 3\n", "line 3: 3 columns where 2"),
+        (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 -2\n", "line 3: '-2' is no time"),
+        (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 nan\n", "line 3: 'nan' is no time"),
+        (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1e99 1\n", "line 3: '1e99' is no time"),
+        (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 x\n", "line 3: 'x' is no number"),
+    ],
+)
+def test_a_foreign_file_gives_one_message_and_makes_nothing(tmp_path, content, words):
+    (tmp_path / "x.txt").write_bytes(content)
+    result = parhelion("runs", "import", tmp_path / "x.txt", "--out", tmp_path / "run")
+    assert result.exit_code == 2 and words in result.output and result.output.count("Error") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_files_of_both_tools_are_not_mixed(tmp_path):
+    with pytest.raises(RecordError, match="one tool at a time"):
+        imported(tmp_path, "imb-mpi1.txt", "osu-latency.txt")
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_is_in_a_file_ends_in_a_run_or_in_one_message(tmp_path, data):
+    name = data.draw(st.sampled_from(sorted(file.name for file in FOREIGN.iterdir())))
+    content = bytearray((FOREIGN / name).read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place : place + data.draw(st.integers(0, 30))] = data.draw(
+            st.one_of(st.binary(max_size=20), st.text("0123456789.e -#\n()", max_size=20).map(str.encode))
+        )
+    file = tmp_path / "fuzzed.txt"
+    file.write_bytes(content)
+    out = tmp_path / f"run-{next(NUMBERS)}"
+    try:
+        record = import_files([file], out, {}, 4, [])
+    except RecordError as error:
+        assert "fuzzed.txt" in str(error) and not out.exists()
+    else:
+        assert read_record(out).cases == record.cases

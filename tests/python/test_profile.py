@@ -1,0 +1,336 @@
+"""Profiles of real ranks: planted changes are named; and of made-up ones: nothing is lost, nothing is trusted."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from parhelion.cli.main import root
+from parhelion.launch import default_flavor
+from parhelion.profile import Profile, ProfileError, read_profile
+from parhelion.profile.difference import compare_profiles
+from parhelion.profile.flame import flame_graphs, folded
+from parhelion.profile.model import SCHEMA, Frame, How, RankProfile, Stack
+from parhelion.profile.page import render
+from parhelion.profile.parts import part_of
+from parhelion.profile.perf import parse_script
+from parhelion.profile.shares import Key, by_part, charged_shares, own_shares
+
+EVIL = '<script>alert("x")</script>'
+PROGRAM = """
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+void work(void);
+int main(int count, char** words) {
+    MPI_Init(&count, &words);
+    int rank = 0, bytes = atoi(words[1]), sleep_us = atoi(words[3]);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    char *from = calloc(8, bytes), *to = calloc(8, bytes);
+    for (int i = 0; i < atoi(words[2]); ++i) {
+        if (sleep_us && rank == 1) usleep(sleep_us);
+        work();
+        MPI_Alltoall(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+}
+"""
+WORK = "void work(void) { for (volatile int i = 0; i < %d; ++i) {} }"
+
+
+def perf_works():
+    try:
+        done = subprocess.run(
+            ["perf", "record", "-q", "-e", "cpu-clock", "-o", "/dev/null", "--", "true"], capture_output=True, timeout=60
+        )
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+needs_perf = pytest.mark.skipif(not perf_works(), reason="perf is not installed, or the kernel lets it take no samples")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The program, and the library that it calls, in two folders; the second one's works ten times as long."""
+    folder = tmp_path_factory.mktemp("program")
+    compiler = default_flavor().mpi_home / "bin" / "mpicc"
+    if not compiler.exists() or not shutil.which("cc"):
+        pytest.skip("no mpicc beside the embedded MPI, or no C compiler")
+    for place, rounds in (("here", 2000), ("elsewhere", 20000)):
+        (folder / place).mkdir()
+        (folder / place / "work.c").write_text(WORK % rounds)
+        subprocess.run(
+            ["cc", "-g", "-O1", "-shared", "-fPIC", folder / place / "work.c", "-o", folder / place / "libwork.so"], check=True
+        )
+    (folder / "solver.c").write_text(PROGRAM)
+    subprocess.run(
+        [compiler, "-g", "-O1", folder / "solver.c", "-o", folder / "solver", f"-L{folder / 'here'}", "-lwork"], check=True
+    )
+    return folder
+
+
+def parhelion(*words):
+    """Run the command in this process."""
+    result = CliRunner().invoke(root, [str(word) for word in words], prog_name="parhelion")
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+    return result
+
+
+def take(built, out, *words, library="here", **variables):
+    """A profile of the solver, as a user takes it."""
+    env = {"LD_LIBRARY_PATH": str(built / library), **variables}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in env.items():
+            patch.setenv(name, value)
+        result = parhelion("profile", "run", "-n", 2, "--out", out, "--", built / "solver", *words)
+    assert result.exit_code == 0, result.output
+    return read_profile(out)
+
+
+@pytest.fixture(scope="module")
+def plain(built, tmp_path_factory):
+    if not perf_works():
+        pytest.skip("perf cannot take samples here")
+    return take(built, tmp_path_factory.mktemp("plain") / "profile", 4096, 20000, 0)
+
+
+@needs_perf
+@pytest.mark.timeout(120)
+def test_time_is_told_by_library_and_function_and_rank(plain):
+    assert [rank.rank for rank in plain.ranks] == [0, 1]
+    symbols = own_shares(plain, lambda frame: Key("", Path(frame.library).name, frame.symbol))
+    assert any(key.library == "libwork.so" and key.symbol == "work" for key in symbols)
+    for rank in plain.ranks:
+        assert rank.samples and any("libmpi" in library for library in rank.libraries)
+        assert rank.cpu_s + rank.waiting_s + sum(rank.asleep.values()) == pytest.approx(rank.wall_s, rel=0.5)
+
+
+@needs_perf
+@pytest.mark.timeout(120)
+def test_a_sleep_in_one_rank_is_named_with_the_rank(built, plain, tmp_path):
+    found = compare_profiles(plain, take(built, tmp_path / "b", 4096, 400, 3000))
+    first = next(each for each in found.ranks if each.key.part == "asleep")
+    assert first.rank == 1 and "sleep" in first.key.symbol and first.change > 0.3
+    assert not any(each.rank == 0 and "nanosleep" in each.key.symbol for each in found.ranks)
+
+
+@needs_perf
+@pytest.mark.timeout(120)
+def test_a_library_that_was_loaded_from_elsewhere_is_named(built, plain, tmp_path):
+    found = compare_profiles(plain, take(built, tmp_path / "b", 4096, 20000, 0, library="elsewhere"))
+    change = next(each for each in found.changes if each.name == "library libwork")
+    assert change.first == str(built / "here/libwork.so") and change.second == str(built / "elsewhere/libwork.so")
+    more = next(each for each in found.libraries if each.key.library == "libwork")
+    assert more.shown and more.change > 0.1
+
+
+@needs_perf
+@pytest.mark.timeout(120)
+def test_another_algorithm_and_another_network_are_named(built, tmp_path):
+    if default_flavor().kind != "mpich":
+        pytest.skip("the variables are MPICH's")
+    network = {"MPIR_CVAR_NOLOCAL": "1"}
+    first = take(
+        built, tmp_path / "a", 4096, 5000, 0, UCX_TLS="sm,self", MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM="pairwise", **network
+    )
+    second = take(
+        built, tmp_path / "b", 4096, 5000, 0, UCX_TLS="tcp,self", MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM="brucks", **network
+    )
+    found = compare_profiles(first, second)
+    changed = {each.name: (each.first, each.second) for each in found.changes}
+    assert changed["variables UCX_TLS"] == ("sm,self", "tcp,self")
+    assert changed["variables MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM"] == ("pairwise", "brucks")
+    assert any("tcp" in each.key.symbol and each.shown and each.change > 0 for each in found.totals)
+
+
+@needs_perf
+@pytest.mark.timeout(120)
+def test_a_program_that_fails_gives_status_3_and_keeps_its_profile(tmp_path):
+    result = parhelion(
+        "profile", "run", "-n", 2, "--out", tmp_path / "p", "--json", tmp_path / "p.json", "--", "sh", "-c", "sleep 0.1; exit 7"
+    )
+    assert result.exit_code == 3, result.output
+    assert any("exit status" in note for note in json.loads((tmp_path / "p.json").read_text())["notes"])
+
+
+def test_a_tool_that_is_not_there_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for tool, words in (("perf", "perf is not installed"), ("hpctoolkit", "HPCToolkit is not installed")):
+        result = parhelion("profile", "run", "--tool", tool, "--out", tmp_path / tool, "--", "true")
+        assert result.exit_code == 2 and words in result.output
+        assert not (tmp_path / tool).exists()
+
+
+def made_up(name="a", slow=False, ranks=2, stacks=30):
+    """A profile that nobody took."""
+    rng = random.Random(name)
+    libraries = ["/x/solver", "/usr/lib/libmpi.so.12", "/usr/lib/libuct.so.0", "/usr/lib/libc.so.6", "[kernel]"]
+    frames = [Frame(library, f"f{number}") for number, library in enumerate(libraries * 3)]
+
+    def rank(number):
+        made = [Stack([0, *(rng.randrange(len(frames)) for _ in range(rng.randint(0, 9)))], 0.01, 5) for _ in range(stacks)]
+        return RankProfile(number, "here", 1.0, 0.1, {"futex_wait": 0.2, **({"hrtimer_nanosleep": 0.3} if slow and number == 1 else {})}, made)  # fmt: skip
+
+    tool = How("perf", "6.1", "cpu-clock", 499, "dwarf")
+    return Profile(SCHEMA, name, "2026-01-01", [], ["./solver"], tool, frames, [rank(number) for number in range(ranks)])
+
+
+def test_shares_sum_to_what_is_accounted_for():
+    profile = made_up()
+    for shares in (own_shares(profile, by_part(profile)), charged_shares(profile, by_part(profile))):
+        assert sum(shares.values()) == pytest.approx((0.3 + 0.2) / 0.9 + 0.1)
+    assert set(charged_shares(profile, by_part(profile))) <= {
+        Key(part) for part in ("own code", "MPI", "UCX", "asleep", "waiting for a core")
+    }
+
+
+def test_a_profile_does_not_differ_from_itself():
+    found = compare_profiles(made_up(), made_up())
+    assert not any(
+        each.shown for table in (found.parts, found.libraries, found.symbols, found.totals, found.ranks) for each in table
+    )
+    assert found.changes == []
+
+
+def test_boxes_lie_inside_the_boxes_below_them():
+    for boxes in flame_graphs([made_up(), made_up("b")]):
+        assert boxes[0].width == pytest.approx(0.5 / 0.9)
+        for box in boxes[1:]:
+            below = [each for each in boxes if each.depth == box.depth - 1]
+            assert any(each.left <= box.left + 1e-9 and box.left + box.width <= each.left + each.width + 1e-9 for each in below)
+
+
+def test_folded_stacks_hold_all_time_on_cores_and_asleep():
+    lines = folded(made_up()).splitlines()
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in lines) == 2 * (300 + 200)
+
+
+@pytest.mark.parametrize(
+    ("library", "part"),
+    [("/a/libmpi.so.12", "MPI"), ("/a/mca_btl_sm.so", "MPI"), ("/a/libuct_ib.so.0", "UCX"), ("/a/libucp-1a2b.so.0", "UCX"),
+     ("/a/libfabric.so.1", "libfabric"), ("/a/libtcp-fi.so", "libfabric"), ("/lib/libc.so.6", "libc"), ("/lib/libm-2.31.so", "libc"),
+     ("[vdso]", "libc"), ("[kernel]", "kernel"), ("/home/solver", "own code"), ("/a/libcgns.so", "other libraries"),
+     ("/a/libucmystery.so", "other libraries"), ("/b/libparhelion.so.0", "Parhelion")],
+)  # fmt: skip
+def test_libraries_belong_to_parts(library, part):
+    assert part_of(library, ["./solver"]) == part
+
+
+def test_perf_output_is_read_with_commands_and_paths_of_all_kinds():
+    text = """
+my solver 12/13   10.5:    2004008 
+\tffffffff81 do_it+0x1f ([kernel.kallsyms])
+\t      1a2b operator()(int) const (/a b/libx (1).so)
+\t      1a2c [unknown] (/tmp/gone.so (deleted))
+
+x 1/1 1.0: 1000000000 
+"""
+    first, second = parse_script(text.splitlines())
+    assert first.command == "my solver" and first.seconds == pytest.approx(0.002004008)
+    assert first.frames == (
+        Frame("/tmp/gone.so", "[unknown]"),
+        Frame("/a b/libx (1).so", "operator()(int) const"),
+        Frame("[kernel]", "do_it"),
+    )
+    assert second.seconds == 1.0
+
+
+def test_the_page_asks_for_nothing_and_escapes_everything():
+    evil = made_up()
+    evil.frames = [Frame(EVIL, EVIL)] * len(evil.frames)
+    evil.program, evil.labels, evil.notes, evil.environment = [EVIL], {EVIL: EVIL}, [EVIL], {EVIL: EVIL}
+    evil.ranks[1].asleep[EVIL] = 0.5
+    for profiles in ([evil], [made_up(), evil]):
+        page = render(profiles)
+        assert page.count("<script") == 1 and "alert(&#34;x&#34;)" in page
+        assert not re.search(r"https?:|//\w|@import|url\(", page.split("<script>")[0])
+
+
+def test_a_large_profile_makes_a_small_page():
+    page = render([made_up(ranks=16, stacks=500), made_up("b", ranks=16, stacks=500)])
+    assert len(page) < 2_000_000
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"{}", b"[]", b'{"schema": "parhelion.record/1"}', b"\xff\xfe"])
+def test_a_foreign_file_is_refused_by_name_and_left_alone(tmp_path, content):
+    file = tmp_path / "profile.json"
+    file.write_bytes(content)
+    with pytest.raises(ProfileError, match=r"profile.json is not a Parhelion profile"):
+        read_profile(file)
+    assert file.read_bytes() == content
+    assert parhelion("profile", "show", tmp_path).exit_code == 2
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_is_done_to_the_bytes_ends_in_a_profile_or_in_one_message(tmp_path, data):
+    content = bytearray(msgspec.json.encode(made_up(stacks=3)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place : place + data.draw(st.integers(0, 20))] = data.draw(st.binary(max_size=20))
+    (tmp_path / "profile.json").write_bytes(content)
+    try:
+        profile = read_profile(tmp_path)
+    except ProfileError as error:
+        assert "profile.json" in str(error)
+    else:
+        render([profile, made_up()])
+
+
+def test_the_command_line_compares_shows_and_draws(tmp_path):
+    for name, slow in (("a", False), ("b", True)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "profile.json").write_bytes(msgspec.json.encode(made_up(name, slow)))
+    result = parhelion(
+        "profile", "compare", tmp_path / "a", tmp_path / "b", "--html", tmp_path / "x.html", "--json", tmp_path / "x.json"
+    )
+    assert result.exit_code == 0 and "rank 1 changed apart" in result.output, result.output
+    ranks = json.loads((tmp_path / "x.json").read_text())["ranks"]
+    assert ranks[0]["rank"] == 1 and ranks[0]["symbol"] == "hrtimer_nanosleep"
+    assert "hrtimer_nanosleep" in (tmp_path / "x.html").read_text()
+    assert parhelion("profile", "compare", tmp_path / "a", tmp_path / "b", "--fail-on-change").exit_code == 1
+    shown = parhelion("profile", "show", tmp_path / "b", "--rank", "1", "--folded", tmp_path / "x.txt")
+    assert shown.exit_code == 0 and "hrtimer_nanosleep 300" in (tmp_path / "x.txt").read_text()
+    assert parhelion("profile", "show", tmp_path / "b", "--rank", "2").exit_code == 2
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("width", [500, 1400])
+def test_in_a_browser_the_page_fits_and_a_click_enlarges_a_box(tmp_path, width):
+    probe = """<script>addEventListener("load", () => {
+        const wide = document.documentElement.scrollWidth, flame = document.querySelector(".flame");
+        flame.children[2].click();
+        document.title = `width ${wide} box ${flame.children[2].style.width}`; });</script>"""
+    page = tmp_path / "page.html"
+    page.write_text(render([made_up("a"), made_up("b", slow=True)]) + probe)
+    done = subprocess.run(["chromium", "--no-sandbox", "--headless", "--disable-gpu", f"--window-size={width},900", "--dump-dom",
+                           f"--user-data-dir={tmp_path / 'browser'}", page.as_uri()],
+                          capture_output=True, text=True, timeout=100, env={**os.environ, "LANG": "C.UTF-8"})  # fmt: skip
+    found = re.search(r"<title>width (\d+) box (\d+)%</title>", done.stdout)
+    assert found, done.stderr
+    assert int(found[1]) <= width and found[2] == "100"
+
+
+def test_under_hpctoolkit_sleep_and_libraries_are_told_and_where_its_samples_lie(monkeypatch, tmp_path):
+    """A script that does what hpcrun does to a process: it becomes the program."""
+    (tmp_path / "hpcrun").write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && exec echo hpcrun 1\n[ "$1" = -e ] && shift 4\nexec "$@"\n'
+    )
+    (tmp_path / "hpcrun").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    result = parhelion("profile", "run", "-n", 2, "--tool", "hpctoolkit", "--out", tmp_path / "p", "--", "sleep", "0.5")
+    assert result.exit_code == 0 and "hpctoolkit-measurements" in result.output, result.output
+    for rank in read_profile(tmp_path / "p").ranks:
+        assert rank.asleep["hrtimer_nanosleep"] > 0.3 and any("libc" in library for library in rank.libraries)
