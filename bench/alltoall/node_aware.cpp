@@ -1,13 +1,9 @@
-#include <sys/statvfs.h>
-
-#include <climits>
 #include <cstring>
 
 #include "alltoall/node_map.hpp"
 #include "alltoall/on_buffers.hpp"
 #include "alltoall/ways.hpp"
 #include "clock.hpp"
-#include "errors.hpp"
 #include "floor/open_memory.hpp"
 
 namespace parhelion::bench {
@@ -141,35 +137,10 @@ private:
     std::uint32_t calls_ = 0;
 };
 
-// MPI takes shared windows from here, and ends the job when there is too little.
-std::string too_little_shared_memory(const AlltoallSetup& setup, const Communicator& comm) {
-    struct statvfs place {};
-    if (statvfs("/dev/shm", &place) != 0) return "";
-    const double free = static_cast<double>(place.f_bavail) * static_cast<double>(place.f_frsize);
-    const double each = static_cast<double>(comm.size()) * static_cast<double>(setup.buffers->block_bytes());
-    const double needed = 4.0 * each * comm.node().size();  // two halves of what is sent, and of what comes
-    if (needed <= free) return "";
-    constexpr double mib = 1 << 20;
-    return "a node needs " + std::to_string(static_cast<long>(needed / mib)) + " MiB of /dev/shm, which has " +
-           std::to_string(static_cast<long>(free / mib)) + ": make it larger, or use smaller sizes";
-}
-
-void require_room(const AlltoallSetup& setup, const Communicator& comm) {
-    const std::string mine = too_little_shared_memory(setup, comm);
-    std::string agreed;
-    try {
-        agree(comm, mine);
-    } catch (const Error& e) {
-        agreed = e.what();
-    }
-    if (!agreed.empty()) throw CannotRun(agreed);
-}
-
 }  // namespace
 
 ContenderPointer make_node_aware(const AlltoallSetup& setup, SetupTimes& times) {
     const Communicator comm(setup.comm);
-    require_room(setup, comm);
     return timed(times.plan, [&] { return std::make_unique<NodeAware>(setup, comm); });
 }
 

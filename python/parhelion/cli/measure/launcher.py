@@ -14,7 +14,7 @@ from ...launch import Flavor, default_flavor, flavors, inside_launcher
 from ...launch.inside import Rank
 from ..errors import BAD_INPUT, BadInput
 from .contenders import built_contenders
-from .measurement import Measurement
+from .measurement import Group, Measurement
 from .ranks import Ranks
 
 SPEAKS = {"openmpi": {"openmpi"}, "hydra": {"mpich", "impi"}}
@@ -23,29 +23,33 @@ SPEAKS = {"openmpi": {"openmpi"}, "hydra": {"mpich", "impi"}}
 class Starter(Protocol):
     """Starts the measuring program once."""
 
-    def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks: ...
+    def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks: ...
 
 
 class OwnLauncher:
-    """Starts the ranks with the flavor's `mpiexec`."""
+    """Starts the ranks with the flavor's `mpiexec`, or with that of the group's combination."""
 
-    def __init__(self, flavor: Flavor, bind: bool) -> None:
-        self.flavor, self.bind = flavor, bind
+    def __init__(self, flavor: Flavor | None, bind: bool, options: tuple[str, ...] = ()) -> None:
+        self.flavor, self.bind, self.options = flavor, bind, options
 
-    def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks:
-        files = (job.resolve(), record.resolve())
-        launch = self.flavor.launch(ranks, self.flavor.program, files, bind=self.bind)
+    def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
+        here = group.combination
+        flavor = here.flavor if here else self.flavor
+        assert flavor is not None
+        arguments = (*self.options, job.resolve(), record.resolve())
+        setting = here.variables if here else {}
+        launch = flavor.launch(group.ranks, flavor.program, arguments, bind=self.bind, setting=setting)
         return Ranks(launch.argv, launch.env, log)
 
 
 class OuterLauncher:
     """Rank 0 of ranks that mpiexec or srun has started: its child inherits the connection to the launcher."""
 
-    def __init__(self, flavor: Flavor) -> None:
-        self.flavor = flavor
+    def __init__(self, flavor: Flavor, options: tuple[str, ...] = ()) -> None:
+        self.flavor, self.options = flavor, options
 
-    def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks:
-        argv = [str(self.flavor.program), str(job.resolve()), str(record.resolve())]
+    def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
+        argv = [str(self.flavor.program), *self.options, str(job.resolve()), str(record.resolve())]
         return Ranks(argv, dict(os.environ), log, own_group=False)
 
 
@@ -64,16 +68,27 @@ def find_flavor(name: str | None) -> Flavor:
 
 def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
     """How to start the ranks, and what can be measured so. Under a launcher, ranks other than 0 do not return."""
+    here = inside_launcher()
+    if any(group.combination for group in measurement.groups):
+        return _prepare_matrix(measurement, here), measurement
     flavor = find_flavor(measurement.flavor)
     _check_contenders(flavor, measurement)
-    here = inside_launcher()
     if here is None:
-        return OwnLauncher(flavor, measurement.bind), measurement
+        return OwnLauncher(flavor, measurement.bind, measurement.program_options), measurement
     _check_kind(flavor, here)
     fitting = _fit(measurement, here)
     if here.rank > 0:
         _become_rank(flavor, fitting)
-    return OuterLauncher(flavor), fitting
+    return OuterLauncher(flavor, measurement.program_options), fitting
+
+
+def _prepare_matrix(measurement: Measurement, here: Rank | None) -> Starter:
+    if here is not None:
+        _refuse(here, "a matrix starts the ranks itself, under several MPIs: run it without mpiexec or srun")
+    for flavor in {group.combination.flavor.name: group.combination.flavor for group in measurement.groups
+                   if group.combination and group.combination.flavor}.values():  # fmt: skip
+        _check_contenders(flavor, measurement)
+    return OwnLauncher(None, measurement.bind, measurement.program_options)
 
 
 def launched_ranks() -> int | None:
@@ -116,4 +131,4 @@ def _become_rank(flavor: Flavor, measurement: Measurement) -> None:
     job = os.memfd_create("parhelion-job", 0)
     os.write(job, msgspec.json.encode(measurement.job(0, measurement.groups[0])))
     program = str(flavor.program)
-    os.execv(program, [program, f"/proc/self/fd/{job}", os.devnull])
+    os.execv(program, [program, *measurement.program_options, f"/proc/self/fd/{job}", os.devnull])
