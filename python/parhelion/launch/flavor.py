@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .cores import usable_cores
+from .hosts import Hosts
 from .kinds import KINDS, Request
 from .threads import single_threaded
 
@@ -72,7 +73,7 @@ class Flavor:
             raise ValueError(f"ranks is {ranks}: give at least 1")
         setting = dict(setting or {})
         base = dict(os.environ if env is None else env) | setting
-        request = Request(ranks, cores or usable_cores(), bind)
+        request = Request(ranks, cores or usable_cores(), bind, Hosts.told(base))
         threads, notes = single_threaded(base)
         form = KINDS[self.kind](request, self)
         suggested = {key: value for key, value in {**threads, **form.env}.items() if key not in base}

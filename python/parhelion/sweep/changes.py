@@ -21,6 +21,7 @@ LEAST_FALL = 0.95
 FAR = 4.0  # a single point further off than this many sigma weighs no more
 PENALTY = 14.0  # chi-square that three more parameters must explain (0.3 % of noise does), for cutting
 SHORTEST = 2
+LEAST_SIZES = 4  # fewer show no line to break
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Change:
 def changes(curve: Curve) -> list[Change]:
     """All changes of a curve that most starts of the ranks show, in ascending order of size."""
     points = curve.points
-    if len(points) < 2:
+    if len(points) < LEAST_SIZES:
         return []
     sizes, seconds = np.array([point.size for point in points], dtype=float), np.array([point.median for point in points])
     sigma = np.array([_sigma(point) for point in points])

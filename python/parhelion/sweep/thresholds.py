@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..records import Record
-from .changes import Change
+from .changes import LEAST_SIZES, Change
 from .curves import Curve
 
 LIMIT = re.compile(r"SIZE|LIMIT|_MSG|THRESHOLD|MAX_SZ", re.IGNORECASE)
@@ -32,6 +32,8 @@ class Threshold:
 
 def thresholds(record: Record, curve: Curve, seen: Sequence[Change]) -> list[Threshold]:
     """The limits within the sweep that can concern a contender; several may explain the same change."""
+    if len(curve.points) < LEAST_SIZES:
+        return []
     told = limits(record, curve)
     inside = {name: value for name, value in told.items() if curve.sizes[0] <= value <= curve.sizes[-1]}
     return [Threshold(name, value, _explained(value, seen)) for name, value in sorted(inside.items(), key=lambda each: each[1])]

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from ...records import CaseResult, Record
 from ...sweep import Change, Curve, PublishedRow, Threshold, changes, curves, published_rows, thresholds
+from ...sweep.changes import LEAST_SIZES
 from ...sweep.curves import differing
 from ...sweep.words import change_text, size_text, threshold_text
 
@@ -48,7 +49,7 @@ def _print_changes(console: Console, record: Record, all_curves: Sequence[Curve]
     for curve, change in found:
         beside = thresholds(record, curve, [change])
         console.print(_line(curve.label(names), change, beside), soft_wrap=True, highlight=False)
-    if all_curves and not found:
+    if not found and any(len(curve.points) >= LEAST_SIZES for curve in all_curves):
         console.print("no knee, and no size at which more bytes take less time", style="dim")
     for text in _unseen(record, all_curves, names):
         console.print(text, style="dim", soft_wrap=True, markup=False)
