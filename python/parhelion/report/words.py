@@ -10,6 +10,7 @@ from markupsafe import Markup
 from ..records.params import text
 from ..statistics import Interval
 from ..statistics.numbers import microseconds
+from ..sweep.words import size_text
 from .setup import setup_exchanges
 
 UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -78,5 +79,6 @@ filters: dict[str, Callable[..., Any]] = {
     "signed": signed,
     "p_value": p_value,
     "breaks": breaks,
+    "size": size_text,
     "setup_exchanges": setup_exchanges,
 }

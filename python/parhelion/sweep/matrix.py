@@ -74,5 +74,4 @@ def _label(case: CaseResult, names: Sequence[str]) -> str:
 def _thinned(labels: list[str]) -> list[str]:
     if len(labels) <= MOST_COLUMNS:
         return labels
-    step = (len(labels) - 1) / (MOST_COLUMNS - 1)
-    return [labels[round(place * step)] for place in range(MOST_COLUMNS)]
+    return [labels[round(place * (len(labels) - 1) / (MOST_COLUMNS - 1))] for place in range(MOST_COLUMNS)]

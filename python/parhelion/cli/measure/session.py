@@ -17,7 +17,7 @@ from .combination import Combination, write_unavailable
 from .follow import Follower
 from .launcher import Starter, prepare
 from .measurement import Group, Measurement
-from .messages import exit_text, rank_message
+from .messages import exit_text, first_words, rank_message
 from .progress import RunProgress
 
 LOOK_EVERY_S = 0.1
@@ -89,6 +89,6 @@ def _close(folder: RunFolder, what: Measurement, launch: int, group: Group, why:
     folder.drop_unfinished_line()
     message = rank_message(log)
     if group.combination and not any_case:
-        write_unavailable(folder, what, launch, group, f"the ranks did not start: {why}: {message or 'they said nothing'}")
+        write_unavailable(folder, what, launch, group, f"the ranks did not start ({why}): {first_words(message)}")
     else:
         folder.append(End(launch, why, message))
