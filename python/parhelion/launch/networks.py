@@ -21,8 +21,8 @@ _OMPI_OFI = {"OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi"}
 _OMPI_UCX = {"OMPI_MCA_pml": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any"}
 _UCX_TCP = {"UCX_TLS": "tcp,self"}
 _OFI_TCP = {"FI_PROVIDER": "tcp"}
+_OFI_NO_SHM = {"FI_PROVIDER": "^shm,sm2"}
 _IMPI_NO_UCX = "Intel MPI reaches UCX only through libfabric's mlx provider, which needs InfiniBand"
-_ONLY_TCP = "this MPI has no channel of its own for TCP: use ofi-noshm or ucx-noshm"
 
 NETWORKS: dict[str, Network] = {
     "default": Network("what the MPI chooses by itself", {"mpich": {}, "openmpi": {}, "impi": {}}),
@@ -30,7 +30,7 @@ NETWORKS: dict[str, Network] = {
         "shared memory and nothing else",
         {
             "mpich": "MPICH always brings a network up; inside a node ofi and ucx use its shared memory",
-            "openmpi": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"},
+            "openmpi": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^tcp,ofi,uct,openib,usnic"},  # sm or vader, by version
             "impi": {"I_MPI_FABRICS": "shm"},
         },
     ),
@@ -39,11 +39,11 @@ NETWORKS: dict[str, Network] = {
         {"mpich": _MPICH_OFI, "openmpi": _OMPI_OFI, "impi": {"I_MPI_FABRICS": "shm:ofi"}},
     ),
     "ofi-noshm": Network(
-        "libfabric inside a node too, over TCP",
+        "libfabric inside a node too, over the provider that it chooses",
         {
-            "mpich": {**_MPICH_OFI, **_NO_SHM, **_OFI_TCP},
-            "openmpi": {**_OMPI_OFI, **_OFI_TCP, "OMPI_MCA_mtl_ofi_provider_include": "tcp"},
-            "impi": {"I_MPI_FABRICS": "ofi", **_OFI_TCP},
+            "mpich": {**_MPICH_OFI, **_NO_SHM, **_OFI_NO_SHM},
+            "openmpi": {**_OMPI_OFI, "OMPI_MCA_mtl_ofi_provider_exclude": "shm,sm2,udp"},
+            "impi": {"I_MPI_FABRICS": "ofi", **_OFI_NO_SHM},
         },
     ),
     "ucx": Network(
@@ -58,8 +58,12 @@ NETWORKS: dict[str, Network] = {
         },
     ),
     "tcp": Network(
-        "the MPI's own channel for TCP, without libfabric and UCX",
-        {"mpich": _ONLY_TCP, "openmpi": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp"}, "impi": _ONLY_TCP},
+        "TCP inside a node too: Open MPI's own channel; libfabric's for the others, which have none",
+        {
+            "mpich": {**_MPICH_OFI, **_NO_SHM, **_OFI_TCP},
+            "openmpi": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp"},
+            "impi": {"I_MPI_FABRICS": "ofi", **_OFI_TCP},
+        },
     ),
 }
 

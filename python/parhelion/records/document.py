@@ -33,7 +33,7 @@ def bench_document(record: Record) -> dict[str, Any]:
 
 
 def _sweep(record: Record, cases: list[CaseResult]) -> dict[str, Any]:
-    if not any("size" in case.params for case in cases):
+    if not any("size" in case.params or "network" in case.params for case in cases):
         return {}
     from ..sweep.document import sweep_document
 

@@ -80,14 +80,15 @@ def cuts(sizes: np.ndarray, seconds: np.ndarray, sigma: np.ndarray) -> list[int]
 
 
 def line(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
-    """a and b of a + b·size, neither of them negative, for the least relative errors."""
+    """a and b of a + b·size for the least relative errors; no byte costs less than nothing.
+
+    Beyond a knee a may be negative: there the line of dearer bytes, carried on to size 0, passes below it.
+    """
     design = np.column_stack([1 / seconds, sizes / seconds])
     (a, b), *_ = np.linalg.lstsq(design, np.ones(len(sizes)), rcond=None)
-    if a >= 0 and b >= 0:
+    if b >= 0:
         return float(a), float(b)
-    alone = [float(column.sum() / (column**2).sum()) for column in design.T]
-    errors = [float(((column * value - 1) ** 2).sum()) for column, value in zip(design.T, alone, strict=True)]
-    return (alone[0], 0.0) if errors[0] <= errors[1] else (0.0, alone[1])
+    return float(design[:, 0].sum() / (design[:, 0] ** 2).sum()), 0.0
 
 
 def _misfit(sizes: np.ndarray, seconds: np.ndarray, sigma: np.ndarray) -> float:
@@ -116,7 +117,7 @@ def _starts(points: list[Point], against: float) -> tuple[int, int]:
         seconds = np.array([np.median(point.by_launch[launch]) for point in points])
         sizes = np.array([point.size for point in points], dtype=float)
         a, b = line(sizes[:-1], seconds[:-1])
-        same += (seconds[-1] / (a + b * sizes[-1]) - 1) * (against - 1) > 0
+        same += bool((seconds[-1] / (a + b * sizes[-1]) - 1) * (against - 1) > 0)
     return same, len(launches)
 
 

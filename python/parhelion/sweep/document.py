@@ -9,16 +9,23 @@ from typing import Any
 from ..records import CaseResult, Record
 from .changes import changes
 from .curves import Curve, curves
+from .matrix import MatrixRow, is_matrix, matrix_rows
 from .published_form import published_rows
 from .thresholds import limits, thresholds
 
 
 def sweep_document(record: Record, cases: Sequence[CaseResult]) -> dict[str, Any]:
-    """`published`: the published layout, µs; `sweep`: changes and limits of each curve."""
+    """`published`: the published layout, µs; `sweep`: changes and limits of each curve; `combinations` of a matrix."""
+    rows, _ = matrix_rows(cases) if is_matrix(cases) else ([], [])
     return {
+        **({"combinations": [_combination(row) for row in rows]} if rows else {}),
         "published": [asdict(row) for row in published_rows(record, cases)],
         "sweep": [curve_object(record, curve) for curve in curves(cases)],
     }
+
+
+def _combination(row: MatrixRow) -> dict[str, Any]:
+    return {"mpi": row.mpi, "network": row.network, "ran": row.reason is None, "reason": row.reason}
 
 
 def curve_object(record: Record, curve: Curve) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...launch import Flavor, flavors
+from ...launch.hosts import Hosts
 from ...launch.networks import NETWORKS, network_setting
 from ...records import Record
 from ..errors import BadInput
@@ -17,6 +19,7 @@ from .measurement import Group
 
 USUAL_MPIS = ("mpich", "openmpi", "impi")
 MATRIX_TIMEOUT_S = 60.0
+SHARED_MEMORY = "shm"
 
 
 @dataclass(frozen=True)
@@ -68,4 +71,6 @@ def _combination(mpi: str, network: str) -> Combination:
     except BadInput as error:
         return Combination(mpi, network, reason=error.message)
     variables, reason = network_setting(network, flavor.kind)
+    if network == SHARED_MEMORY and Hosts.told(os.environ).names:
+        reason = reason or "the ranks are on several hosts, which share no memory: the MPI would use a network after all"
     return Combination(mpi, network, flavor, variables, reason)
