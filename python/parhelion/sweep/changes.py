@@ -20,7 +20,7 @@ LEAST_SIGMA = 0.05  # no machine follows a line to better than this
 LEAST_FALL = 0.95
 FAR = 4.0  # a single point further off than this many sigma weighs no more
 PENALTY = 14.0  # chi-square that three more parameters must explain (0.3 % of noise does), for cutting
-SHORTEST = 2
+SHORTEST, SHORTEST_BENT = 2, 3
 LEAST_SIZES = 4  # fewer show no line to break
 
 
@@ -93,6 +93,8 @@ def line(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
 
 def _misfit(sizes: np.ndarray, seconds: np.ndarray, sigma: np.ndarray) -> float:
     a, b = line(sizes, seconds)
+    if a < 0 and len(sizes) < SHORTEST_BENT:
+        return np.inf  # two points on either side of a jump are no stretch
     return float(np.minimum(((a + b * sizes) / seconds - 1) ** 2 / sigma**2, FAR**2).sum())
 
 

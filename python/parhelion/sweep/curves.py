@@ -37,6 +37,11 @@ class Curve:
         """The starts of the ranks that it was measured in."""
         return {line.launch for entry in self.entries for line in entry.lines if line.samples}
 
+    @property
+    def sends_messages(self) -> bool:
+        """False for what goes through shared memory alone; what is not told counts as true."""
+        return any(line.messages != 0 for entry in self.entries for line in entry.lines if line.samples)
+
     def label(self, names: Sequence[str]) -> str:
         """The parameters named, and the contender."""
         return " ".join([*(text(self.others.get(name)) for name in names), self.contender])

@@ -11,7 +11,7 @@ from .changes import LEAST_SIZES, Change
 from .curves import Curve
 
 LIMIT = re.compile(r"SIZE|LIMIT|_MSG|THRESHOLD|MAX_SZ", re.IGNORECASE)
-OTHER_CALLS = re.compile(r"NEIGHBOR|ALLTOALLW|SEGMENT|SEGSIZE|GPU|CTXID|BATCH|CH3|NEMESIS|IPC", re.IGNORECASE)
+OTHER_CALLS = re.compile(r"NEIGHBOR|ALLTOALLW|SEGMENT|SEGSIZE|GPU|CTXID|BATCH|CH3|NEMESIS|IPC|^btl_self|^btl_vader", re.IGNORECASE)  # btl_vader is btl_sm's old name
 OF_CALL = {  # of variables that belong to one call, those that can tell about a contender
     "mpi_alltoall": re.compile(r"[^I]ALLTOALL(?!V)", re.IGNORECASE),
     "mpi_alltoall_init": re.compile(r"ALLTOALL(?!V)", re.IGNORECASE),
@@ -28,6 +28,11 @@ class Threshold:
     name: str
     value: int
     change: Change | None
+
+    @property
+    def of_collective(self) -> bool:
+        """Made for this very call, not for messages in general."""
+        return bool(COLLECTIVE.search(self.name))
 
 
 def thresholds(record: Record, curve: Curve, seen: Sequence[Change]) -> list[Threshold]:
@@ -54,7 +59,7 @@ def _is_limit(name: str, value: object, curve: Curve) -> bool:
     if not LIMIT.search(name) or OTHER_CALLS.search(name):
         return False
     if not COLLECTIVE.search(name):
-        return True  # of single messages, which every algorithm sends
+        return curve.sends_messages
     call = OF_CALL.get(curve.contender)
     return bool(call and call.search(name))
 

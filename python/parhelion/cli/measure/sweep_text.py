@@ -62,10 +62,10 @@ def _line(label: str, change: Change, beside: Sequence[Threshold]) -> str:
 
 
 def _unseen(record: Record, all_curves: Sequence[Curve], names: Sequence[str]) -> list[str]:
-    """Limits at which nothing was seen, each once, with the curves that it might have concerned."""
+    """Limits of the call itself at which nothing was seen, each once, with the curves that it might have concerned."""
     quiet: dict[str, list[str]] = {}
     for curve in all_curves:
         for each in thresholds(record, curve, changes(curve)):
-            if each.change is None:
+            if each.change is None and each.of_collective:
                 quiet.setdefault(threshold_text(each), []).append(curve.label(names))
     return [f"the MPI tells a limit, {text}, at which nothing changed: {', '.join(who)}" for text, who in quiet.items()]
