@@ -34,7 +34,9 @@ def _shared_cores(record: Record) -> str | None:
 
 
 def _on_fullest_host(launch: Launch) -> int:
-    return max(Counter(map(str, launch.hosts)).values(), default=launch.ranks)
+    if len(launch.hosts) != launch.ranks:
+        return launch.ranks
+    return max(Counter(map(str, launch.hosts)).values(), default=0)
 
 
 def _cores(record: Record) -> int | None:
