@@ -1,9 +1,12 @@
 #include "benchmarks.hpp"
 
+#include "alltoall/case.hpp"
 #include "contenders.hpp"
 #include "gather/case.hpp"
 #include "halo/case.hpp"
 #include "parhelion/core/error.hpp"
+#include "runner.hpp"
+#include "setup/case.hpp"
 
 namespace parhelion::bench {
 
@@ -11,21 +14,48 @@ namespace {
 
 using nlohmann::json;
 
-Case with_chosen_contenders(Case which, const std::vector<std::string>& names) {
-    which.entries = chosen(which.entries, names);
-    return which;
+/// A case whose contenders take turns; `make` makes it when it is its turn.
+PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, const Job& job) {
+    const auto run = [make = std::move(make)](const Job& asked, Ground ground, const ReportOutcome& report) {
+        Case which = make();
+        which.entries = chosen(which.entries, asked.contenders);
+        run_case(which, asked, ground, [&](const Outcome& outcome) { report(which, outcome); });
+    };
+    return {run, chosen(all, job.contenders).size()};
 }
 
 PlannedCase plan_halo(const json& object, const Job& job, const Communicator& comm) {
     const HaloParams params = read_halo_params(object, comm.size());
-    return {[=, names = job.contenders] { return with_chosen_contenders(make_halo_case(params, comm), names); },
-            chosen(halo_contenders({}), job.contenders).size()};
+    return race([=] { return make_halo_case(params, comm); }, halo_contenders({}), job);
 }
 
 PlannedCase plan_gather(const json& object, const Job& job, const Communicator& comm) {
     const GatherParams params = read_gather_params(object);
-    return {[=, names = job.contenders] { return with_chosen_contenders(make_gather_case(params, comm), names); },
-            chosen(gather_contenders({}), job.contenders).size()};
+    return race([=] { return make_gather_case(params, comm); }, gather_contenders({}), job);
+}
+
+PlannedCase plan_alltoall(const json& object, const Job& job, const Communicator& comm) {
+    const std::size_t size = read_alltoall_size(object);
+    return race([=] { return make_alltoall_case(size, comm); }, alltoall_contenders({}), job);
+}
+
+PlannedCase plan_setup(const json& object, const Job& job, const Communicator& comm) {
+    const SetupCase which = read_setup_case(object, comm.size());
+    const std::vector<Stage> stages = chosen_stages(job.contenders);
+    return {[=](const Job& asked, Ground ground, const ReportOutcome& report) {
+                run_setup_case(which, stages, asked, ground, report);
+            },
+            stages.size()};
+}
+
+using Plan = PlannedCase (*)(const json&, const Job&, const Communicator&);
+
+Plan plan_of(const std::string& benchmark) {
+    if (benchmark == "halo") return plan_halo;
+    if (benchmark == "gather") return plan_gather;
+    if (benchmark == "alltoall") return plan_alltoall;
+    if (benchmark == "setup") return plan_setup;
+    throw Error("job: unknown benchmark '" + benchmark + "': write halo, gather, alltoall or setup");
 }
 
 json listed(const std::vector<Entry>& entries) {
@@ -38,8 +68,7 @@ json listed(const std::vector<Entry>& entries) {
 }  // namespace
 
 std::vector<PlannedCase> plan_cases(const Job& job, const Communicator& comm) {
-    const auto plan = job.benchmark == "halo" ? plan_halo : job.benchmark == "gather" ? plan_gather : nullptr;
-    if (!plan) throw Error("job: unknown benchmark '" + job.benchmark + "': write halo or gather");
+    const Plan plan = plan_of(job.benchmark);
     std::vector<PlannedCase> cases;
     for (const json& object : job.cases) cases.push_back(plan(object, job, comm));
     return cases;
@@ -51,6 +80,11 @@ std::size_t lines_expected(const std::vector<PlannedCase>& cases) {
     return lines;
 }
 
-json list_contenders() { return {{"halo", listed(halo_contenders({}))}, {"gather", listed(gather_contenders({}))}}; }
+json list_contenders() {
+    return {{"halo", listed(halo_contenders({}))},
+            {"gather", listed(gather_contenders({}))},
+            {"alltoall", listed(alltoall_contenders({}))},
+            {"setup", listed_stages()}};
+}
 
 }  // namespace parhelion::bench

@@ -5,14 +5,19 @@
 #include <vector>
 
 #include "contender.hpp"
+#include "entrant.hpp"
 #include "job.hpp"
 #include "parhelion/core/communicator.hpp"
 
 namespace parhelion::bench {
 
+/// Takes what became of one contender of a case.
+using ReportOutcome = std::function<void(const Case&, const Outcome&)>;
+
 /// A case that has been checked but holds nothing yet: cases of a job need not fit into memory together.
 struct PlannedCase {
-    std::function<Case()> make;  // collective; throws Error on every rank or on none
+    /// Collective; throws Error on every rank or on none.
+    std::function<void(const Job&, Ground, const ReportOutcome&)> run;
     std::size_t contenders = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include "clock.hpp"
 #include "errors.hpp"
+#include "samples.hpp"
 
 namespace parhelion::bench {
 
@@ -14,6 +15,18 @@ namespace {
 constexpr double long_exchange_s = 0.01;
 // A sample is planned this much longer than asked for: the machine may be slow while the length is chosen.
 constexpr double margin = 1.25;
+
+// How far the 95 % interval of the median reaches from it, as a share of it: by order statistics, with the normal
+// approximation of the binomial distribution, which is near enough for deciding when to stop.
+double half_width_of_median(std::vector<double> samples) {
+    const auto count = static_cast<double>(samples.size());
+    const double below = std::floor((count - 1.96 * std::sqrt(count)) / 2);
+    if (below < 1) return HUGE_VAL;
+    std::sort(samples.begin(), samples.end());
+    const auto first = static_cast<std::size_t>(below) - 1;
+    const double low = samples[first], high = samples[samples.size() - 1 - first], median = samples[samples.size() / 2];
+    return std::max(high - median, median - low) / median;
+}
 
 std::optional<std::string> agreed(const Communicator& comm, const std::string& complaint) {
     try {
@@ -114,6 +127,16 @@ void Entrant::take_sample() {
     });
 }
 
+bool Entrant::is_precise(double share) {
+    constexpr std::size_t look_every = 5;
+    if (!precise_ && samples_.size() % look_every == 0) {
+        std::vector<double> slowest(samples_.size());
+        MPI_Allreduce(samples_.data(), slowest.data(), static_cast<int>(samples_.size()), MPI_DOUBLE, MPI_MAX, comm());
+        precise_ = half_width_of_median(std::move(slowest)) <= share;
+    }
+    return precise_;
+}
+
 void Entrant::verify_a_whole_sample() {
     attempt([&] { checked_round(outcome_.iterations); });
     if (in_race()) judge();
@@ -130,7 +153,7 @@ Outcome Entrant::finish() {
     std::int64_t traffic[2] = {outcome_.traffic.bytes, outcome_.traffic.messages};
     MPI_Allreduce(MPI_IN_PLACE, traffic, 2, MPI_INT64_T, MPI_MAX, comm());
     outcome_.traffic = {traffic[0], traffic[1]};
-    outcome_.samples_by_rank = samples_of_all_ranks();
+    outcome_.samples_by_rank = samples_by_rank(samples_, ground_.comm);
     contender_.reset();
     return outcome_;
 }
@@ -146,17 +169,6 @@ double Entrant::slowest(double mine) const {
     double seconds = mine;
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm());
     return seconds;
-}
-
-std::vector<std::vector<double>> Entrant::samples_of_all_ranks() const {
-    const std::size_t each = samples_.size();
-    std::vector<double> all(each * static_cast<std::size_t>(ground_.comm.rank() == 0 ? ground_.comm.size() : 0));
-    MPI_Gather(samples_.data(), static_cast<int>(each), MPI_DOUBLE, all.data(), static_cast<int>(each), MPI_DOUBLE, 0,
-               comm());
-    std::vector<std::vector<double>> by_rank;
-    for (auto first = all.begin(); first != all.end() && each > 0; first += static_cast<std::ptrdiff_t>(each))
-        by_rank.emplace_back(first, first + static_cast<std::ptrdiff_t>(each));
-    return by_rank;
 }
 
 }  // namespace parhelion::bench

@@ -15,6 +15,7 @@ struct Ground {
     const Communicator& comm;
     StartLine& start_line;
     FlagProbe& probe;
+    double mpi_init_s = 0;  // what MPI_Init took on this rank
 };
 
 /// A contender on its way through a case, with what is known of it so far. All calls are collective, and the ranks agree
@@ -35,6 +36,10 @@ public:
     /// As many exchanges as a sample has, starting from poisoned ghosts, every element compared.
     void verify_a_whole_sample();
 
+    /// Whether the samples so far tell the median to within `share` of it, with 95 % confidence; looked at in every fifth
+    /// call only, and once true for good.
+    bool is_precise(double share);
+
     bool in_race() const { return contender_ != nullptr; }
 
     /// Ends the contender and gathers what it left: final.
@@ -48,7 +53,6 @@ private:
     double batch(std::int64_t exchanges);
     MPI_Comm comm() const { return ground_.comm.handle(); }
     double slowest(double mine) const;
-    std::vector<std::vector<double>> samples_of_all_ranks() const;
 
     Ground ground_;
     std::unique_ptr<Contender> contender_;
@@ -57,6 +61,7 @@ private:
     std::vector<double> samples_;
     unsigned round_ = 0;
     std::int64_t wrong_ = 0;  // elements on this rank, over all rounds
+    bool precise_ = false;
     double exchange_s_ = 0;   // estimate, maximum over ranks
 };
 

@@ -46,6 +46,12 @@ double seconds_of(const json& object, const std::string& key, double fallback) {
     return seconds;
 }
 
+double precision_of(const json& object) {
+    const double share = value_of(object, "precision", 0.0);
+    if (!(share >= 0 && share < 1)) throw Error("job: 'precision' must be a share of the median, from 0 (off) to below 1");
+    return share;
+}
+
 Job job_of(const json& object) {
     if (!object.is_object()) throw Error("the job is not a JSON object");
     const auto schema = value_of<std::string>(object, "schema", "");
@@ -56,10 +62,15 @@ Job job_of(const json& object) {
     job.launch = static_cast<int>(integer_of(object, "launch", 0, 0, 1 << 30));
     job.seed = static_cast<std::uint64_t>(integer_of(object, "seed", 1, 0, INT64_MAX));
     job.repetitions = static_cast<int>(integer_of(object, "repetitions", job.repetitions, 1, 1000000));
+    job.most_repetitions =
+        static_cast<int>(integer_of(object, "most_repetitions", job.most_repetitions, 1, 1000000));
+    job.precision = precision_of(object);
     job.min_sample_s = seconds_of(object, "min_sample_s", job.min_sample_s);
     job.bind = value_of(object, "bind", job.bind);
     job.contenders = value_of(object, "contenders", job.contenders);
     job.cases = value_of(object, "cases", job.cases);
+    job.params = value_of(object, "params", job.params);
+    if (!job.params.is_object()) throw Error("job: 'params' is not an object");
     if (job.cases.empty()) throw Error("job: 'cases' is empty: give at least one case");
     return job;
 }

@@ -12,15 +12,20 @@ namespace parhelion::bench {
 
 /// What to measure: schema `parhelion.job/1`, see docs/architecture.md.
 struct Job {
-    std::string benchmark;  // halo or gather
+    std::string benchmark;  // halo, gather, alltoall or setup
     int ranks = 0;
     int launch = 0;
     std::uint64_t seed = 1;
     int repetitions = 30;
+    /// Above 0: contenders take samples beyond `repetitions`, until the 95 % interval of the median reaches no further from
+    /// it than this share of it, or until `most_repetitions`.
+    double precision = 0;
+    int most_repetitions = 1000;
     double min_sample_s = 0.0005;
     bool bind = true;
     std::vector<std::string> contenders;  // "all", as none does, stands for all that need no naming
     std::vector<nlohmann::json> cases;
+    nlohmann::json params = nlohmann::json::object();  // put into the params of every case line as they are
 };
 
 /// Collective. Rank 0 reads `path`, all parse it. Throws parhelion::Error on every rank for a job that cannot be used.

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "mpi_variables.hpp"
+
 namespace parhelion::bench {
 
 namespace {
@@ -79,10 +81,12 @@ json flavor_name() {
 
 }  // namespace
 
-json launch_facts(const Binding& binding, double mpi_init_s) {
-    return {{"ranks", binding.hosts.size()},   {"mpi", mpi_facts()},           {"mpi_init_s", mpi_init_s},
+json launch_facts(const Binding& binding, const Beginning& beginning) {
+    return {{"ranks", binding.hosts.size()},   {"mpi", mpi_facts()},           {"mpi_init_s", beginning.mpi_init_s},
             {"libraries", loaded_libraries()}, {"binding", binding.cpus},      {"bound_by", binding.by},
-            {"hosts", binding.hosts},          {"cvars", control_variables()}, {"flavor", flavor_name()}};
+            {"hosts", binding.hosts},          {"cvars", control_variables()}, {"mpi_cvars", mpi_control_variables()},
+            {"flavor", flavor_name()},
+            {"cold_alltoall", beginning.cold_alltoall}};
 }
 
 }  // namespace parhelion::bench

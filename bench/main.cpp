@@ -7,15 +7,17 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "alltoall/cold_call.hpp"
 #include "benchmarks.hpp"
 #include "binding.hpp"
 #include "clock.hpp"
 #include "launch_facts.hpp"
 #include "parhelion/core/error.hpp"
 #include "record.hpp"
-#include "runner.hpp"
 
 using namespace parhelion;
 using namespace parhelion::bench;
@@ -27,8 +29,7 @@ constexpr int all_right = 0, wrong_values = 1, bad_input = 2;
 int measure(const std::vector<PlannedCase>& cases, const Job& job, Ground ground, Record& record) {
     int status = all_right;
     for (const PlannedCase& planned : cases) {
-        const Case which = planned.make();
-        run_case(which, job, ground, [&](const Outcome& outcome) {
+        planned.run(job, ground, [&](const Case& which, const Outcome& outcome) {
             record.outcome(which, outcome);
             if (!outcome.skipped && !outcome.verified) status = wrong_values;
         });
@@ -36,14 +37,14 @@ int measure(const std::vector<PlannedCase>& cases, const Job& job, Ground ground
     return status;
 }
 
-int run(const Job& job, const Communicator& comm, double mpi_init_s, Record& record) {
+int run(const Job& job, const Communicator& comm, const Beginning& beginning, Record& record) {
     const auto cases = plan_cases(job, comm);
     const Binding binding = bind_ranks(comm, job.bind);
-    record.launch(launch_facts(binding, mpi_init_s));
+    record.launch(launch_facts(binding, beginning));
     record.plan(lines_expected(cases));
     StartLine start_line(comm);
     FlagProbe probe(comm, binding);
-    return measure(cases, job, {comm, start_line, probe}, record);
+    return measure(cases, job, {comm, start_line, probe, beginning.mpi_init_s}, record);
 }
 
 // An Error is thrown by every rank or by none, so one of them says it and all of them leave in order.
@@ -57,12 +58,12 @@ int or_complain_once(const Communicator& comm, Work&& work) {
     }
 }
 
-int read_job_and_run(const std::string& job_path, const std::string& record_path, double mpi_init_s) {
+int read_job_and_run(const std::string& job_path, const std::string& record_path, const Beginning& beginning) {
     const Communicator comm;
     return or_complain_once(comm, [&] {
         const Job job = read_job(job_path, comm);
-        Record record(record_path, comm, job.launch);
-        const int status = or_complain_once(comm, [&] { return run(job, comm, mpi_init_s, record); });
+        Record record(record_path, comm, job.launch, job.params);
+        const int status = or_complain_once(comm, [&] { return run(job, comm, beginning, record); });
         record.end(status);
         return status;
     });
@@ -83,9 +84,28 @@ int or_abort(const std::function<int()>& work) {
 // has no network, and then uses another component. Nothing is wrong; the setting silences UCX components alone.
 void silence_false_alarm() { setenv("OMPI_MCA_opal_common_ucx_verbose", "-1", 0); }
 
+struct Arguments {
+    std::string job, record;
+    int cold_bytes = 0;  // of the alltoall that precedes everything; 0: none
+};
+
+// Before MPI_Init, and not in the job: to hand a job to all ranks would already make connections.
+std::optional<Arguments> read_arguments(std::vector<std::string> words) {
+    Arguments arguments;
+    if (words.size() == 4 && words[0] == "--cold-alltoall") {
+        arguments.cold_bytes = std::atoi(words[1].c_str());
+        if (arguments.cold_bytes < 1) return std::nullopt;
+        words.erase(words.begin(), words.begin() + 2);
+    }
+    if (words.size() != 2) return std::nullopt;
+    arguments.job = words[0];
+    arguments.record = words[1];
+    return arguments;
+}
+
 int usage() {
     std::fputs(
-        "usage: mpiexec -n RANKS phl-bench JOB.json RECORD.jsonl\n"
+        "usage: mpiexec -n RANKS phl-bench [--cold-alltoall BYTES] JOB.json RECORD.jsonl\n"
         "       phl-bench --list\n",
         stderr);
     return bad_input;
@@ -98,13 +118,15 @@ int main(int argc, char** argv) {
         std::puts(list_contenders().dump(1).c_str());
         return all_right;
     }
-    if (argc != 3) return usage();
+    const auto arguments = read_arguments({argv + 1, argv + argc});
+    if (!arguments) return usage();
     silence_false_alarm();
     const double start = now();
     int thread_level = MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &thread_level);
-    const double mpi_init_s = now() - start;
-    const int status = or_abort([&] { return read_job_and_run(argv[1], argv[2], mpi_init_s); });
+    Beginning beginning{now() - start, nullptr};
+    if (arguments->cold_bytes) beginning.cold_alltoall = call_while_cold(arguments->cold_bytes);
+    const int status = or_abort([&] { return read_job_and_run(arguments->job, arguments->record, beginning); });
     MPI_Finalize();
     return status;
 }

@@ -35,8 +35,8 @@ json probes_of(const Outcome& outcome) {
 
 }  // namespace
 
-Record::Record(const std::string& path, const Communicator& comm, int launch)
-    : launch_(launch), writes_(comm.rank() == 0), path_(path) {
+Record::Record(const std::string& path, const Communicator& comm, int launch, json params)
+    : launch_(launch), params_(std::move(params)), writes_(comm.rank() == 0), path_(path) {
     validate_together(comm, [&] {
         if (!writes_) return;
         file_.open(path, std::ios::app);
@@ -53,9 +53,11 @@ void Record::launch(json facts) {
 void Record::plan(std::size_t lines) { write({{"type", "plan"}, {"cases", lines}}); }
 
 void Record::outcome(const Case& which, const Outcome& outcome) {
+    json params = which.params;
+    params.update(params_);
     write({{"type", "case"},
            {"name", which.name},
-           {"params", which.params},
+           {"params", std::move(params)},
            {"contender", outcome.contender},
            {"role", outcome.role},
            {"verified", outcome.verified},

@@ -30,7 +30,7 @@ struct Outcome {
 class Record {
 public:
     /// Collective. Opens for appending; throws Error on every rank when rank 0 cannot.
-    Record(const std::string& path, const Communicator& comm, int launch);
+    Record(const std::string& path, const Communicator& comm, int launch, nlohmann::json params);
 
     void launch(nlohmann::json facts);
     void plan(std::size_t lines);
@@ -41,6 +41,7 @@ private:
     void write(nlohmann::json line);
 
     int launch_;
+    nlohmann::json params_;  // put into those of every case
     bool writes_;
     std::string path_;
     std::ofstream file_;

@@ -1,5 +1,6 @@
 #include "runner.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <numeric>
 #include <random>
@@ -21,9 +22,18 @@ std::vector<std::size_t> shuffled(std::size_t count, std::mt19937_64& random) {
 // contender leaves in the caches for the next, meet all of them alike.
 void take_turns(std::deque<Entrant>& entrants, const Job& job) {
     std::mt19937_64 random(job.seed + (static_cast<std::uint64_t>(job.launch) << 32));  // another order in every launch
-    for (int repetition = 0; repetition < job.repetitions; ++repetition)
-        for (std::size_t which : shuffled(entrants.size(), random))
-            if (entrants[which].in_race()) entrants[which].take_sample();
+    const int most = job.precision > 0 ? std::max(job.repetitions, job.most_repetitions) : job.repetitions;
+    for (int repetition = 0; repetition < most; ++repetition) {
+        const bool enough = repetition >= job.repetitions;
+        bool taken = false;
+        for (std::size_t which : shuffled(entrants.size(), random)) {
+            Entrant& entrant = entrants[which];
+            if (!entrant.in_race() || (enough && entrant.is_precise(job.precision))) continue;
+            entrant.take_sample();
+            taken = true;
+        }
+        if (!taken) return;
+    }
 }
 
 }  // namespace

@@ -14,30 +14,10 @@ std::string joined(const std::vector<int>& numbers) {
     return text;
 }
 
-std::string name_of(const HaloParams& params) {
-    std::string name = "halo " + joined(params.extent) + " " + to_string(params.element);
-    if (params.components > 1) name += "x" + std::to_string(params.components);
-    return name + " h" + std::to_string(params.halo) + " f" + std::to_string(params.fields) +
-           (params.full ? "" : " faces") + (params.first_fastest ? "" : " C") + " on " + joined(params.grid);
-}
-
 nlohmann::json periodicity_of(const HaloParams& params) {
     for (bool along : params.periodic)
         if (along != params.periodic.front()) return params.periodic;
     return static_cast<bool>(params.periodic.front());
-}
-
-nlohmann::json params_of(const HaloParams& params, int ranks) {
-    return {{"ranks", ranks},
-            {"grid", params.grid},
-            {"extent", params.extent},
-            {"halo", params.halo},
-            {"fields", params.fields},
-            {"element", to_string(params.element)},
-            {"components", params.components},
-            {"neighbors", params.full ? "full" : "faces"},
-            {"periodic", periodicity_of(params)},
-            {"order", params.first_fastest ? "F" : "C"}};
 }
 
 // Two sets of arrays, one in ordinary and one in node-shared memory. Asking for more than there is would not fail: the
@@ -60,12 +40,36 @@ std::shared_ptr<HaloArrays> private_arrays(const HaloGeometry& geometry, const H
 
 }  // namespace
 
-Case make_halo_case(const HaloParams& params, const Communicator& comm) {
+std::string halo_case_name(const HaloParams& params) {
+    std::string name = "halo " + joined(params.extent) + " " + to_string(params.element);
+    if (params.components > 1) name += "x" + std::to_string(params.components);
+    return name + " h" + std::to_string(params.halo) + " f" + std::to_string(params.fields) +
+           (params.full ? "" : " faces") + (params.first_fastest ? "" : " C") + " on " + joined(params.grid);
+}
+
+nlohmann::json halo_case_params(const HaloParams& params, int ranks) {
+    return {{"ranks", ranks},
+            {"grid", params.grid},
+            {"extent", params.extent},
+            {"halo", params.halo},
+            {"fields", params.fields},
+            {"element", to_string(params.element)},
+            {"components", params.components},
+            {"neighbors", params.full ? "full" : "faces"},
+            {"periodic", periodicity_of(params)},
+            {"order", params.first_fastest ? "F" : "C"}};
+}
+
+HaloSetup make_halo_setup(const HaloParams& params, const Communicator& comm) {
     HaloSetup setup{MPI_COMM_WORLD, params, make_geometry(params, comm.rank()), nullptr};
     const int ranks_here = comm.node().size();
     validate_together(comm, [&] { check_memory(setup.geometry, params, ranks_here); });
     validate_together(comm, [&] { setup.arrays = private_arrays(setup.geometry, params); });
-    return {name_of(params), params_of(params, comm.size()), halo_contenders(setup)};
+    return setup;
+}
+
+Case make_halo_case(const HaloParams& params, const Communicator& comm) {
+    return {halo_case_name(params), halo_case_params(params, comm.size()), halo_contenders(make_halo_setup(params, comm))};
 }
 
 }  // namespace parhelion::bench

@@ -7,20 +7,6 @@ namespace parhelion::bench {
 
 namespace {
 
-CartesianDomain make_domain(const HaloSetup& setup) {
-    const HaloParams& params = setup.params;
-    std::vector<global_index> extents;
-    CartesianOptions options;
-    options.halo = params.halo;
-    options.process_grid = params.grid;
-    options.neighbors = params.full ? Neighbors::full : Neighbors::faces;
-    for (std::size_t d = 0; d < params.grid.size(); ++d) {
-        extents.push_back(global_index{params.extent[d]} * params.grid[d]);
-        options.periodic.along[d] = params.periodic[d];
-    }
-    return {extents, options, setup.comm};
-}
-
 // In the job's order of dimensions, as the domain has them; the geometry counts from the fastest in memory.
 BlockView block_of(const HaloSetup& setup, std::byte* array) {
     const Coordinates cells = extended(setup.geometry);
@@ -34,6 +20,22 @@ BlockView block_of(const HaloSetup& setup, std::byte* array) {
         stride *= cells[static_cast<std::size_t>(memory)];
     }
     return block;
+}
+
+}  // namespace
+
+CartesianDomain make_domain(const HaloSetup& setup) {
+    const HaloParams& params = setup.params;
+    std::vector<global_index> extents;
+    CartesianOptions options;
+    options.halo = params.halo;
+    options.process_grid = params.grid;
+    options.neighbors = params.full ? Neighbors::full : Neighbors::faces;
+    for (std::size_t d = 0; d < params.grid.size(); ++d) {
+        extents.push_back(global_index{params.extent[d]} * params.grid[d]);
+        options.periodic.along[d] = params.periodic[d];
+    }
+    return {extents, options, setup.comm};
 }
 
 std::vector<Field> fields_on(const HaloSetup& setup, const HaloArrays& arrays) {
@@ -56,8 +58,6 @@ std::shared_ptr<HaloArrays> node_shared_arrays(const HaloSetup& setup) {
         return std::make_shared<HaloArrays>(setup.geometry, setup.params, std::move(memory));
     });
 }
-
-}  // namespace
 
 ContenderPointer make_own_halo(const OwnWay& way, const HaloSetup& setup, SetupTimes& times) {
     require_usable(way, setup.comm);

@@ -39,7 +39,7 @@ def case_lines(job, samples=None, spread=0.05, scale=1.0, drift=0.0):
 def case_line(job, case, contender, by_rank, rng):
     """One case line."""
     return {
-        "type": "case", "launch": job["launch"], "name": job["benchmark"], "params": case | {"ranks": job["ranks"]},
+        "type": "case", "launch": job["launch"], "name": job["benchmark"], "params": case | {"ranks": job["ranks"]} | job.get("params", {}),
         "contender": contender, "role": "own" if contender in OWN else "baseline", "verified": True,
         "error": None, "skipped": None, "setup_s": {"pattern": 4e-4, "plan": 1e-4, "first": 9e-5}, "iterations": 8,
         "samples": by_rank.max(axis=0).tolist(), "samples_by_rank": by_rank.tolist(),

@@ -8,7 +8,9 @@ from .lazy import LazyGroup
 
 COMMANDS = {
     "demo": (".demo", "demo", "Measure halo and gather on this machine and write report.html."),
-    "bench": (".bench", "bench", "Measure: halo, gather."),
+    "bench": (".bench", "bench", "Measure: halo, gather, alltoall, setup."),
+    "matrix": (".matrix", "matrix", "Run the same benchmark under several MPIs and networks."),
+    "hosts": (".hosts", "hosts", "Run a command on two hosts that this machine pretends to be."),
     "report": (".report", "report", "Write HTML and Markdown from runs."),
     "compare": (".compare", "compare", "Say what changed between two sets of runs."),
     "profile": (".profile", "profile", "Sample ranks with perf: time per library and function; compare two profiles."),

@@ -56,11 +56,60 @@ class Elements(Names):
         return names
 
 
+class Sizes(click.ParamType):
+    """Sizes in bytes, such as `1,1000,64K`, or `1-4M` for every power of two in it."""
+
+    name = "sizes"
+    units = {"": 1, "B": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            sizes = [size for part in str(value).split(",") for size in self._part(part)]
+        except (ValueError, KeyError):
+            self.fail(f"'{value}' is not a list of sizes such as 1,1000,64K or 1-4M", param, ctx)
+        if not sizes or any(not 1 <= size <= LARGEST for size in sizes):
+            self.fail(f"'{value}': each size must be from 1 to {LARGEST} bytes", param, ctx)
+        return tuple(dict.fromkeys(sizes))
+
+    def _part(self, part: str) -> list[int]:
+        low, dash, high = part.partition("-")
+        if not dash:
+            return [self._bytes(low)]
+        powers = [2**power for power in range(self._bytes(high).bit_length())]
+        return [size for size in powers if size >= self._bytes(low)]
+
+    def _bytes(self, word: str) -> int:
+        digits = word.strip().upper().removesuffix("IB").removesuffix("B")
+        unit = digits[-1:] if digits[-1:].isalpha() else ""
+        return int(digits.removesuffix(unit)) * self.units[unit]
+
+
+class Share(click.ParamType):
+    """A share between 0 and 1: `5%` or `0.05`."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            self.fail(f"'{value}' is not a share such as 5%", param, ctx)
+        if not 0 < share < 1:
+            self.fail(f"'{value}': give a share between 0 and 100 %", param, ctx)
+        return share
+
+
 POSITIVE = click.IntRange(1, LARGEST)
 
 _OPTIONS = (
     click.option("--contenders", "--transports", type=Names(), default=(), help="Only these; default: all there are."),
     click.option("--repetitions", type=POSITIVE, help="Samples per contender, case and launch [30; quick: 10]."),
+    click.option("--precision", type=Share(), metavar="SHARE", help="Go on until the median's 95 % interval reaches no further "
+                 "than this from it, such as 5%."),
+    click.option("--most-repetitions", type=POSITIVE, default=1000, show_default=True, help="With --precision, at most so many."),
     click.option("--launches", type=click.IntRange(1, 1000), help="Starts of the ranks [3; quick: 1]."),
     click.option("--quick", is_flag=True, help="A short run: fewer samples, one launch."),
     click.option("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last]."),
@@ -68,8 +117,8 @@ _OPTIONS = (
     click.option("--seed", type=click.IntRange(0, 2**62), default=1, show_default=True, help="Of the order of cases."),
     click.option("--no-bind", is_flag=True, help="Leave the ranks unbound."),
     click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the run; may be repeated."),
-    click.option("--timeout", type=click.FloatRange(min=1), default=300.0, show_default=True, metavar="SECONDS",
-                 help="Stop ranks that finish no case for so long."),
+    click.option("--timeout", type=click.FloatRange(min=1), metavar="SECONDS",
+                 help="Stop ranks that finish no case for so long [300; matrix: 60]."),
     json_option,
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .cores import usable_cores
+from .hosts import Hosts
 from .kinds import KINDS, Request
 from .threads import single_threaded
 
@@ -60,21 +61,23 @@ class Flavor:
         env: Mapping[str, str] | None = None,
         options: Sequence[str] = (),
         cores: int | None = None,
+        setting: Mapping[str, str] | None = None,
     ) -> Launch:
         """Command line and environment that start `ranks` ranks of `program`.
 
         With `bind`, one rank stands on one core, as long as there are cores enough. `env` is the
         environment to start from (``os.environ`` by default), and what it holds is not overruled.
-        `options` go to ``mpiexec`` as they are. `cores` defaults to `usable_cores()`.
+        `setting` overrules it, and reaches ranks on other hosts too. `options` go to ``mpiexec`` as they are. `cores` defaults to `usable_cores()`.
         """
         if ranks < 1:
             raise ValueError(f"ranks is {ranks}: give at least 1")
-        base = dict(os.environ if env is None else env)
-        request = Request(ranks, cores or usable_cores(), bind)
+        setting = dict(setting or {})
+        base = dict(os.environ if env is None else env) | setting
+        request = Request(ranks, cores or usable_cores(), bind, Hosts.told(base))
         threads, notes = single_threaded(base)
         form = KINDS[self.kind](request, self)
         suggested = {key: value for key, value in {**threads, **form.env}.items() if key not in base}
-        added = {**suggested, **form.forced, **self.mpi4py_environment(), **self._library_path(base)}
+        added = {**setting, **suggested, **form.forced, **self.mpi4py_environment(), **self._library_path(base)}
         argv = [str(self.mpiexec), *form.options(added), *options, "-n", str(ranks)]
         argv += [os.fspath(program), *map(os.fspath, args)]
         return Launch(argv, {**base, **added}, notes + form.notes)

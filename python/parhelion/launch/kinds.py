@@ -6,12 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from .hosts import Hosts
+
 
 class Installation(Protocol):
     """The part of a flavor that decides about options."""
 
     @property
     def mpi_home(self) -> Path: ...
+
+    @property
+    def library_version(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -21,20 +26,24 @@ class Request:
     ranks: int
     cores: int
     bind: bool
+    hosts: Hosts = Hosts()
 
     @property
     def oversubscribed(self) -> bool:
-        return self.ranks > self.cores
+        """On the fullest host."""
+        return (self.hosts.on_each(self.ranks) if self.hosts.names else self.ranks) > self.cores
 
     @property
     def bound(self) -> bool:
-        return self.bind and not self.oversubscribed
+        return self.bind and not self.oversubscribed and not self.hosts.names
 
     def notes(self) -> list[str]:
         """What the user should know: ranks that share cores, and that they are not bound."""
         if not self.oversubscribed:
-            return [] if self.bind else ["ranks are not bound to cores"]
-        return [f"{self.ranks} ranks share {self.cores} cores and are not bound"]
+            return [] if self.bound else ["the launcher does not bind ranks to cores"]
+        where = f" on each of the hosts {', '.join(self.hosts.names)}" if self.hosts.names else ""
+        ranks = self.hosts.on_each(self.ranks) if self.hosts.names else self.ranks
+        return [f"{ranks} ranks share {self.cores} cores{where} and are not bound"]
 
 
 @dataclass
@@ -56,7 +65,7 @@ class Form:
 
 def mpich(request: Request, installation: Installation) -> Form:
     """Hydra passes the whole environment on by itself."""
-    options = ["-bind-to", "core"] if request.bound else []
+    options = (["-bind-to", "core"] if request.bound else []) + _hydra_hosts(request)
     env = {}
     if request.oversubscribed:
         # The collectives built for shared memory spin on each other: 30 times slower on shared cores.
@@ -67,7 +76,7 @@ def mpich(request: Request, installation: Installation) -> Form:
 def openmpi(request: Request, installation: Installation) -> Form:
     """Open MPI 4 and 5. Counting slots is left to us: both count only what the node grants."""
     options = ["--map-by", ":OVERSUBSCRIBE"] if request.oversubscribed else ["--map-by", "core"]
-    options += ["--bind-to", "core" if request.bound else "none"]
+    options += ["--bind-to", "core" if request.bound else "none", *_openmpi_hosts(request, installation)]
     env = {}
     if request.oversubscribed:
         env["OMPI_MCA_mpi_yield_when_idle"] = "1"
@@ -83,7 +92,30 @@ def impi(request: Request, installation: Installation) -> Form:
     env = {"I_MPI_PIN": "1" if request.bound else "0"}
     if request.bound:
         env["I_MPI_PIN_DOMAIN"] = "core"
-    return Form([], env, request.notes(), {"I_MPI_ROOT": str(installation.mpi_home)})
+    return Form(_hydra_hosts(request), env, request.notes(), {"I_MPI_ROOT": str(installation.mpi_home)})
+
+
+def _hydra_hosts(request: Request) -> list[str]:
+    """MPICH and Intel MPI have the same launcher."""
+    hosts = request.hosts
+    if not hosts.names:
+        return []
+    shell = ["-launcher", "ssh", "-launcher-exec", hosts.shell] if hosts.shell else []
+    return [*shell, "-hosts", ",".join(hosts.used(request.ranks)), "-ppn", str(hosts.on_each(request.ranks))]
+
+
+def _openmpi_hosts(request: Request, installation: Installation) -> list[str]:
+    """Version 5 has its own name for the variables of the launcher, which version 4 takes with the others."""
+    hosts = request.hosts
+    if not hosts.names:
+        return []
+    launcher, agent = ("--mca", "plm_rsh_agent") if "v4." in installation.library_version else ("--prtemca", "plm_ssh_agent")
+    slots = hosts.on_each(request.ranks)
+    options = ["--host", ",".join(f"{name}:{slots}" for name in hosts.used(request.ranks))]
+    options += [launcher, agent, hosts.shell] if hosts.shell else []
+    if hosts.subnet:
+        options += ["--mca", "btl_tcp_if_include", hosts.subnet, launcher, "oob_tcp_if_include", hosts.subnet]
+    return options
 
 
 def _export_each(added: dict[str, str]) -> list[str]:

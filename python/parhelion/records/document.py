@@ -11,6 +11,7 @@ from .results import CaseResult, Entry, results
 
 SCHEMA = "parhelion.bench/1"
 FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
+UNAVAILABLE = "unavailable"  # what was asked for cannot run here; the rows say why
 
 
 def bench_document(record: Record) -> dict[str, Any]:
@@ -26,14 +27,23 @@ def bench_document(record: Record) -> dict[str, Any]:
         "notes": remarks(record, cases),
         "failures": [{"launch": end.launch, "status": end.status, "message": end.message} for end in failed(record)],
         "cases": [case_object(case, entry) for case in cases for entry in case.entries.values() if entry.ran],
+        **_sweep(record, cases),
         "not_run": [reason_object(entry) for case in cases for entry in case.entries.values() if not entry.ran],
     }
+
+
+def _sweep(record: Record, cases: list[CaseResult]) -> dict[str, Any]:
+    if not any("size" in case.params or "network" in case.params for case in cases):
+        return {}
+    from ..sweep.document import sweep_document
+
+    return sweep_document(record, cases)
 
 
 def failed(record: Record) -> list[End]:
     """How those launches ended that did not get to the end of their cases; one end per launch."""
     last = {end.launch: end for end in record.ends}
-    return [end for end in last.values() if end.status not in FINISHED]
+    return [end for end in last.values() if end.status not in (*FINISHED, UNAVAILABLE)]
 
 
 def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:

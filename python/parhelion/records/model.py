@@ -29,7 +29,11 @@ class Run(Struct, tag="run"):
 
 
 class Launch(Struct, tag="launch"):
-    """One start of the ranks: the MPI that ran, the libraries that were loaded, where the ranks were bound."""
+    """One start of the ranks: the MPI that ran, the libraries that were loaded, where the ranks were bound.
+
+    `cvars` are environment variables; `mpi_cvars` are what MPI's tool interface tells of alltoall, eager and rendezvous
+    messages; `cold_alltoall` holds the first collective call after MPI_Init and the nine after it.
+    """
 
     launch: Count
     ranks: Count
@@ -41,6 +45,7 @@ class Launch(Struct, tag="launch"):
     hosts: list[Any] = field(default_factory=list)
     cvars: Any = None
     mpi_cvars: dict[str, Any] | None = None
+    cold_alltoall: dict[str, Any] | None = None
     flavor: Any = None
     imports: Any = None
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..statistics.states import state_boundary
+from .model import Launch
 from .read import Record
 from .results import CaseResult
 
@@ -25,10 +27,16 @@ def _shared_cores(record: Record) -> str | None:
     cores = _cores(record)
     if cores is None:
         return None
-    ranks = sorted({launch.ranks for launch in record.launches if launch.ranks > cores})
+    ranks = sorted({fullest for launch in record.launches if (fullest := _on_fullest_host(launch)) > cores})
     if not ranks:
         return None
     return f"{', '.join(map(str, ranks))} ranks shared {cores} cores: those figures tell of the scheduler as well"
+
+
+def _on_fullest_host(launch: Launch) -> int:
+    if len(launch.hosts) != launch.ranks:
+        return launch.ranks
+    return max(Counter(map(str, launch.hosts)).values(), default=0)
 
 
 def _cores(record: Record) -> int | None:

@@ -10,7 +10,10 @@ from markupsafe import Markup
 from ..records import CaseResult
 from .distribution import distribution
 from .setup import case_label
+from .thin import some
 from .timeline import timeline
+
+MOST_CASES = 24  # a page with hundreds of plots helps nobody
 
 
 @dataclass(frozen=True)
@@ -23,9 +26,9 @@ class CasePlots:
 
 
 def case_plots(cases: Sequence[CaseResult], prefix: str) -> list[CasePlots]:
-    """One pair of plots per case that gave more than a single figure."""
+    """One pair of plots per case that gave more than a single figure; of very many cases, evenly spaced ones."""
     timed = [case for case in cases if any(sum(map(len, entry.launches)) > 1 for entry in case.entries.values())]
-    return [_plots(case, case_label(case, cases), f"{prefix}c{number}") for number, case in enumerate(timed)]
+    return [_plots(case, case_label(case, cases), f"{prefix}c{number}") for number, case in enumerate(some(timed, MOST_CASES))]
 
 
 def _plots(case: CaseResult, title: str, prefix: str) -> CasePlots:

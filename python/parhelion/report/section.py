@@ -10,6 +10,7 @@ from ..records.document import failed
 from ..records.params import constant, in_order, varying
 from ..records.remarks import remarks
 from ..records.results import contenders, results
+from ..records.wording import Wording, wording
 from .curves import CurveGroup, curve_groups
 from .environment import Facts, environment_facts, launch_facts
 from .headline import Headline, headline, means
@@ -19,6 +20,7 @@ from .method import Method, method
 from .plots import CasePlots, case_plots
 from .published import PublishedTable, published
 from .setup import Setup, choices, setup
+from .sweep import Sweep, sweep
 from .verification import Verification, verification
 
 
@@ -48,11 +50,21 @@ class Section:
     failures: list[Any]
     remarks: list[str]
     published: list[PublishedTable]
+    sweep: Sweep
+
+    @property
+    def timed(self) -> int:
+        """Cases that gave samples."""
+        return sum(any(entry.launches for entry in case.entries.values()) for case in self.cases)
 
     @property
     def title(self) -> str:
-        names = {"halo": "Halo exchange", "gather": "Index-map gather", "osu": "OSU Micro-Benchmarks", "imb": "Intel MPI Benchmarks"}
-        return names.get(self.record.run.benchmark, self.record.run.benchmark)
+        return self.wording.title
+
+    @property
+    def wording(self) -> Wording:
+        """What this benchmark's figures are figures of."""
+        return wording(self.record.run.benchmark)
 
     @property
     def machine(self) -> str:
@@ -89,4 +101,5 @@ def section(record: Record, number: int, with_published: bool = False) -> Sectio
         failures=failed(record),
         remarks=remarks(record, cases),
         published=published(record.run.benchmark) if with_published else [],
+        sweep=sweep(record, cases),
     )

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from ..records.params import text
 from ..statistics import Interval
 from ..statistics.numbers import microseconds
+from ..sweep.words import size_text
 from .mapping import ranges
 from .setup import setup_exchanges
 
@@ -79,6 +80,7 @@ filters: dict[str, Callable[..., Any]] = {
     "signed": signed,
     "p_value": p_value,
     "breaks": breaks,
+    "size": size_text,
     "setup_exchanges": setup_exchanges,
     "ranges": ranges,
 }

@@ -10,12 +10,12 @@ from typing import Protocol
 
 import msgspec
 
-from ...launch import Flavor, default_flavor, flavors, inside_launcher
+from ...launch import Flavor, Launch, default_flavor, flavors, inside_launcher
 from ...launch.inside import Rank
 from ...launch.threads import single_threaded
 from ..errors import BAD_INPUT, BadInput
 from .contenders import built_contenders
-from .measurement import Measurement
+from .measurement import Group, Measurement
 from .ranks import Ranks
 
 SPEAKS = {"openmpi": {"openmpi"}, "hydra": {"mpich", "impi"}}
@@ -24,26 +24,34 @@ SPEAKS = {"openmpi": {"openmpi"}, "hydra": {"mpich", "impi"}}
 class Starter(Protocol):
     """Starts the measuring program once."""
 
-    def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks: ...
+    def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks: ...
 
-    def notes(self, ranks: int) -> list[str]:
+    def notes(self, group: Group) -> list[str]:
         """What the user should know of how so many ranks are started."""
         ...
 
 
 class OwnLauncher:
-    """Starts the ranks with the flavor's `mpiexec`."""
+    """Starts the ranks with the flavor's `mpiexec`, or with that of the group's combination."""
 
-    def __init__(self, flavor: Flavor, bind: bool, program: list[str]) -> None:
-        self.flavor, self.bind, self.program = flavor, bind, program
+    def __init__(self, flavor: Flavor | None, measurement: Measurement) -> None:
+        self.flavor, self.measurement = flavor, measurement
 
-    def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks:
-        files = (job.resolve(), record.resolve())
-        launch = self.flavor.launch(ranks, self.program[0], (*self.program[1:], *files), bind=self.bind)
+    def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
+        launch = self._launch(group, (job.resolve(), record.resolve()))
         return Ranks(launch.argv, launch.env, log)
 
-    def notes(self, ranks: int) -> list[str]:
-        return self.flavor.launch(ranks, self.program[0], bind=self.bind).notes
+    def notes(self, group: Group) -> list[str]:
+        runs = group.combination is None or group.combination.flavor is not None
+        return self._launch(group, ()).notes if runs else []
+
+    def _launch(self, group: Group, files: tuple[Path, ...]) -> Launch:
+        here = group.combination
+        flavor = here.flavor if here else self.flavor
+        assert flavor is not None
+        program, *options = measuring_program(flavor, self.measurement)
+        setting = here.variables if here else {}
+        return flavor.launch(group.ranks, program, (*options, *files), bind=self.measurement.bind, setting=setting)
 
 
 class OuterLauncher:
@@ -52,12 +60,12 @@ class OuterLauncher:
     def __init__(self, program: list[str]) -> None:
         self.program = program
 
-    def start(self, ranks: int, job: Path, record: Path, log: Path) -> Ranks:
+    def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
         argv = [*self.program, str(job.resolve()), str(record.resolve())]
         added, _ = single_threaded(os.environ)
         return Ranks(argv, {**os.environ, **added}, log, own_group=False)
 
-    def notes(self, ranks: int) -> list[str]:
+    def notes(self, group: Group) -> list[str]:
         return single_threaded(os.environ)[1]
 
 
@@ -76,12 +84,14 @@ def find_flavor(name: str | None) -> Flavor:
 
 def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
     """How to start the ranks, and what can be measured so. Under a launcher, ranks other than 0 do not return."""
+    here = inside_launcher()
+    if any(group.combination for group in measurement.groups):
+        return _prepare_matrix(measurement, here), measurement
     flavor = find_flavor(measurement.flavor)
     _check_contenders(flavor, measurement)
-    here = inside_launcher()
-    program = measuring_program(flavor, measurement)
     if here is None:
-        return OwnLauncher(flavor, measurement.bind, program), measurement
+        return OwnLauncher(flavor, measurement), measurement
+    program = measuring_program(flavor, measurement)
     _check_kind(flavor, here)
     fitting = _fit(measurement, here)
     if here.rank > 0:
@@ -91,9 +101,17 @@ def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
 
 def measuring_program(flavor: Flavor, measurement: Measurement) -> list[str]:
     """What runs on every rank, before the names of job and record."""
-    if measurement.module is None:
-        return [str(flavor.program)]
-    return [sys.executable, "-m", measurement.module]
+    program = [str(flavor.program)] if measurement.module is None else [sys.executable, "-m", measurement.module]
+    return [*program, *measurement.program_options]
+
+
+def _prepare_matrix(measurement: Measurement, here: Rank | None) -> Starter:
+    if here is not None:
+        _refuse(here, "a matrix starts the ranks itself, under several MPIs: run it without mpiexec or srun")
+    for flavor in {group.combination.flavor.name: group.combination.flavor for group in measurement.groups
+                   if group.combination and group.combination.flavor}.values():  # fmt: skip
+        _check_contenders(flavor, measurement)
+    return OwnLauncher(None, measurement)
 
 
 def launched_ranks() -> int | None:

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .combination import Combination
+
 JOB_SCHEMA = "parhelion.job/1"
 REPETITIONS, QUICK_REPETITIONS = 30, 10
 LAUNCHES, QUICK_LAUNCHES = 3, 1
 MIN_SAMPLE_S, QUICK_MIN_SAMPLE_S = 0.0005, 0.0002
+TIMEOUT_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,11 @@ class Group:
 
     ranks: int
     cases: list[dict[str, Any]]
+    combination: Combination | None = None
+
+    def params(self) -> dict[str, str]:
+        """What the combination adds to the parameters of every case."""
+        return self.combination.params if self.combination else {}
 
 
 @dataclass(frozen=True)
@@ -29,20 +37,32 @@ class Measurement:
     groups: list[Group]
     repetitions: int = REPETITIONS
     launches: int = LAUNCHES
+    precision: float = 0.0
+    most_repetitions: int = 1000
     min_sample_s: float = MIN_SAMPLE_S
     contenders: tuple[str, ...] = ()
     seed: int = 1
     bind: bool = True
     flavor: str | None = None
     out: Path | None = None
-    timeout: float = 300.0
+    timeout: float = TIMEOUT_S
     labels: dict[str, str] = field(default_factory=dict)
     module: str | None = None  # a Python program that measures; None: phl-bench
+    program_options: tuple[str, ...] = ()
 
     @property
     def starts(self) -> list[tuple[int, Group]]:
-        """Every start of the ranks with its number; groups take turns, so that a drift meets all of them."""
-        return list(enumerate(group for _ in range(self.launches) for group in self.groups))
+        """Every start of the ranks with its number; groups take turns, so that a drift meets all of them.
+
+        Combinations of a matrix take their turns in an order drawn anew for each round.
+        """
+        return list(enumerate(group for launch in range(self.launches) for group in self._round(launch)))
+
+    def _round(self, launch: int) -> list[Group]:
+        groups = list(self.groups)
+        if any(group.combination for group in groups):
+            random.Random(f"{self.seed}/order/{launch}").shuffle(groups)
+        return groups
 
     @property
     def most_ranks(self) -> int:
@@ -59,8 +79,11 @@ class Measurement:
             "launch": launch,
             "seed": self.seed,
             "repetitions": self.repetitions,
+            "precision": self.precision,
+            "most_repetitions": self.most_repetitions,
             "min_sample_s": self.min_sample_s,
             "bind": self.bind,
             "contenders": list(self.contenders),
             "cases": cases,
+            "params": group.params(),
         }

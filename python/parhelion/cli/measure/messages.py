@@ -24,6 +24,15 @@ def rank_message(log: Path) -> str | None:
     return "\n".join(chosen[-LONGEST:]) or None
 
 
+def first_words(message: str | None, most: int = 200) -> str:
+    """The beginning of a message as one line, up to the end of a sentence where there is one."""
+    text = " ".join((message or "they said nothing").split())
+    if len(text) <= most:
+        return text
+    sentence = text[:most].rfind(". ")
+    return text[: sentence + 1] if sentence > 0 else text[:most] + "…"
+
+
 def exit_text(code: int) -> str:
     """How a process ended, in words: launchers report a signal as 128 + its number."""
     number = -code if code < 0 else code - 128

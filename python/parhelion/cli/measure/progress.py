@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from ...records.model import Case, Line, Plan
+from .combination import Combination
 
 
 class RunProgress:
@@ -22,9 +23,15 @@ class RunProgress:
         )  # fmt: skip
         self.task: TaskID = self.bar.add_task(f"bench {benchmark}", total=None, now="starting ranks")
 
-    def starting(self, launch: int, ranks: int) -> None:
+    def starting(self, launch: int, ranks: int, combination: Combination | None = None) -> None:
         """A start of the ranks begins."""
-        self.bar.update(self.task, now=f"start {launch + 1} of {self.starts}, {ranks} ranks")
+        under = f", {combination}" if combination else ""
+        self.bar.update(self.task, now=f"start {launch + 1} of {self.starts}, {ranks} ranks{under}")
+
+    def left_out(self, launch: int) -> None:
+        """A start will not happen."""
+        self.plans[launch] = 0
+        self.bar.update(self.task, completed=self.done, total=self._total())
 
     def line(self, line: Line) -> None:
         """A line was added to the record."""
@@ -39,4 +46,5 @@ class RunProgress:
         if not self.plans:
             return None
         known = list(self.plans.values())
-        return sum(known) + (self.starts - len(known)) * known[-1]
+        typical = max(known[-1], round(sum(known) / len(known)))
+        return sum(known) + (self.starts - len(known)) * typical

@@ -11,12 +11,13 @@ import msgspec
 from ...environment import collect
 from ...records import Record, RunFolder, read_record
 from ...records.document import FINISHED
-from ...records.model import End, Line
+from ...records.model import Case, End, Line
 from ..output import Output
+from .combination import Combination, write_unavailable
 from .follow import Follower
 from .launcher import Starter, prepare
 from .measurement import Group, Measurement
-from .messages import exit_text, rank_message
+from .messages import exit_text, first_words, rank_message
 from .progress import RunProgress
 
 LOOK_EVERY_S = 0.1
@@ -27,17 +28,28 @@ def measure(measurement: Measurement, output: Output) -> Record:
     how, measurement = prepare(measurement)
     folder = _create_folder(measurement)
     progress = RunProgress(output.errors, measurement.benchmark, len(measurement.starts))
-    for note in how.notes(measurement.most_ranks):
+    for note in how.notes(measurement.groups[0]):
         output.errors.print(note, soft_wrap=True, style="dim")
-    failed: set[int] = set()
+    failed: set[tuple[int, Combination | None]] = set()
     with progress.bar:
         for launch, group in measurement.starts:
-            if group.ranks in failed:
-                continue  # ranks that failed once fail again: the other groups still get their turn
-            progress.starting(launch, group.ranks)
+            key = (group.ranks, group.combination)
+            if key in failed or not _can_start(folder, measurement, launch, group):
+                failed.add(key)  # ranks that failed once fail again: the other groups still get their turn
+                progress.left_out(launch)
+                continue
+            progress.starting(launch, group.ranks, group.combination)
             if not _start(how, folder, measurement, launch, group, progress):
-                failed.add(group.ranks)
+                failed.add(key)
     return read_record(folder.path)
+
+
+def _can_start(folder: RunFolder, what: Measurement, launch: int, group: Group) -> bool:
+    """Whether anything speaks against a combination before it was tried; if so, rows with the reason are written."""
+    if not group.combination or not group.combination.reason:
+        return True
+    write_unavailable(folder, what, launch, group, group.combination.reason)
+    return False
 
 
 def _create_folder(measurement: Measurement) -> RunFolder:
@@ -50,18 +62,21 @@ def _start(how: Starter, folder: RunFolder, what: Measurement, launch: int, grou
     job, log = folder.path / f"job-{launch}.json", folder.path / f"launch-{launch}.log"
     job.write_bytes(msgspec.json.encode(what.job(launch, group)))
     follower = Follower(folder.record)
-    with how.start(group.ranks, job, folder.record, log) as ranks:
-        finished = idle = False
+    with how.start(group, job, folder.record, log) as ranks:
+        finished = idle = any_case = False
         heard = time.monotonic()
         while not idle and ranks.running(LOOK_EVERY_S):
             lines = follower.new_lines()
             heard = time.monotonic() if lines else heard
             idle = time.monotonic() - heard > what.timeout
             finished = _note(lines, progress) or finished
-    finished = _note(follower.new_lines(), progress) or finished
+            any_case = any_case or any(isinstance(line, Case) for line in lines)
+    lines = follower.new_lines()
+    finished = _note(lines, progress) or finished
+    any_case = any_case or any(isinstance(line, Case) for line in lines)
     if not finished:
         why = f"no case finished for {what.timeout:g} s" if idle else exit_text(ranks.process.returncode)
-        _close(folder, launch, why, log)
+        _close(folder, what, launch, group, why, log, any_case)
     return finished
 
 
@@ -71,6 +86,11 @@ def _note(lines: list[Line], progress: RunProgress) -> bool:
     return any(isinstance(line, End) and line.status in FINISHED for line in lines)
 
 
-def _close(folder: RunFolder, launch: int, why: str, log: Path) -> None:
+def _close(folder: RunFolder, what: Measurement, launch: int, group: Group, why: str, log: Path, any_case: bool) -> None:
+    """Say how a start ended; a combination that came to no case at all is one that this machine does not have."""
     folder.drop_unfinished_line()
-    folder.append(End(launch, why, rank_message(log)))
+    message = rank_message(log)
+    if group.combination and not any_case:
+        write_unavailable(folder, what, launch, group, f"the ranks did not start ({why}): {first_words(message)}")
+    else:
+        folder.append(End(launch, why, message))

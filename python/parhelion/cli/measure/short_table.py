@@ -10,18 +10,20 @@ from rich.table import Table
 from ...records import CaseResult, Entry
 from ...records.params import constant, in_order, text, varying
 from ...records.results import BASELINE
+from ...records.wording import wording
 from ...statistics import geometric_mean
 from ...statistics.numbers import microseconds
 
 UNLIMITED = 10_000
-HELP = "µs per exchange, median; ×: times as fast as the best baseline; a wider terminal shows every contender"
+HELP = "µs per {}, median; ×: times as fast as {}; a wider terminal shows every contender"
 
 
 def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
     """One row per case: best own, best baseline, how many times as fast."""
+    words = wording(benchmark)
     parameters, rows = varying(cases), in_order(cases)
     shared = ", ".join(f"{name} {value}" for name, value in constant(cases).items())
-    table = Table(title=escape(f"{benchmark}: {shared}"), caption=HELP, title_justify="left", caption_justify="left")
+    table = Table(title=escape(f"{benchmark}: {shared}"), caption=HELP.format(words.of, words.base), title_justify="left", caption_justify="left")
     for name in parameters:
         table.add_column(escape(name), justify="right", no_wrap=True)
     for name in ("auto", "×", "best of the library", "×", "best baseline"):

@@ -13,22 +13,36 @@ from ...records import CaseResult, Entry, Record
 from ...records.params import constant, in_order, text, varying
 from ...records.remarks import remarks
 from ...records.results import BASELINE, contenders
+from ...records.wording import wording
 from ...statistics import geometric_mean
 from ...statistics.numbers import microseconds
+from ...sweep.matrix import is_matrix
+from .matrix_text import print_matrix
 from .short_table import UNLIMITED, short_table
+from .sweep_text import print_sweep
 
 MOST_TABLES = 3
-CELL_HELP = "µs per exchange, median; ×: times as fast as the best hand-written baseline; below: 95 % confidence interval"
+
+
+def cell_help(benchmark: str) -> str:
+    """What a cell holds."""
+    words = wording(benchmark)
+    ratio = f"; ×: times as fast as {words.base}" if words.compared else ""
+    return f"µs per {words.of}, median{ratio}; below: 95 % confidence interval"
 
 
 def print_results(console: Console, record: Record, cases: Sequence[CaseResult]) -> None:
     """One row per case, one column per contender; the geometric mean over cases at the end."""
     if not cases:
         console.print("no case was finished")
+    elif is_matrix(cases):
+        print_matrix(console, record, cases)
     else:
         for table in _fitting_tables(console, record.run.benchmark, cases):
             console.print(table)
         _print_troubles(console, cases)
+    if any("size" in case.params for case in cases):
+        print_sweep(console, record, cases)
     for note in remarks(record, cases):
         console.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
     console.print(f"record: {escape(str(record.path))}", soft_wrap=True)
@@ -38,7 +52,7 @@ def results_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[s
     """A table of the named contenders."""
     rows = in_order(cases)
     shared = ", ".join(f"{name} {value}" for name, value in constant(cases).items())
-    table = Table(title=escape(f"{benchmark}: {shared}"), caption=CELL_HELP, title_justify="left", caption_justify="left")
+    table = Table(title=escape(f"{benchmark}: {shared}"), caption=cell_help(benchmark), title_justify="left", caption_justify="left")
     parameters = varying(cases)
     for name in parameters:
         table.add_column(escape(name), justify="right", no_wrap=True)

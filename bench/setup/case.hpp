@@ -1,0 +1,24 @@
+#pragma once
+
+#include "benchmarks.hpp"
+#include "halo/geometry.hpp"
+#include "own.hpp"
+#include "setup/stages.hpp"
+
+namespace parhelion::bench {
+
+/// A grid whose exchange is set up anew, over one of the library's ways.
+struct SetupCase {
+    HaloParams params;
+    OwnWay way;
+};
+
+/// What a setup case of a job says, checked. Throws Error for what cannot be run on `ranks` ranks. Local.
+SetupCase read_setup_case(const nlohmann::json& object, int ranks);
+
+/// Collective. Sets everything up as often as the job has repetitions, each time on a new duplicate of the world, so that
+/// nothing is remembered; times each stage, verifies the exchange, and reports an outcome per stage.
+void run_setup_case(const SetupCase& which, const std::vector<Stage>& stages, const Job& job, Ground ground,
+                    const ReportOutcome& report);
+
+}  // namespace parhelion::bench

@@ -1,0 +1,8 @@
+"""Sweeps over message sizes: where an algorithm seems to change, and the published form of the results."""
+
+from .changes import Change, changes
+from .curves import Curve, curves
+from .published_form import PublishedRow, published_rows
+from .thresholds import Threshold, thresholds
+
+__all__ = ["Change", "Curve", "PublishedRow", "Threshold", "changes", "curves", "published_rows", "thresholds"]

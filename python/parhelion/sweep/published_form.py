@@ -1,0 +1,89 @@
+"""Results in the layout of the published image test: image, network, reservation, phase, `mean(std)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..records import CaseResult, Entry, Record
+from ..records.model import Launch
+from ..statistics import mean_std
+
+CONTENDER = "mpi_alltoall"
+FIRST, FIRST_OF_SIZE, LATER = "first_call", "first_call_of_size", "later_calls"
+MICRO = 1e6
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """One image on one network at one size; times in µs as `mean(std)`, empty where there is none.
+
+    `first_call` is the very first collective call after MPI_Init, over starts of the ranks; `first_of_size` the first with
+    this size in ranks that are connected already; `later_calls` all samples.
+    """
+
+    image: str
+    network: str
+    reservation: str
+    notes: str
+    ranks: int
+    size: int
+    first_call: str
+    first_of_size: str
+    later_calls: str
+
+    def phases(self) -> list[tuple[str, str]]:
+        """Phase and value, as the published table lists them."""
+        both = [(LATER, self.later_calls), (FIRST, self.first_call), (FIRST_OF_SIZE, self.first_of_size)]
+        return [(phase, value) for phase, value in both if value]
+
+
+def published_rows(record: Record, cases: Sequence[CaseResult]) -> list[PublishedRow]:
+    """A row per case, by image, network, ranks and size; times of MPI's own call, or of the first contender there is."""
+    rows = [_row(record, case, entry) for case in cases if (entry := _timed(case))]
+    return sorted(rows, key=lambda row: (row.image, row.network, row.ranks, row.size))
+
+
+def _timed(case: CaseResult) -> Entry | None:
+    timed = [entry for entry in case.entries.values() if entry.median and "size" in entry.params]
+    return next((entry for entry in timed if entry.contender == CONTENDER), timed[0] if timed else None)
+
+
+def _row(record: Record, case: CaseResult, entry: Entry) -> PublishedRow:
+    numbers = {line.launch for line in entry.lines}
+    launches = [launch for launch in record.launches if launch.launch in numbers]
+    first_of_size = [line.setup_s["first"] for line in entry.lines if line.setup_s and line.setup_s.get("first") is not None]
+    labels = record.labels
+    return PublishedRow(
+        image=_image(record, case, launches),
+        network=str(case.params.get("network") or labels.get("network") or "default"),
+        reservation=labels.get("reservation", ""),
+        notes=labels.get("notes", ""),
+        ranks=int(case.params.get("ranks", 0)),
+        size=int(case.params["size"]),
+        first_call=_told(_cold(launches, case.params["size"])),
+        first_of_size=_told([seconds for seconds in first_of_size if seconds is not None]),
+        later_calls=_told([sample for samples in entry.launches for sample in samples]),
+    )
+
+
+def _image(record: Record, case: CaseResult, launches: Sequence[Launch]) -> str:
+    """What the user called it; else the MPI, for that is what an image differs in."""
+    named = [record.labels.get("image"), case.params.get("mpi")]
+    told = " ".join(str(name) for name in named if name)
+    return told or next((mpi_name(launch) for launch in launches), "unknown")
+
+
+def mpi_name(launch: Launch) -> str:
+    """The MPI library in a few words."""
+    first = str(launch.mpi.get("library_version", "unknown MPI")).replace("\t", " ").splitlines()[0].partition(",")[0]
+    return " ".join(first.replace("Version:", "").replace("Library", "").split())
+
+
+def _cold(launches: Sequence[Launch], size: int) -> list[float]:
+    cold = [launch.cold_alltoall for launch in launches if launch.cold_alltoall]
+    return [each["first_s"] for each in cold if each.get("size") == size and each.get("verified")]
+
+
+def _told(seconds: Sequence[float]) -> str:
+    return mean_std([value * MICRO for value in seconds]) if seconds else ""

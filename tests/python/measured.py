@@ -1,0 +1,39 @@
+"""Real measurements for tests: the builds that are there, and one run of the command."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from parhelion.launch import FlavorError, default_flavor, flavors
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def built(*names):
+    """The builds among `names` that can measure; all when no name is given."""
+    return [name for name, flavor in flavors().items() if os.access(flavor.program, os.X_OK) and name in (names or flavors())]
+
+
+def need_build():
+    """Skip where nothing is built."""
+    try:
+        default_flavor()
+    except FlavorError as error:
+        pytest.skip(f"skipped: {error}")
+
+
+def parhelion(*words, cwd, timeout=60, **variables):
+    """The command in a process of its own, with `PARHELION_…` and launchers' variables taken away."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PARHELION_", "PMI_", "OMPI_COMM"))}
+    env = kept | {"PYTHONPATH": str(ROOT / "python")} | variables
+    command = [sys.executable, "-m", "parhelion", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=timeout)
+
+
+def document(folder, name="out.json"):
+    """The JSON document that a run wrote."""
+    return json.loads((Path(folder) / name).read_text())
