@@ -16,6 +16,7 @@ from parhelion.records.params import in_order
 from parhelion.report import write_report
 from parhelion.report.curves import curve_groups
 from parhelion.report.mapping import mappings, ranges
+from parhelion.report.published_form import published_form
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr"}
 EVIL = '<script>alert("x")</script>'
@@ -214,6 +215,20 @@ def test_many_combinations_are_left_out_with_their_number(tmp_path):
     cases = [{"size": size, "seed": seed} for size in (1, 2, 4) for seed in range(15)]
     group = curves_of(tmp_path, cases, contenders=("auto",), repetitions=3)["Message size"]
     assert len(group.plots) == 12 and group.left_out == 3
+
+
+def test_figures_stand_in_the_form_in_which_others_were_published(tmp_path):
+    record = read_record(synthetic.write_record(tmp_path / "halo", launches=1, contenders=("auto",)))
+    form = published_form("halo", in_order(results(record.cases)))
+    median = next(case for case in results(record.cases) if case.params["halo"] == case.params["fields"] == 1).entries["auto"].median
+    assert form.head == ["halo", "fields", "auto"] and form.rows[0] == ["1", "1", f"{median * 1e4:.4g}"]
+    ghosts = [{"vdim": 6, "element": "float64", "pattern": "faces", "rows_claimed": 60, "rows_moved": 50, "rows_moved_total": 100}]
+    record = read_record(synthetic.write_record(tmp_path / "ghosts", launches=1, benchmark="ghosts", cases=ghosts, contenders=("own",)))
+    (row,) = published_form("ghosts", results(record.cases)).rows
+    time = results(record.cases)[0].entries["own"].median
+    assert row[:5] == ["2", "6", "float64", "faces", "own"] and row[5].endswith(f"[{time * 1e3:.3g}ms]")
+    assert float(row[7]) == pytest.approx(100 * 6 * 8 / time, rel=1e-4)
+    assert "In the published form" in Page(written(tmp_path, tmp_path / "ghosts")[0]).text
 
 
 def test_two_sizes_make_no_curve(tmp_path):

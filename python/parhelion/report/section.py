@@ -19,6 +19,7 @@ from .mapping import Mapping, mappings
 from .method import Method, method
 from .plots import CasePlots, case_plots
 from .published import PublishedTable, published
+from .published_form import PublishedForm, published_form
 from .setup import Setup, choices, setup
 from .sweep import Sweep, sweep
 from .verification import Verification, verification
@@ -49,6 +50,7 @@ class Section:
     verification: Verification
     failures: list[Any]
     remarks: list[str]
+    published_form: PublishedForm | None
     published: list[PublishedTable]
     sweep: Sweep
 
@@ -100,6 +102,7 @@ def section(record: Record, number: int, with_published: bool = False) -> Sectio
         verification=verification(cases),
         failures=failed(record),
         remarks=remarks(record, cases),
+        published_form=published_form(record.run.benchmark, cases),
         published=published(record.run.benchmark) if with_published else [],
         sweep=sweep(record, cases),
     )

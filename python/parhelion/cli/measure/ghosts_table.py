@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from ...records import Entry, Record
 from ...records.params import in_order
 from ...records.results import results
+from ...report.published_form import bandwidths
 
 CAPTION = ("bytes that reach a rank from others, per second, mean (least … most) over ranks, \\[time of a pull on the slowest rank], "
            "and of all ranks together; claimed: the same, counting every face row as the published figures did")  # fmt: skip
@@ -34,25 +35,8 @@ def _case_table(params: dict[str, Any], entries: list[Entry]) -> Table:
         table.add_column(name, justify="left" if name == "contender" else "right", no_wrap=True)
     for entry in entries:
         if entry.median:
-            table.add_row(entry.contender, *bandwidths(params, entry))
+            table.add_row(*map(escape, (entry.contender, *bandwidths(params, entry))))
     return table
-
-
-def bandwidths(params: dict[str, Any], entry: Entry) -> tuple[str, str, str, str]:
-    """The cells of one contender."""
-    size = params["vdim"] * np.dtype(params["element"]).itemsize
-    time = np.median(np.concatenate([np.asarray(line.samples_by_rank) for line in entry.lines if line.samples], axis=1), axis=1)
-    rows = np.full(len(time), params["rows_moved"])
-    if params["pattern"] == "all-from-one":
-        rows[0] = 0  # rank 0 has all that it asks for
-    moved, claimed = rows * size / time, params["rows_claimed"] * size / time
-    slowest = entry.median or 0.0
-    total = params["rows_moved_total"] * size / slowest
-    return (f"{moved.mean():.4e} \\[{_time(slowest)}]", f"{moved.min():.4e} … {moved.max():.4e}", f"{total:.4e}", f"{claimed.mean():.4e}")
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g}ms"
 
 
 def _print_imports(console: Console, record: Record) -> None:

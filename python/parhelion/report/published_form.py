@@ -1,0 +1,74 @@
+"""One's own figures in the form in which the benchmark's figures were published, so that both can be laid side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..records import CaseResult, Entry
+from ..records.params import text
+from ..records.results import contenders
+
+EXCHANGES = 10_000  # the published halo figures are seconds for so many
+
+
+@dataclass(frozen=True)
+class PublishedForm:
+    """A table of words."""
+
+    caption: str
+    head: list[str]
+    rows: list[list[str]]
+
+
+def published_form(benchmark: str, cases: Sequence[CaseResult]) -> PublishedForm | None:
+    """The table for a benchmark, or `None` where no other form than the results' own was published."""
+    forms = {"halo": _halo, "gather": _gather, "ghosts": _ghosts}
+    made = forms[benchmark](cases) if benchmark in forms else None
+    return made if made and made.rows else None
+
+
+def _halo(cases: Sequence[CaseResult]) -> PublishedForm:
+    return _seconds(cases, f"seconds per {EXCHANGES:,} exchanges", ("halo", "fields"), EXCHANGES)
+
+
+def _gather(cases: Sequence[CaseResult]) -> PublishedForm:
+    return _seconds(cases, "seconds per gather", ("dataset", "element", "components"), 1)
+
+
+def _seconds(cases: Sequence[CaseResult], caption: str, names: Sequence[str], factor: float) -> PublishedForm:
+    timed = [case for case in cases if any(entry.median for entry in case.entries.values())]
+    columns = contenders(timed)
+    rows = [[text(case.params.get(name)) for name in names] + [_scaled(case.entries.get(who), factor) for who in columns] for case in timed]
+    return PublishedForm(caption, [*names, *columns], rows)
+
+
+def _scaled(entry: Entry | None, factor: float) -> str:
+    return f"{entry.median * factor:.4g}" if entry and entry.median else "–"
+
+
+def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
+    caption = ("bytes that reach a rank from others, per second, mean over ranks [time of a pull on the slowest rank]; least … most over "
+               "ranks; of all ranks together; claimed: the same per rank, counting every face row as the published figures did")  # fmt: skip
+    names = ("ranks", "vdim", "element", "pattern")
+    needed = ("vdim", "element", "pattern", "rows_moved", "rows_moved_total", "rows_claimed")
+    rows = [[*(text(case.params.get(name)) for name in names), entry.contender, *bandwidths(case.params, entry)]
+            for case in cases if all(name in case.params for name in needed) for entry in case.entries.values() if entry.median]  # fmt: skip
+    return PublishedForm(caption, [*names, "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"], rows)
+
+
+def bandwidths(params: dict[str, Any], entry: Entry) -> tuple[str, str, str, str]:
+    """Bytes per second of one contender of `bench ghosts`: per rank, over ranks, of all ranks, and as they were counted before."""
+    size = params["vdim"] * np.dtype(params["element"]).itemsize
+    time = np.median(np.concatenate([np.asarray(line.samples_by_rank) for line in entry.lines if line.samples], axis=1), axis=1)
+    rows = np.full(len(time), params["rows_moved"])
+    if params["pattern"] == "all-from-one":
+        rows[0] = 0  # rank 0 has all that it asks for
+    moved, claimed = rows * size / time, params["rows_claimed"] * size / time
+    slowest = entry.median or 0.0
+    total = params["rows_moved_total"] * size / slowest
+    spread = f"{moved.min():.4e} … {moved.max():.4e}"
+    return f"{moved.mean():.4e} [{slowest * 1e3:.3g}ms]", spread, f"{total:.4e}", f"{claimed.mean():.4e}"
