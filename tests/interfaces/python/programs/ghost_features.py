@@ -11,7 +11,8 @@ from _ranks import COMM, main, on_last, refused
 import parhelion as ph
 
 RANKS = (1, 2, 3)
-RANK, SIZE = COMM.rank, COMM.size
+RANK = COMM.rank
+SIZE = COMM.size
 
 
 def ring(owned=4):
