@@ -19,6 +19,13 @@ def seeds(most: int) -> range:
     return range(most if COMM.size <= 2 else max(2, most // 4))
 
 
+def usable_transports() -> list[str]:
+    """Names of those that work here and reach every rank."""
+    import parhelion as ph
+
+    return [each.name for each in ph.transports() if not each.unavailable and (each.reach != "rank" or COMM.size == 1)]
+
+
 def main(tests: dict) -> None:
     for name, test in tests.items():
         if name.startswith("test_"):

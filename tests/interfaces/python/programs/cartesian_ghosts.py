@@ -4,16 +4,12 @@ import random
 
 import numpy as np
 from _oracle import DTYPES, combinations, grid_sample, memory_for
-from _ranks import COMM, main, seeds
+from _ranks import COMM, main, seeds, usable_transports
 
 import parhelion as ph
 
 RANKS = (1, 2, 3, 4, 6)
 SIDES = ((1, 2), (2, 0), (1, 1))
-
-
-def transports():
-    return [transport.name for transport in ph.transports() if not transport.unavailable]
 
 
 def test_ghosts_are_right_for_every_dtype_order_component_count_and_stride():
@@ -27,7 +23,7 @@ def test_ghosts_are_right_for_every_dtype_order_component_count_and_stride():
 
 def test_ghosts_are_right_for_random_domains_and_fields_over_every_transport():
     for seed in seeds(24):
-        for transport in transports():
+        for transport in usable_transports():
             try:
                 with memory_for(transport):
                     check_random_case(random.Random(seed), transport)
