@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from parhelion.cli.main import root
 from parhelion.launch import default_flavor
 from parhelion.profile import Profile, ProfileError, read_profile
+from parhelion.profile.collect import rank_profile
 from parhelion.profile.difference import compare_profiles
 from parhelion.profile.flame import flame_graphs, folded
 from parhelion.profile.model import SCHEMA, Frame, How, RankProfile, Stack
@@ -114,6 +115,12 @@ def test_time_is_told_by_library_and_function_and_rank(plain):
     for rank in plain.ranks:
         assert rank.samples and any("libmpi" in library for library in rank.libraries)
         assert rank.cpu_s + rank.waiting_s + sum(rank.asleep.values()) == pytest.approx(rank.wall_s, rel=0.5)
+
+
+def test_libraries_that_only_the_samples_show_are_kept():
+    frames = [Frame("/lib/a.so", "f"), Frame("[kernel]", "g"), Frame("/lib/b.so", "h")]
+    seen = {"host": "h", "wall_s": 1.0, "waiting_s": 0.0, "asleep": {}, "libraries": ["/lib/c.so"]}
+    assert rank_profile(0, seen, [Stack([0, 1], 1.0)], frames).libraries == ["/lib/a.so", "/lib/c.so"]
 
 
 @needs_perf

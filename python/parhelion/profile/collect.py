@@ -60,11 +60,18 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
         schema=SCHEMA, profile=profile_id, created=created, argv=["parhelion", *sys.argv[1:]], program=request.program,
         tool=_told(tool, request), frames=frames, flavor=request.flavor.name, labels=request.labels,
         environment=environment | {"mpi": request.flavor.library_version},
-        ranks=[RankProfile(rank, stacks=own, **what) for rank, (what, own) in enumerate(zip(seen, stacks, strict=True))],
+        ranks=[rank_profile(rank, what, own, frames) for rank, (what, own) in enumerate(zip(seen, stacks, strict=True))],
         notes=[*_ending(completed), *_elsewhere(tool, folder)],
     )  # fmt: skip
     write_profile(profile, folder)
     return profile, folder, completed
+
+
+def rank_profile(rank: int, seen: dict[str, Any], stacks: list[Stack], frames: list[Frame]) -> RankProfile:
+    """What the watcher saw, and the libraries of the samples: one that was mapped between two looks is in these alone."""
+    sampled = {frames[number].library for stack in stacks for number in stack.frames}
+    libraries = sorted({*seen["libraries"], *(each for each in sampled if each.startswith("/"))})
+    return RankProfile(rank, stacks=stacks, **(seen | {"libraries": libraries}))
 
 
 def _told(tool: Tool, request: Request) -> How:

@@ -12,7 +12,8 @@ import socket
 import time
 
 INTERVAL_S = 0.01
-MAPS_EVERY = 25  # ticks
+MAPS_ALWAYS = 50  # ticks: a program loads most of its libraries when it starts, and may be gone soon after
+MAPS_EVERY = 25  # ticks, from then on
 
 
 def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
@@ -26,7 +27,7 @@ def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
         now = time.monotonic()
         rank = rank_process(root, command, becomes)
         if rank is not None:
-            seen.add(rank, now - last, maps=ticks % MAPS_EVERY == 0)
+            seen.add(rank, now - last, maps=ticks < MAPS_ALWAYS or ticks % MAPS_EVERY == 0)
             ticks += 1
         last = now
         # Even steps would fall in step with a rank that sleeps evenly, and always find it awake.
