@@ -43,17 +43,17 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help peers build configure setup demo test test-all test-cpp test-python test-sanitized install clean distclean
+.PHONY: help peers build configure setup demo test test-quick test-cpp test-python install clean distclean
 
 ##@ The two commands
 demo: build ## Build and run the main job on all cores; says where the report is
 	@$(BIN)/parhelion demo $(DEMO_ARGS)
 
-test: ## Build and run the C++ and Python tests under the embedded MPI
-	@JOBS=$(JOBS) scripts/test.sh
-
-test-all: ## The same, and the C++ tests under Open MPI and under sanitizers
+test: ## Build and run all tests: C++ under MPICH, Open MPI and sanitizers, and Python
 	@JOBS=$(JOBS) scripts/test.sh all
+
+test-quick: ## C++ and Python tests under the embedded MPI alone
+	@JOBS=$(JOBS) scripts/test.sh
 
 ##@ Building
 build: setup configure ## Build the library, phl-bench and the Python module for one MPI
