@@ -142,8 +142,8 @@ class MessageTransport final : public Transport {
 public:
     MessageTransport(const TransportContext& context, const MakeMessenger& make, MessageTransportOptions options)
         : node_(options.node) {
-        if (options.lanes == Lanes::both) forward_.emplace(context, Direction::forward, make, options.buffers);
-        reverse_.emplace(context, Direction::reverse, make, options.buffers);
+        if (has_forward(context.lanes)) forward_.emplace(context, Direction::forward, make, options.buffers);
+        if (has_reverse(context.lanes)) reverse_.emplace(context, Direction::reverse, make, options.buffers);
     }
 
     void begin(Direction direction) override { lane(direction).begin(); }

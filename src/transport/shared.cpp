@@ -38,7 +38,8 @@ class Shared final : public Transport {
 public:
     explicit Shared(const TransportContext& context)
         : plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()), slots_(context.links.size()),
-          reverse_(make_staged_shared_reverse(context)) {
+          reverse_(has_reverse(context.lanes) ? make_staged_shared_reverse(context) : nullptr) {
+        if (!has_forward(context.lanes)) return;
         validate_together(plan_.communicator(), [&] {
             const std::string why = context.links.empty() ? "" : private_field(plan_);
             if (!why.empty()) throw Error("transport shared: " + why + ": use such arrays, or another transport");

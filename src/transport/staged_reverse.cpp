@@ -128,8 +128,10 @@ std::unique_ptr<Transport> make_staged_shared_reverse(const TransportContext& co
     const auto make_messenger = [](const TransportContext& with, std::vector<Channel> channels, Direction) {
         return std::make_unique<StagedShared>(with, channels);
     };
-    return make_message_transport(context, make_messenger,
-                                  {Buffers::messengers, Lanes::reverse, &context.plan.communicator().shared_state<NodeContext>()});
+    TransportContext only_reverse = context;
+    only_reverse.lanes = Lanes::reverse;
+    return make_message_transport(only_reverse, make_messenger,
+                                  {Buffers::messengers, &context.plan.communicator().shared_state<NodeContext>()});
 }
 
 }  // namespace parhelion

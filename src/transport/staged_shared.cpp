@@ -61,10 +61,11 @@ class StagedShared final : public Transport {
 public:
     explicit StagedShared(const TransportContext& context)
         : plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()) {
+        if (has_reverse(context.lanes)) reverse_ = make_staged_shared_reverse(context);
+        if (!has_forward(context.lanes)) return;
         for (const LinkPlan* link : context.links) rings_.emplace_back(plan_, *link);
         validate_together(plan_.communicator(), [&] { allocate(); });
         shake_hands(context);
-        reverse_ = make_staged_shared_reverse(context);
     }
 
     void begin(Direction direction) override {
