@@ -59,8 +59,11 @@ struct Exchange::Impl {
         if (chosen.measured.empty()) return "the only way that can serve it";
         std::ostringstream text;
         text << "the fastest when the exchange was made (µs per exchange:";
-        for (const Measured& each : chosen.measured) text << " " << each.name << " " << each.seconds * 1e6;
+        for (const Measured& each : chosen.measured)
+            if (each.refusal.empty()) text << " " << each.name << " " << each.seconds * 1e6;
         text << ")";
+        for (const Measured& each : chosen.measured)
+            if (!each.refusal.empty()) text << ", " << each.name << " left out: " << each.refusal;
         return text.str();
     }
 };

@@ -1,4 +1,5 @@
-// One copy: the owner of a cell writes it into its neighbor's ghosts.
+// One copy: the owner of a cell writes it into its neighbor's ghosts. Transport shared maps arrays in node-shared memory, transport
+// xpmem any.
 //
 // Per link and exchange, in order: the holder of the ghosts grants ("you may write them", begin), the owner copies and
 // tells ("they are written"), the holder goes on. Both are sequence numbers, each on a line that the other side polls. The
@@ -36,16 +37,16 @@ struct SharedSlot {
 
 class Shared final : public Transport {
 public:
-    explicit Shared(const TransportContext& context)
+    Shared(const TransportContext& context, const std::string& name, const ArrayAccess& access)
         : plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()), slots_(context.links.size()),
           reverse_(has_reverse(context.lanes) ? make_staged_shared_reverse(context) : nullptr) {
         if (!has_forward(context.lanes)) return;
         validate_together(plan_.communicator(), [&] {
-            const std::string why = context.links.empty() ? "" : private_field(plan_);
-            if (!why.empty()) throw Error("transport shared: " + why + ": use such arrays, or another transport");
+            const std::string why = context.links.empty() ? "" : access.refusal(plan_);
+            if (!why.empty()) throw Error("transport " + name + ": " + why + ": use such arrays, or another transport");
             lines_ = make_lines<Lines>(slots_.size());
         });
-        shake_hands(context);
+        shake_hands(context, access);
     }
 
     void begin(Direction direction) override {
@@ -120,7 +121,7 @@ private:
         return true;
     }
 
-    void shake_hands(const TransportContext& context) {
+    void shake_hands(const TransportContext& context, const ArrayAccess& access) {
         std::vector<Words> letters;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             slots_[i].link = context.links[i];
@@ -128,14 +129,14 @@ private:
             Words& letter = letters.emplace_back();
             put_place(letter, node_.postbox_place());
             put_place(letter, describe_place(slots_[i].mine));
-            put_peer_plan(letter, plan_, *slots_[i].link->link);
+            put_peer_plan(letter, plan_, *slots_[i].link->link, access);
         }
         exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
             SharedSlot& slot = slots_[i];
             slot.neighbor = &node_.meet(slot.link->rank, get_place(letter));
             slot.their_lines = map_place(get_place(letter));
             slot.theirs = reinterpret_cast<Lines*>(slot.their_lines.get());
-            slot.peer = get_peer_plan(letter, plan_);
+            slot.peer = get_peer_plan(letter, plan_, access);
             const Link& link = *slot.link->link;
             slot.copies = compile_straight(plan_, link.send, slot.peer.plan, slot.peer.receive, link.send_unique, false);
         });
@@ -152,7 +153,11 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context) {
-    return std::make_unique<Shared>(context);
+    return std::make_unique<Shared>(context, "shared", node_shared_access());
+}
+
+std::unique_ptr<Transport> make_xpmem(const TransportContext& context) {
+    return std::make_unique<Shared>(context, "xpmem", xpmem_access());
 }
 
 }  // namespace parhelion
