@@ -5,6 +5,7 @@
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
+#include "plan/copy_team.hpp"
 #include "plan/saved_ghosts.hpp"
 #include "transport/node/array_access.hpp"
 #include "transport/node/xpmem.hpp"
@@ -41,7 +42,7 @@ Situation look_around(const Plan& plan) {
 // Equal on all ranks, and for plans that are equal on each of them.
 std::uint64_t fingerprint(const Plan& plan, const Situation& situation) {
     Hash hash;
-    hash.add(situation.has_private);
+    hash.add(situation.has_private).add(plan.team ? plan.team->size() : 1);
     for (const Field& field : plan.fields) {
         hash.add(field.element.size).add(field.components).add(field.component_stride).add(field.ragged());
         for (const BlockView& block : field.blocks) hash.add_range(block.strides).add(block.component_stride);

@@ -6,6 +6,7 @@
 // owner need not wait: it writes when it finds the grant, in begin, in end, or while it waits in another exchange.
 // A reverse exchange packs ghosts into a ring instead (staged_shared): the owner combines them in a fixed order.
 #include "plan/compile.hpp"
+#include "plan/shared_run.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
@@ -115,7 +116,7 @@ private:
 
     bool put(SharedSlot& slot) {
         if (slot.mine->granted.value.load(std::memory_order_acquire) < number_) return false;
-        run(slot.copies, plan_.bases.data(), slot.peer.plan.bases.data());
+        run_shared(plan_, slot.copies, plan_.bases.data(), slot.peer.plan.bases.data());
         post(slot.theirs->written.value, number_, *slot.neighbor->postbox);
         slot.put = number_;
         return true;
