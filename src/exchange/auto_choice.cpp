@@ -113,9 +113,9 @@ public:
     const std::vector<Contestant>& contestants() const { return contestants_; }
 
 private:
-    static constexpr double most_exchanges = 40;
+    static constexpr double most_exchanges = 36;
     static constexpr int turns_of_finalists = 3;
-    static constexpr int exchanges_of_finalists = 3;
+    static constexpr int exchanges_of_finalists = 2;
     static constexpr double out_factor = 2;         // whoever is further behind in its second exchange is out
     static constexpr double finalist_factor = 1.25;  // and so is whoever is further behind after its first turn
     static constexpr double clear_win = 0.95;

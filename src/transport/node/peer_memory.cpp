@@ -12,6 +12,7 @@
 #include <string>
 #include <tuple>
 
+#include "core/populate.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -47,9 +48,10 @@ std::shared_ptr<std::byte> map_new(const RemotePlace& place) {
         fail(place, "recognise");
     }
     const auto size = static_cast<std::size_t>(place.size);
-    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     close(descriptor);
     if (memory == MAP_FAILED) fail(place, "map");
+    map_pages_now(memory, size);
     return {static_cast<std::byte*>(memory), [size](std::byte* start) { munmap(start, size); }};
 }
 
