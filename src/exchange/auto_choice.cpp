@@ -1,6 +1,7 @@
 #include "exchange/auto_choice.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "parhelion/core/error.hpp"
@@ -94,12 +95,12 @@ public:
     }
 
     /// Collective. Leaves a contestant out as soon as it cannot win any more, and ends when the trials have taken as long as
-    /// `most_exchanges` of the fastest.
+    /// `most_exchanges` of the fastest, or `affordable_s`.
     void run() {
         for (Contestant& each : contestants_) qualify(each);
         for (int turn = 0; turn < turns_of_finalists && final_is_open(); ++turn)
             for (Contestant& each : contestants_)
-                if (is_finalist(each)) take_turn(each, 1, exchanges_of_finalists);
+                if (is_finalist(each)) take_turn(each, 1, exchanges_of_finalists());
     }
 
     // Straight copies into a neighbor's arrays are the first to suffer when cores are far apart or move: to be chosen, they must
@@ -115,7 +116,8 @@ public:
 private:
     static constexpr double most_exchanges = 36;
     static constexpr int turns_of_finalists = 3;
-    static constexpr int exchanges_of_finalists = 2;
+    static constexpr double affordable_s = 300e-6;   // less than any plan takes
+    static constexpr double shortest_turn_s = 20e-6;  // what ranks begin apart, and the clock's steps, are small beside it
     static constexpr double out_factor = 2;         // whoever is further behind in its second exchange is out
     static constexpr double finalist_factor = 1.25;  // and so is whoever is further behind after its first turn
     static constexpr double clear_win = 0.95;
@@ -126,8 +128,9 @@ private:
         const double rival = fastest().best;
         const double rival_s = rival < Contestant::unknown ? rival : 0;
         if (!make(each, {Lanes::forward, rival_s})) return;
-        take_turn(each, 1, 1);
-        if (each.best < out_factor * rival) take_turn(each, 0, 2);
+        const double first = agreed_seconds(each, 1);
+        take_turn(each, 0, exchanges_lasting(shortest_turn_s / 2, first, 1));
+        if (each.best < out_factor * rival) take_turn(each, 0, exchanges_lasting(shortest_turn_s, each.best, 2));
     }
 
     // What the system refuses, to all ranks, leaves the others in the race.
@@ -141,12 +144,26 @@ private:
         return each.stages != nullptr;
     }
 
+    static int exchanges_lasting(double seconds, double each_s, int least) {
+        constexpr double most = 200;
+        return std::max(least, static_cast<int>(std::min(std::ceil(seconds / std::max(each_s, 1e-9)), most)));
+    }
+    int exchanges_of_finalists() { return exchanges_lasting(shortest_turn_s, fastest().best, 2); }
+
     // The best turn of each counts: disturbances only ever slow it down.
     void take_turn(Contestant& each, int uncounted, int counted) {
-        double seconds[2] = {seconds_of(*each.stages, uncounted), seconds_of(*each.stages, counted)};
-        check_mpi(MPI_Allreduce(MPI_IN_PLACE, seconds, 2, MPI_DOUBLE, MPI_MAX, plan_.communicator().handle()), "MPI_Allreduce");
-        spent_ += seconds[0] + seconds[1];
-        each.best = std::min(each.best, seconds[1] / counted);
+        seconds_of(*each.stages, uncounted);
+        const double seconds = agreed_seconds(each, counted);
+        spent_ += uncounted * seconds / counted;
+        each.best = std::min(each.best, seconds / counted);
+    }
+
+    // Of the slowest rank.
+    double agreed_seconds(Contestant& each, int exchanges) {
+        double seconds = seconds_of(*each.stages, exchanges);
+        check_mpi(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, plan_.communicator().handle()), "MPI_Allreduce");
+        spent_ += seconds;
+        return seconds;
     }
 
     static double seconds_of(Stages& stages, int exchanges) {
@@ -167,8 +184,8 @@ private:
     bool final_is_open() {
         const double best = fastest().best;
         const auto finalists = std::count_if(contestants_.begin(), contestants_.end(), [&](const Contestant& c) { return is_finalist(c); });
-        const double next = static_cast<double>(finalists) * (1 + exchanges_of_finalists) * best;
-        return finalists > 1 && spent_ + next <= most_exchanges * best;
+        const double next = static_cast<double>(finalists) * (1 + exchanges_of_finalists()) * best;
+        return finalists > 1 && spent_ + next <= std::max(most_exchanges * best, affordable_s);
     }
 
     const Plan& plan_;
