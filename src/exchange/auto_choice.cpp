@@ -76,7 +76,8 @@ struct Contestant {
     std::string name;
     Choice choice;
     std::unique_ptr<Stages> stages = nullptr;
-    double best = unknown;  // seconds per exchange of the slowest rank
+    double best = unknown;    // seconds per exchange of the slowest rank
+    double second = unknown;  // of its second exchange
     bool steady = false;
     std::string refusal = {};  // why it could not be made
 
@@ -98,9 +99,12 @@ public:
     /// `most_exchanges` of the fastest, or `affordable_s`.
     void run() {
         for (Contestant& each : contestants_) qualify(each);
-        for (int turn = 0; turn < turns_of_finalists && final_is_open(); ++turn)
-            for (Contestant& each : contestants_)
-                if (is_finalist(each)) take_turn(each, 1, exchanges_of_finalists());
+        for (const double factor : finalist_factors) {
+            const auto finalists = still_in(factor);
+            if (!is_affordable(finalists.size())) break;
+            const int exchanges = exchanges_of_finalists();
+            for (Contestant* each : finalists) take_turn(*each, 1, exchanges);
+        }
     }
 
     // Straight copies into a neighbor's arrays are the first to suffer when cores are far apart or move: to be chosen, they must
@@ -114,23 +118,36 @@ public:
     const std::vector<Contestant>& contestants() const { return contestants_; }
 
 private:
-    static constexpr double most_exchanges = 36;
-    static constexpr int turns_of_finalists = 3;
+    static constexpr double most_exchanges = 42;
     static constexpr double affordable_s = 300e-6;   // less than any plan takes
     static constexpr double shortest_turn_s = 20e-6;  // what ranks begin apart, and the clock's steps, are small beside it
-    static constexpr double out_factor = 2;         // whoever is further behind in its second exchange is out
-    static constexpr double finalist_factor = 1.25;  // and so is whoever is further behind after its first turn
+    // Whoever is further behind in its second exchange is out, and so is whoever is further behind before a turn of the final.
+    // Caches that are not warm yet make what comes first look slow, hence the patience.
+    static constexpr double out_factor = 2;
+    static constexpr double finalist_factors[] = {1.6, 1.3, 1.2, 1.1};
+    static constexpr int most_warming_turns = 8;
+    static constexpr double still_warming = 0.93;
     static constexpr double clear_win = 0.95;
     static constexpr double timeout_s = 60;
 
-    // The first exchange touches and connects. What others leave in the caches is part of it.
+    // The first exchange touches and connects: it belongs to the set-up.
     void qualify(Contestant& each) {
-        const double rival = fastest().best;
-        const double rival_s = rival < Contestant::unknown ? rival : 0;
+        const Contestant& rival = fastest();
+        const double rival_s = rival.best < Contestant::unknown ? rival.best : 0;
         if (!make(each, {Lanes::forward, rival_s})) return;
         const double first = agreed_seconds(each, 1);
-        take_turn(each, 0, exchanges_lasting(shortest_turn_s / 2, first, 1));
-        if (each.best < out_factor * rival) take_turn(each, 0, exchanges_lasting(shortest_turn_s, each.best, 2));
+        each.second = take_turn(each, 0, exchanges_lasting(shortest_turn_s / 2, first, 1));
+        if (each.second < out_factor * rival.second) warm_up(each);
+    }
+
+    // Long lists take some ten exchanges to settle in the caches, from which those that are tried later profit too.
+    void warm_up(Contestant& each) {
+        double before = each.second;
+        for (int turn = 0; turn < most_warming_turns; ++turn) {
+            const double now = take_turn(each, 0, exchanges_lasting(shortest_turn_s, before, 1));
+            if (now > still_warming * before) break;
+            before = now;
+        }
     }
 
     // What the system refuses, to all ranks, leaves the others in the race.
@@ -151,18 +168,18 @@ private:
     int exchanges_of_finalists() { return exchanges_lasting(shortest_turn_s, fastest().best, 2); }
 
     // The best turn of each counts: disturbances only ever slow it down.
-    void take_turn(Contestant& each, int uncounted, int counted) {
+    double take_turn(Contestant& each, int uncounted, int counted) {
         seconds_of(*each.stages, uncounted);
         const double seconds = agreed_seconds(each, counted);
-        spent_ += uncounted * seconds / counted;
+        spent_ += seconds + uncounted * seconds / counted;
         each.best = std::min(each.best, seconds / counted);
+        return seconds / counted;
     }
 
     // Of the slowest rank.
     double agreed_seconds(Contestant& each, int exchanges) {
         double seconds = seconds_of(*each.stages, exchanges);
         check_mpi(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, plan_.communicator().handle()), "MPI_Allreduce");
-        spent_ += seconds;
         return seconds;
     }
 
@@ -179,13 +196,19 @@ private:
         return *std::min_element(contestants_.begin(), contestants_.end(),
                                  [](const Contestant& a, const Contestant& b) { return a.best < b.best; });
     }
-    bool is_finalist(const Contestant& each) { return each.best <= finalist_factor * fastest().best; }
+    std::vector<Contestant*> still_in(double factor) {
+        const double limit = factor * fastest().best;
+        std::vector<Contestant*> all;
+        for (Contestant& each : contestants_)
+            if (each.best <= limit) all.push_back(&each);
+        return all;
+    }
 
-    bool final_is_open() {
+    // Nothing is left to be found out about one alone.
+    bool is_affordable(std::size_t finalists) {
         const double best = fastest().best;
-        const auto finalists = std::count_if(contestants_.begin(), contestants_.end(), [&](const Contestant& c) { return is_finalist(c); });
-        const double next = static_cast<double>(finalists) * (1 + exchanges_of_finalists()) * best;
-        return finalists > 1 && spent_ + next <= std::max(most_exchanges * best, affordable_s);
+        const double turn = static_cast<double>(finalists) * (1 + exchanges_of_finalists()) * best;
+        return finalists > 1 && spent_ + turn <= std::max(most_exchanges * best, affordable_s);
     }
 
     const Plan& plan_;

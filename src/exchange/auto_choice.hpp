@@ -24,7 +24,7 @@ struct AutoChoice {
 
 /// Collective. Sets up each way that can serve the plan, likely winners first, times a few forward exchanges of each, and keeps
 /// the one whose slowest rank is fastest. A way that is far behind in its second exchange gets no third; all trials together
-/// take no longer than some 36 exchanges of the fastest. The ghosts' values are saved before and restored after. Equal plans on
+/// take no longer than some 40 exchanges of the fastest. The ghosts' values are saved before and restored after. Equal plans on
 /// the same communicator are measured once.
 AutoChoice choose_automatically(const Plan& plan);
 
