@@ -13,6 +13,9 @@ std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context);
 std::unique_ptr<Transport> make_cma(const TransportContext& context);
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
+std::unique_ptr<Transport> make_ucx(const TransportContext& context);
+/// Empty where UCX was found.
+std::string ucx_missing();
 /// Only its reverse direction, for transports that have a forward of their own.
 std::unique_ptr<Transport> make_staged_shared_reverse(const TransportContext& context);
 
