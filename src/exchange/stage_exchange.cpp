@@ -42,7 +42,8 @@ void StageExchange::use(const Plan& plan, const TransportInfo& info, std::vector
     auto transport = info.make({plan, links, plan.communicator().next_tag()});
     if (!links.empty()) {
         if (transport->node() != nullptr) node_ = transport->node();
-        else uses_mpi_ = true;
+        must_poll_ = must_poll_ || transport->must_poll();
+        calls_mpi_ = calls_mpi_ || transport->calls_mpi();
     }
     used_.push_back({&info, std::move(transport), std::move(links)});
 }

@@ -58,6 +58,17 @@ private:
     std::string missing_;
 };
 
+void for_memory(Finder& finder, UcxLibrary& ucx) {
+    finder.find("ucp_mem_map", ucx.mem_map);
+    finder.find("ucp_mem_query", ucx.mem_query);
+    finder.find("ucp_mem_unmap", ucx.mem_unmap);
+    finder.find("ucp_rkey_pack", ucx.rkey_pack);
+    finder.find("ucp_rkey_buffer_release", ucx.rkey_buffer_release);
+    finder.find("ucp_ep_rkey_unpack", ucx.ep_rkey_unpack);
+    finder.find("ucp_rkey_ptr", ucx.rkey_ptr);
+    finder.find("ucp_rkey_destroy", ucx.rkey_destroy);
+}
+
 std::string find_all(void* handle, UcxLibrary& ucx) {
     Finder finder(handle);
     finder.find("ucp_get_version", ucx.get_version);
@@ -75,6 +86,7 @@ std::string find_all(void* handle, UcxLibrary& ucx) {
     finder.find("ucp_ep_create", ucx.ep_create);
     finder.find("ucp_ep_close_nbx", ucx.ep_close_nbx);
     finder.find("ucp_ep_flush_nbx", ucx.ep_flush_nbx);
+    for_memory(finder, ucx);
     finder.find("ucp_tag_send_nbx", ucx.tag_send_nbx);
     finder.find("ucp_tag_recv_nbx", ucx.tag_recv_nbx);
     finder.find("ucp_request_cancel", ucx.request_cancel);

@@ -27,6 +27,14 @@ struct UcxLibrary {
     decltype(&ucp_ep_create) ep_create;
     decltype(&ucp_ep_close_nbx) ep_close_nbx;
     decltype(&ucp_ep_flush_nbx) ep_flush_nbx;
+    decltype(&ucp_mem_map) mem_map;
+    decltype(&ucp_mem_query) mem_query;
+    decltype(&ucp_mem_unmap) mem_unmap;
+    decltype(&ucp_rkey_pack) rkey_pack;
+    decltype(&ucp_rkey_buffer_release) rkey_buffer_release;
+    decltype(&ucp_ep_rkey_unpack) ep_rkey_unpack;
+    decltype(&ucp_rkey_ptr) rkey_ptr;
+    decltype(&ucp_rkey_destroy) rkey_destroy;
     decltype(&ucp_tag_send_nbx) tag_send_nbx;
     decltype(&ucp_tag_recv_nbx) tag_recv_nbx;
     decltype(&ucp_request_cancel) request_cancel;

@@ -32,7 +32,7 @@ struct UcxOperation {
 };
 
 /// One per process, used by any thread: each call locks. Lives as long as a communicator that has used it.
-class UcxWorker {
+class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
 public:
     UcxWorker();
     ~UcxWorker();
@@ -47,6 +47,12 @@ public:
 
     void send(UcxEndpoint& to, std::uint64_t tag, const void* data, std::size_t bytes, UcxOperation& operation);
     void receive(std::uint64_t tag, void* data, std::size_t bytes, UcxOperation& operation);
+    /// Memory that other processes may map, where UCX has a way to do so on this node. Keeps the worker.
+    std::shared_ptr<std::byte> allocate(std::size_t bytes);
+    /// How others find what was allocated. Local.
+    std::string key(const std::byte* allocated);
+    /// A neighbor's memory, as it is seen from here; null where it cannot be mapped. Keeps the worker.
+    std::shared_ptr<std::byte> map(const std::shared_ptr<UcxEndpoint>& owner, const std::string& key, std::uint64_t address);
     /// Done when all that was sent over the connection is out of this process's hands.
     void flush(UcxEndpoint& endpoint, UcxOperation& operation);
     /// Gives up what is not done, and waits until nothing touches its buffer any more.
@@ -67,6 +73,7 @@ private:
     std::string address_;
     std::mutex mutex_;
     std::map<std::string, std::shared_ptr<UcxEndpoint>> endpoints_;  // by address
+    std::map<const std::byte*, ucp_mem_h> allocated_;
     std::atomic<std::uint64_t> next_tag_{1};
     std::atomic<std::uint64_t> looks_{0};  // at the network
     bool closing_ = false;
@@ -78,6 +85,8 @@ private:
 struct UcxContext {
     explicit UcxContext(const Communicator&);
     std::shared_ptr<UcxWorker> worker;
+    std::shared_ptr<std::byte> sample;  ///< memory that others try to map: it holds sample_value
+    std::uint64_t sample_value = 0;
 };
 
 }  // namespace parhelion
