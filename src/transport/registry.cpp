@@ -8,6 +8,11 @@ std::string works() { return {}; }
 
 }  // namespace
 
+#ifndef PARHELION_WITH_UCX
+std::string ucx_missing() { return "this build was made without UCX's headers (pip install libucx-cu12, then build again)"; }
+std::unique_ptr<Transport> make_ucx(const TransportContext&) { throw Error(ucx_missing()); }
+#endif
+
 const std::vector<TransportInfo>& transports() {
     static const std::vector<TransportInfo> all{
         {"loopback", "copies to the rank's own periodic images", Scope::own_rank, works, make_loopback},
@@ -17,6 +22,7 @@ const std::vector<TransportInfo>& transports() {
         {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works, make_shared_transport},
         {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared},
         {"cma", "one copy by the kernel (process_vm_readv)", Scope::same_node, works, make_cma},
+        {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx},
     };
     return all;
 }
