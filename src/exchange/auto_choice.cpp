@@ -5,8 +5,10 @@
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
+#include "plan/copy_team.hpp"
 #include "plan/saved_ghosts.hpp"
-#include "transport/node/peer_plan.hpp"
+#include "transport/node/array_access.hpp"
+#include "transport/node/xpmem.hpp"
 
 namespace parhelion {
 namespace {
@@ -18,7 +20,7 @@ struct Memory {
 };
 
 struct Situation {
-    int has_near = 0, has_far = 0, has_thin = 0, has_wide = 0, has_private = 0;
+    int has_near = 0, has_far = 0, has_thin = 0, has_wide = 0, has_private = 0, has_unmappable = 0;
 };
 
 Situation look_around(const Plan& plan) {
@@ -32,14 +34,15 @@ Situation look_around(const Plan& plan) {
             if (near) (link.thin ? mine.has_thin : mine.has_wide) = 1;
         }
     mine.has_private = private_field(plan).empty() ? 0 : 1;
-    check_mpi(MPI_Allreduce(&mine, &all, 5, MPI_INT, MPI_MAX, comm.handle()), "MPI_Allreduce");
+    mine.has_unmappable = mine.has_private && !(xpmem_unavailable().empty() && ragged_field(plan).empty());
+    check_mpi(MPI_Allreduce(&mine, &all, 6, MPI_INT, MPI_MAX, comm.handle()), "MPI_Allreduce");
     return all;
 }
 
 // Equal on all ranks, and for plans that are equal on each of them.
 std::uint64_t fingerprint(const Plan& plan, const Situation& situation) {
     Hash hash;
-    hash.add(situation.has_private);
+    hash.add(situation.has_private).add(plan.team ? plan.team->size() : 1);
     for (const Field& field : plan.fields) {
         hash.add(field.element.size).add(field.components).add(field.component_stride).add(field.ragged());
         for (const BlockView& block : field.blocks) hash.add_range(block.strides).add(block.component_stride);
@@ -57,9 +60,10 @@ std::vector<std::string> candidates(const Situation& situation) {
     const std::string far = "mpi_persistent";
     if (!situation.has_near) return {far};
     std::vector<std::string> near{"staged_shared"};
-    if (!situation.has_private) {
-        near.insert(situation.has_thin ? near.end() : near.begin(), "shared");
-        if (situation.has_thin && situation.has_wide) near.insert(near.begin(), "shared|staged_shared");
+    if (!situation.has_unmappable) {
+        const std::string direct = situation.has_private ? "xpmem" : "shared";
+        near.insert(situation.has_thin ? near.end() : near.begin(), direct);
+        if (situation.has_thin && situation.has_wide) near.insert(near.begin(), direct + "|staged_shared");
     }
     std::vector<std::string> names;
     for (const std::string& name : near) names.push_back(name + (situation.has_far ? "+" + far : ""));
@@ -73,6 +77,7 @@ struct Contestant {
     std::unique_ptr<Stages> stages = nullptr;
     double best = unknown;  // seconds per exchange of the slowest rank
     bool steady = false;
+    std::string refusal = {};  // why it could not be made
 
     static constexpr double unknown = 1e300;
 };
@@ -120,9 +125,20 @@ private:
     void qualify(Contestant& each) {
         const double rival = fastest().best;
         const double rival_s = rival < Contestant::unknown ? rival : 0;
-        each.stages = std::make_unique<Stages>(plan_, each.choice, Trial{Lanes::forward, rival_s});
+        if (!make(each, {Lanes::forward, rival_s})) return;
         take_turn(each, 1, 1);
         if (each.best < out_factor * rival) take_turn(each, 0, 2);
+    }
+
+    // What the system refuses, to all ranks, leaves the others in the race.
+    bool make(Contestant& each, const Trial& trial) {
+        try {
+            each.stages = std::make_unique<Stages>(plan_, each.choice, trial);
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::system || &each == &contestants_.back()) throw;
+            each.refusal = error.what();
+        }
+        return each.stages != nullptr;
     }
 
     // The best turn of each counts: disturbances only ever slow it down.
@@ -184,7 +200,7 @@ AutoChoice choose_automatically(const Plan& plan) {
     best.stages->complete();
     memory.chosen[print] = best.name;
     AutoChoice result{best.choice, std::move(best.stages), {}, false};
-    for (const Contestant& each : race.contestants()) result.measured.push_back({each.name, each.best});
+    for (const Contestant& each : race.contestants()) result.measured.push_back({each.name, each.best, each.refusal});
     return result;
 }
 

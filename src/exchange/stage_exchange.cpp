@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "parhelion/core/error.hpp"
+#include "plan/shared_run.hpp"
 
 namespace parhelion {
 
@@ -63,7 +64,7 @@ void StageExchange::begin(Direction direction) {
         used.at(direction).begin(direction);
     }
     if (direction == Direction::forward && stage_.self) {
-        run(stage_.self->forward, plan_.bases.data(), plan_.bases.data());
+        run_shared(plan_, stage_.self->forward, plan_.bases.data(), plan_.bases.data());
         run(stage_.self->repeat, plan_.bases.data(), plan_.bases.data());
     }
 }
@@ -97,7 +98,7 @@ bool StageExchange::finished(Direction direction) {
 Poll StageExchange::poll(Direction direction, Reduction reduction) {
     bool moved = missing_ > 0 && deliver_arrived(direction, reduction);
     if (missing_ == 0 && !combined_) {
-        if (direction == Direction::forward) run(stage_.wrap, plan_.bases.data(), plan_.bases.data());
+        if (direction == Direction::forward) run_shared(plan_, stage_.wrap, plan_.bases.data(), plan_.bases.data(), true);
         else deliver_in_order(reduction);
         combined_ = moved = true;
     }

@@ -1,5 +1,6 @@
 #include "parhelion/core/error.hpp"
 #include "transport/factories.hpp"
+#include "transport/node/xpmem.hpp"
 
 namespace parhelion {
 namespace {
@@ -21,6 +22,7 @@ const std::vector<TransportInfo>& transports() {
         {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor},
         {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works, make_shared_transport},
         {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared},
+        {"xpmem", "one copy between arrays that XPMEM maps", Scope::same_node, xpmem_unavailable, make_xpmem},
         {"cma", "one copy by the kernel (process_vm_readv)", Scope::same_node, works, make_cma},
         {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx},
     };

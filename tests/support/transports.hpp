@@ -1,6 +1,7 @@
 // The transports that this build and machine have: a new one is tested without another line.
 #pragma once
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -18,14 +19,23 @@ inline std::string paired(const TransportInfo& info) {
     return info.scope == Scope::same_node ? info.name + "+mpi_p2p" : info.name;
 }
 
-/// Each usable transport alone (one that reaches the own node only, with another for the rest), one pair, and auto.
+/// Transport xpmem is for arrays that only XPMEM maps.
+inline Memory memory_for(const TransportInfo& info) {
+    if (info.name == "xpmem") return Memory::elsewhere;
+    return info.scope == Scope::same_node ? Memory::node_shared : Memory::ordinary;
+}
+
+/// Each usable transport alone (one that reaches the own node only, with another for the rest), one pair, and auto. The environment
+/// variable PARHELION_TEST_ONLY leaves those with this text in their name.
 inline std::vector<Route> all_routes() {
     std::vector<Route> routes;
     for (const TransportInfo& info : transports())
         if (info.unavailable().empty() && (info.scope != Scope::own_rank || Communicator().size() == 1))
-            routes.push_back({paired(info), info.scope == Scope::same_node ? Memory::node_shared : Memory::ordinary});
+            routes.push_back({paired(info), memory_for(info)});
     routes.push_back({"mpi_neighbor+mpi_p2p", Memory::ordinary});
     routes.push_back({"auto", Memory::node_shared});
+    if (const char* only = std::getenv("PARHELION_TEST_ONLY"))
+        std::erase_if(routes, [only](const Route& route) { return route.transport.find(only) == std::string::npos; });
     return routes;
 }
 
