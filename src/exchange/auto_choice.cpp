@@ -33,8 +33,14 @@ std::uint64_t fingerprint(const Plan& plan) {
 }
 
 struct Situation {
-    int has_near = 0, has_far = 0, has_thin = 0, has_wide = 0, has_private = 0;
+    int has_near = 0, has_far = 0, has_thin = 0, has_wide = 0, has_private = 0, lacks_ucx = 0;
 };
+
+bool is_usable(const std::string& name) {
+    for (const TransportInfo& info : transports())
+        if (info.name == name) return info.unavailable().empty();
+    return false;
+}
 
 Situation look_around(const Plan& plan) {
     const Communicator& comm = plan.communicator();
@@ -46,22 +52,33 @@ Situation look_around(const Plan& plan) {
             (near ? mine.has_near : mine.has_far) = 1;
             if (near) (link.thin ? mine.has_thin : mine.has_wide) = 1;
         }
+    mine.lacks_ucx = is_usable("ucx") ? 0 : 1;
     mine.has_private = private_field(plan).empty() ? 0 : 1;
-    check_mpi(MPI_Allreduce(&mine, &all, 5, MPI_INT, MPI_MAX, comm.handle()), "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(&mine, &all, 6, MPI_INT, MPI_MAX, comm.handle()), "MPI_Allreduce");
     return all;
 }
 
+std::vector<std::string> behind_each(const std::vector<std::string>& near, const std::vector<std::string>& far) {
+    std::vector<std::string> names;
+    for (const std::string& network : far)
+        for (const std::string& way : near) names.push_back(way + "+" + network);
+    return names;
+}
+
+// Inside a node `ucx` moves messages as `staged_shared` does: it is tried where there is a network.
 std::vector<std::string> candidates(const Situation& situation) {
-    const std::string far = "mpi_persistent";
-    if (!situation.has_near) return {far};
-    const std::string tail = situation.has_far ? "+" + far : "";
+    const std::string mpi = "mpi_persistent";
+    std::vector<std::string> networks{mpi};
+    if (!situation.lacks_ucx) networks.push_back("ucx");
+    if (!situation.has_near) return networks;
     std::vector<std::string> names;
     if (!situation.has_private) {
-        names.push_back("shared" + tail);
-        if (situation.has_thin && situation.has_wide) names.push_back("shared|staged_shared" + tail);
+        names.push_back("shared");
+        if (situation.has_thin && situation.has_wide) names.push_back("shared|staged_shared");
     }
-    names.push_back("staged_shared" + tail);
-    names.push_back(far);
+    names.push_back("staged_shared");
+    if (situation.has_far) names = behind_each(names, networks);
+    names.push_back(mpi);
     return names;
 }
 
@@ -121,9 +138,10 @@ constexpr double clear_win = 0.95;
 
 Contestant& winner(std::vector<Contestant>& contestants) {
     Contestant& first = fastest(contestants);
+    Contestant* best = &first;
     for (Contestant& each : contestants)
-        if (each.steady && each.best * clear_win <= first.best) return each;
-    return first;
+        if (each.steady && each.best * clear_win <= first.best && (!best->steady || each.best < best->best)) best = &each;
+    return *best;
 }
 
 AutoChoice single(const Plan& plan, const std::string& name, bool remembered) {
