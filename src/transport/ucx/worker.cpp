@@ -45,6 +45,31 @@ ucp_context_h create_context(const UcxLibrary& ucx) {
     return context;
 }
 
+int release(MPI_Comm, int, void* attribute, void*) {
+    delete static_cast<std::shared_ptr<UcxWorker>*>(attribute);
+    return MPI_SUCCESS;
+}
+
+// Attributes of MPI_COMM_SELF are the first that MPI_Finalize deletes (MPI-4.1 §11.2.4).
+void keep_until_finalize(const std::shared_ptr<UcxWorker>& worker) {
+    int key = MPI_KEYVAL_INVALID;
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &key, nullptr), "MPI_Comm_create_keyval");
+    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, new std::shared_ptr<UcxWorker>(worker)), "MPI_Comm_set_attr");
+    MPI_Comm_free_keyval(&key);
+}
+
+// Making one takes tens of milliseconds, and connections are worth keeping.
+std::shared_ptr<UcxWorker> worker_of_process() {
+    static std::mutex mutex;
+    static std::weak_ptr<UcxWorker> known;
+    const std::lock_guard lock(mutex);
+    std::shared_ptr<UcxWorker> worker = known.lock();
+    if (worker) return worker;
+    known = worker = std::make_shared<UcxWorker>();
+    keep_until_finalize(worker);
+    return worker;
+}
+
 }  // namespace
 
 UcxWorker::UcxWorker() : ucx_(ucx_library()), context_(create_context(ucx_)) {
@@ -225,14 +250,8 @@ void UcxWorker::stand_by() {
     }
 }
 
-UcxContext::UcxContext(const Communicator&) {
-    static std::mutex mutex;
-    static std::weak_ptr<UcxWorker> of_process;
-    const std::lock_guard lock(mutex);
-    worker = of_process.lock();
-    if (!worker) of_process = worker = std::make_shared<UcxWorker>();
-    sample = worker->allocate(sizeof sample_value);
-    sample_value = std::random_device{}() | 1;
+UcxContext::UcxContext(const Communicator&)
+    : worker(worker_of_process()), sample(worker->allocate(sizeof sample_value)), sample_value(std::random_device{}() | 1) {
     std::memcpy(sample.get(), &sample_value, sizeof sample_value);
 }
 

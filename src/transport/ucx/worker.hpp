@@ -31,7 +31,7 @@ struct UcxOperation {
     UcxOperation(const UcxOperation&) = delete;
 };
 
-/// One per process, used by any thread: each call locks. Lives as long as a communicator that has used it.
+/// One per process, used by any thread: each call locks. Lives until MPI_Finalize, or until the last exchange that uses it is gone.
 class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
 public:
     UcxWorker();
@@ -81,7 +81,7 @@ private:
     std::thread stand_by_;  // last, for it uses all that is above
 };
 
-/// Keeps the process's worker as long as a communicator (Communicator::shared_state). Local.
+/// What a communicator has of UCX (Communicator::shared_state). Local.
 struct UcxContext {
     explicit UcxContext(const Communicator&);
     std::shared_ptr<UcxWorker> worker;
