@@ -44,7 +44,8 @@ void StageExchange::use(const TransportInfo& info, std::vector<const LinkPlan*> 
     const std::shared_ptr<Transport> made = info.make({plan_, links, plan_.communicator().next_tag(), trial.lanes, trial.rival_s});
     if (!links.empty()) {
         if (made->node() != nullptr) node_ = made->node();
-        else uses_mpi_ = true;
+        must_poll_ = must_poll_ || made->must_poll();
+        calls_mpi_ = calls_mpi_ || made->calls_mpi();
     }
     used_.push_back({&info, made, has_reverse(trial.lanes) ? made : nullptr, std::move(links)});
 }

@@ -34,7 +34,9 @@ public:
 
     /// Where to sleep, null when no neighbor is on this node.
     NodeContext* node() const { return node_; }
-    bool uses_mpi() const { return uses_mpi_; }
+    /// Whether something gets on only while it is polled.
+    bool must_poll() const { return must_poll_; }
+    bool calls_mpi() const { return calls_mpi_; }
 
 private:
     struct Used {
@@ -60,7 +62,7 @@ private:
     int missing_ = 0;
     bool combined_ = false;                        // what comes after all arrivals is done: images, or owners' sums
     NodeContext* node_ = nullptr;
-    bool uses_mpi_ = false;
+    bool must_poll_ = false, calls_mpi_ = false;
 };
 
 }  // namespace parhelion

@@ -38,7 +38,7 @@ private:
     }
 
     std::vector<StageExchange> stages_;
-    bool uses_mpi_ = false;
+    bool calls_mpi_ = false;
     std::atomic<bool> busy_{false};  // some thread is at it; guards what follows
     std::atomic<bool> under_way_{false};
     Direction direction_ = Direction::forward;

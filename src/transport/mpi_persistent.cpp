@@ -140,6 +140,7 @@ private:
     static constexpr int most_rounds = 3;
     static constexpr int exchanges_per_round = 2;
     static constexpr double clearly_behind = 1.25;
+    static constexpr double clear_win = 0.95;
     static constexpr double hopeless = 1.5;  // so far behind after a round that more rounds are not worth their time
 
     // The widest number that suits all ranks. 0 where some rank has falling strides: they are left to packing, for MPIs have been
@@ -201,7 +202,8 @@ private:
         bool finished() { return transport.finished(Direction::forward); }
     };
 
-    // Collective. The best round of each counts. It ends as soon as the outcome is clear.
+    // Collective. The best round of each counts. Packing, whose worst is not far from its best on any MPI, may win after one
+    // round; datatypes have to win over the best of three, for a round of packing may have been disturbed.
     void try_typed(const TransportContext& context, int unit) {
         Packed packed{*packed_};
         const int expected = packed_->expected(Direction::forward);
@@ -209,16 +211,15 @@ private:
         if (context.rival_s > 0 && packed_s > hopeless * context.rival_s) return;
         typed_ = std::make_unique<Typed>(context, unit);
         double typed_s = round_of(*typed_, expected);
-        for (int round = 1; round < most_rounds && close(packed_s, typed_s) && !beaten(context, packed_s, typed_s); ++round) {
+        for (int round = 1; round < most_rounds && typed_s < hopeless * packed_s && !beaten(context, packed_s, typed_s); ++round) {
             packed_s = std::min(packed_s, round_of(packed, expected));
             typed_s = std::min(typed_s, round_of(*typed_, expected));
         }
-        if (typed_s >= packed_s) typed_.reset();
+        if (typed_s >= clear_win * packed_s) typed_.reset();
     }
     static bool beaten(const TransportContext& context, double a, double b) {
         return context.rival_s > 0 && std::min(a, b) > clearly_behind * context.rival_s;
     }
-    static bool close(double a, double b) { return a < hopeless * b && b < hopeless * a; }
 
     const Plan& plan_;
     std::unique_ptr<Transport> packed_;

@@ -34,6 +34,10 @@ public:
     virtual std::string state(int slot, Direction direction) const = 0;
     /// Where a rank can sleep until a neighbor has done something, for transports inside a node.
     virtual NodeContext* node() const { return nullptr; }
+    /// Whether it gets on only while it is polled: nobody rings when something has arrived.
+    virtual bool must_poll() const { return node() == nullptr; }
+    /// Whether polling it calls MPI, which may not serve every thread.
+    virtual bool calls_mpi() const { return must_poll(); }
 };
 
 /// Which directions are needed. A transport may offer more than that.
