@@ -7,6 +7,7 @@ JOBS     ?= $(shell nproc 2>/dev/null || echo 2)
 PYTHON   ?= python3
 PREFIX   ?= $(HOME)/.local
 CMAKE_ARGS ?=
+PEERS    ?= ghex coarray petsc dolfinx
 
 VENV   := $(CURDIR)/.venv
 STAMPS := $(VENV)/stamps
@@ -43,17 +44,18 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help peers build configure setup demo test test-all test-cpp test-python test-sanitized install clean distclean
+.PHONY: help peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup demo test test-quick test-cpp test-python \
+        install clean distclean
 
 ##@ The two commands
 demo: build ## Build and run the main job on all cores; says where the report is
 	@$(BIN)/parhelion demo $(DEMO_ARGS)
 
-test: ## Build and run the C++ and Python tests under the embedded MPI
-	@JOBS=$(JOBS) scripts/test.sh
-
-test-all: ## The same, and the C++ tests under Open MPI and under sanitizers
+test: ## Build and run all tests: C++ under MPICH, Open MPI and sanitizers, and Python
 	@JOBS=$(JOBS) scripts/test.sh all
+
+test-quick: ## C++ and Python tests under the embedded MPI alone
+	@JOBS=$(JOBS) scripts/test.sh
 
 ##@ Building
 build: setup configure ## Build the library, phl-bench and the Python module for one MPI
@@ -77,12 +79,26 @@ $(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/tools $(MPI_STAMP)
 install: build ## Install headers, library, CMake and pkg-config files (PREFIX=~/.local)
 	@$(TOOLS)/cmake --install $(BUILD) --prefix "$(PREFIX)"
 
-peers: build ## Build GHEX's plug-in for `bench halo --peers ghex` (needs Boost's headers)
+peers: build ## Build other libraries' exchanges to compare with, those that are there (PEERS="ghex coarray petsc dolfinx")
+	@for peer in $(PEERS); do $(MAKE) --no-print-directory peer-$$peer > $(BUILD)/peer-$$peer.log 2>&1 && echo "$$peer: built" || \
+	  { echo "$$peer: not built, see $(BUILD)/peer-$$peer.log:"; grep -vE '^$$|^make|incomplete|See also|Call Stack|CMakeLists.txt:' $(BUILD)/peer-$$peer.log | tail -n 4; }; done
+
+PEER_CMAKE = $(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -C $(BUILD)/mpi.cmake -DPARHELION_FLAVOR_DIR=$(FLAVOR_DIR)
+
+peer-ghex:
 	@$(BIN)/python scripts/get_source.py requirements/peers.txt build/peers
-	@$(TOOLS)/cmake -S bench/peers/ghex -B $(BUILD)/peers/ghex -G Ninja -C $(BUILD)/mpi.cmake \
-	  -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -DGHEX_SOURCE=$(CURDIR)/build/peers/ghex-$(GHEX) \
-	  -DPARHELION_FLAVOR_DIR=$(FLAVOR_DIR) > $(BUILD)/peers.log 2>&1 || { tail -n 20 $(BUILD)/peers.log; exit 1; }
+	@$(PEER_CMAKE) -S bench/peers/ghex -B $(BUILD)/peers/ghex -DGHEX_SOURCE=$(CURDIR)/build/peers/ghex-$(GHEX)
 	@$(TOOLS)/cmake --build $(BUILD)/peers/ghex --target phl_peer_ghex --parallel $(JOBS)
+
+peer-petsc peer-dolfinx: peer-%:
+	@$(PEER_CMAKE) -S bench/peers/$* -B $(BUILD)/peers/$*
+	@$(TOOLS)/cmake --build $(BUILD)/peers/$* --parallel $(JOBS)
+
+# Programs of their own, the same for every flavor.
+peer-coarray:
+	@$(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -S bench/peers/coarray -B build/peers/coarray \
+	  -DPARHELION_COARRAY_DIR=$(FLAVORS)/coarray
+	@$(TOOLS)/cmake --build build/peers/coarray --parallel $(JOBS)
 
 ##@ Testing
 test-cpp: build ## C++ tests of one flavor, also with SANITIZE=

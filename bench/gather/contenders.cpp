@@ -1,6 +1,7 @@
 #include "gather/contenders.hpp"
 
 #include "floor/floor.hpp"
+#include "gather/gather_peer.hpp"
 #include "gather/own_gather.hpp"
 #include "planted_fault.hpp"
 
@@ -24,6 +25,21 @@ constexpr Named others[] = {
     {"floor_get", "floor", make_gather_floor_get},
 };
 
+struct Peer {
+    const char* name;
+    const char* library;
+    const char* variant;
+};
+
+constexpr Peer peers[] = {
+    {"petsc_basic", "petsc", "basic"},
+    {"petsc_neighbor", "petsc", "neighbor"},
+    {"petsc_window_fence", "petsc", "window fence"},
+    {"petsc_window_active", "petsc", "window active"},
+    {"petsc_window_lock", "petsc", "window lock"},
+    {"dolfinx", "dolfinx", "scatterer"},
+};
+
 // Without ghosts the byte behind the array is hit, a guard: that is noticed too.
 ContenderPointer make_planted_fault(const GatherSetup& setup, SetupTimes& times) {
     auto right = make_gather_isend(setup, times);
@@ -39,6 +55,9 @@ std::vector<Entry> gather_contenders(const GatherSetup& setup) {
                            way.only_by_name, way.unavailable});
     for (const Named& named : others)
         entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }});
+    for (const Peer& peer : peers)
+        entries.push_back({peer.name, "peer",
+                           [=](SetupTimes& times) { return make_gather_peer(peer.library, peer.variant, setup, times); }, true});
     entries.push_back(
         {"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(setup, times); }, true});
     return entries;

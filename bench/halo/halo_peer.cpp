@@ -1,27 +1,17 @@
 #include "halo/halo_peer.hpp"
 
-#include <dlfcn.h>
-
-#include <algorithm>
-#include <filesystem>
-
 #include "clock.hpp"
 #include "errors.hpp"
 #include "halo/messages.hpp"
 #include "peers/halo_peer.h"
+#include "plug_in.hpp"
 
 namespace parhelion::bench {
 
 namespace {
 
 const phl_halo_peer_functions& load(const std::string& library) {
-    const auto place = std::filesystem::read_symlink("/proc/self/exe").parent_path() / ("libphl_peer_" + library + ".so");
-    if (!std::filesystem::exists(place)) throw CannotRun("there is no plug-in for it: `make peers` builds one");
-    void* handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed: libraries do not expect it
-    if (handle == nullptr) throw CannotRun(std::string("its plug-in does not load: ") + dlerror());
-    const void* symbol = dlsym(handle, "phl_halo_peer");
-    if (symbol == nullptr) throw CannotRun(place.string() + " is no plug-in of this program");
-    return *static_cast<const phl_halo_peer_functions*>(symbol);
+    return *static_cast<const phl_halo_peer_functions*>(plug_in_symbol(library, "phl_halo_peer"));
 }
 
 void require_case(const HaloSetup& setup) {

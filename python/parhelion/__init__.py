@@ -34,8 +34,14 @@ _MODULES = {
     "build_pattern": "pattern",
     "choose_process_grid": "cartesian",
     "fill_ghosts": "ghost_exchange",
+    "from_index_map": "conversion",
+    "from_local_to_global": "conversion",
+    "from_star_forest": "conversion",
     "load_pattern": "pattern",
     "read_partition": "indexed",
+    "to_index_map": "conversion",
+    "to_local_to_global": "conversion",
+    "to_star_forest": "conversion",
     "transports": "_transports",
 }
 

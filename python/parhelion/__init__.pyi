@@ -2,6 +2,14 @@ from ._core import Step as Step
 from ._transports import Transport as Transport, transports as transports
 from .arrays import HaloArray as HaloArray
 from .cartesian import CartesianDomain as CartesianDomain, choose_process_grid as choose_process_grid
+from .conversion import (
+    from_index_map as from_index_map,
+    from_local_to_global as from_local_to_global,
+    from_star_forest as from_star_forest,
+    to_index_map as to_index_map,
+    to_local_to_global as to_local_to_global,
+    to_star_forest as to_star_forest,
+)
 from .errors import (
     CommunicationError as CommunicationError,
     Error as Error,

@@ -20,13 +20,17 @@ private:
     std::atomic<bool>& busy_;
 };
 
-Stages::Stages(const Plan& plan, const Choice& choice) {
+Stages::Stages(const Plan& plan, const Choice& choice, const Trial& trial) {
     stages_.reserve(plan.stages.size());
     for (const StagePlan& stage : plan.stages) {
-        stages_.emplace_back(plan, stage, choice);
+        stages_.emplace_back(plan, stage, choice, trial);
         calls_mpi_ = calls_mpi_ || stages_.back().calls_mpi();
     }
     join_background(this);
+}
+
+void Stages::complete() {
+    for (StageExchange& stage : stages_) stage.complete();
 }
 
 Stages::~Stages() { leave_background(this); }

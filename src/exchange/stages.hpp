@@ -16,7 +16,9 @@ namespace parhelion {
 class Stages final : BackgroundWork {
 public:
     /// Collective.
-    Stages(const Plan& plan, const Choice& choice);
+    Stages(const Plan& plan, const Choice& choice, const Trial& trial = {});
+    /// Collective: makes what a trial left out.
+    void complete();
     ~Stages() override;
     Stages(const Stages&) = delete;
     Stages& operator=(const Stages&) = delete;

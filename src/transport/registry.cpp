@@ -1,19 +1,11 @@
-#include <unistd.h>
-
 #include "parhelion/core/error.hpp"
 #include "transport/factories.hpp"
+#include "transport/node/xpmem.hpp"
 
 namespace parhelion {
 namespace {
 
 std::string works() { return {}; }
-
-// UCX can map memory by XPMEM; a transport of its own would need the module to be tested.
-std::string why_no_xpmem() {
-    if (access("/dev/xpmem", F_OK) != 0) return "there is no /dev/xpmem: its kernel module is not loaded; shared copies as directly";
-    return "no transport of this library uses it: ucx does where UCX has it, and shared copies as directly";
-}
-std::unique_ptr<Transport> make_xpmem(const TransportContext&) { throw Error("transport xpmem: " + why_no_xpmem()); }
 
 // Other names of a transport, for people who do not care which of MPI's ways it is.
 const TransportInfo* alias(const std::string& name) {
@@ -36,8 +28,8 @@ const std::vector<TransportInfo>& transports() {
         {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor},
         {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works, make_shared_transport},
         {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared},
+        {"xpmem", "one copy between arrays that XPMEM maps", Scope::same_node, xpmem_unavailable, make_xpmem},
         {"cma", "one copy by the kernel (process_vm_readv)", Scope::same_node, works, make_cma},
-        {"xpmem", "one copy between private arrays that XPMEM maps", Scope::same_node, why_no_xpmem, make_xpmem},
         {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx},
     };
     return all;

@@ -121,8 +121,10 @@ std::unique_ptr<Transport> make_staged_reverse(const TransportContext& context, 
     const auto make_messenger = [memory](const TransportContext& with, std::vector<Channel> channels, Direction) {
         return std::make_unique<StagedReverse>(with, channels, memory);
     };
-    return make_message_transport(context, make_messenger,
-                                  {Buffers::messengers, Lanes::reverse, &context.plan.communicator().shared_state<NodeContext>()});
+    TransportContext only_reverse = context;
+    only_reverse.lanes = Lanes::reverse;
+    return make_message_transport(only_reverse, make_messenger,
+                                  {Buffers::messengers, &context.plan.communicator().shared_state<NodeContext>()});
 }
 
 std::unique_ptr<Transport> make_staged_shared_reverse(const TransportContext& context) {

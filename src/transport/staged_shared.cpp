@@ -61,10 +61,11 @@ class StagedShared final : public Transport {
 public:
     StagedShared(const TransportContext& context, std::shared_ptr<Memory> memory)
         : plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()), source_(std::move(memory)) {
+        if (has_reverse(context.lanes)) reverse_ = make_staged_reverse(context, source_);
+        if (!has_forward(context.lanes)) return;
         for (const LinkPlan* link : context.links) rings_.emplace_back(plan_, *link);
         validate_together(plan_.communicator(), [&] { allocate(); });
         shake_hands(context);
-        reverse_ = make_staged_reverse(context, source_);
     }
 
     void begin(Direction direction) override {

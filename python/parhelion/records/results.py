@@ -14,7 +14,7 @@ from ..statistics import Interval, Summary, ratio_interval, summarize
 from ..statistics.interval import NO_INTERVAL
 from .model import Case
 
-BASELINE = "baseline"
+BASELINE, PEER = "baseline", "peer"
 
 
 @dataclass
@@ -130,6 +130,6 @@ def results(cases: Iterable[Case]) -> list[CaseResult]:
 
 def contenders(cases: Iterable[CaseResult]) -> list[str]:
     """Every contender that occurs: the project's own first, then baselines, peers and floors."""
-    order = {"own": 0, BASELINE: 1, "peer": 2, "floor": 3}
+    order = {"own": 0, BASELINE: 1, PEER: 2, "floor": 3}
     roles = {entry.contender: order.get(entry.role, 4) for case in cases for entry in case.entries.values()}
     return sorted(roles, key=lambda name: roles[name])

@@ -41,12 +41,15 @@ def _gather(cases: Sequence[CaseResult]) -> PublishedForm:
 
 def _seconds(cases: Sequence[CaseResult], caption: str, names: Sequence[str], factor: float) -> PublishedForm:
     timed = [case for case in cases if any(entry.median for entry in case.entries.values())]
-    columns = contenders(timed)
-    rows = [[text(case.params.get(name)) for name in names] + [_scaled(case.entries.get(who), factor) for who in columns] for case in timed]
+    columns = [who for who in contenders(timed) if any(case.entries[who].ran for case in timed if who in case.entries)]
+    rows = [[text(case.params.get(name)) for name in names] + [scaled(case.entries.get(who), factor) for who in columns] for case in timed]
     return PublishedForm(caption, [*names, *columns], rows)
 
 
-def _scaled(entry: Entry | None, factor: float) -> str:
+def scaled(entry: Entry | None, factor: float) -> str:
+    """The median times `factor`; `wrong` or `failed` where values were wrong or nothing came out."""
+    if entry and entry.failed:
+        return "wrong" if any("wrong" in (line.error or "") for line in entry.lines) else "failed"
     return f"{entry.median * factor:.4g}" if entry and entry.median else "–"
 
 

@@ -56,6 +56,26 @@ static void bad_arrays(void) {
     GOOD(phl_index_map_free(&map));
 }
 
+/* What fits on each rank and does not fit together. */
+static void unlike_ranks(void) {
+    if (ranks == 1) return;
+    phl_index_map map = NULL, entries = NULL;
+    const int last = ranks - 1;
+    const int64_t ghost = (2 * rank + 2) % (2 * ranks), counts[2] = {1, rank == last ? -1 : 1};
+    double x[9] = {0};
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, 1, &ghost, &map));
+    const phl_element element = {PHL_FLOAT64, rank == last ? 3 : 2, 0};
+    const phl_cells cells = {x, 3, 0}, none = {0};
+    FAILS(phl_gather(map, element, cells, none), PHL_ERROR_VALUE, "differ between ranks");
+    FAILS(phl_scatter(map, element, cells, none, PHL_SUM), PHL_ERROR_VALUE, "differ between ranks");
+    FAILS(phl_index_map_create_ragged(map, 2, counts, &entries), PHL_ERROR_VALUE, "-1");
+    FAILS(phl_index_map_create_ragged(map, rank == last ? 1 : 2, counts, &entries), PHL_ERROR_VALUE, "counts");
+    const int64_t owned[1] = {4};
+    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, 0, 1, owned, owned, 0, NULL, &entries), PHL_ERROR_VALUE, "ranks");
+    CHECK(entries == NULL);
+    GOOD(phl_index_map_free(&map));
+}
+
 static void bad_grids(void) {
     phl_cartesian domain = NULL;
     const int64_t extents[4] = {4, 4, 4, 4};
@@ -86,6 +106,7 @@ void test_mistakes(void) {
     bad_handles();
     bad_arrays();
     bad_grids();
+    unlike_ranks();
     FAILS(phl_release(&failures), PHL_ERROR_HANDLE, "not from phl_allocate");
     FAILS(phl_allocate(-1, NULL), PHL_ERROR_VALUE, "null pointer");
     CHECK(strlen(phl_version()) > 0);

@@ -10,6 +10,7 @@ contains
 
   subroutine run_maps()
     call sizes_and_ids()
+    call from_a_typed_communicator()
     call from_root(0)
     call from_root(ranks - 1)
     call ragged()
@@ -51,6 +52,22 @@ contains
     end do
     call check(size(map%neighbors()) < ranks .and. all(map%neighbors() /= rank), 'neighbors')
     call check(map%cells_received() <= size(ids) .and. map%cells_sent() >= 0, 'traffic')
+  end subroutine
+
+  !> A communicator may be a type(MPI_Comm) of MPI's own module: a type with nothing but the handle in it (MPI 4.1, 19.1.3).
+  !> Where that module is not there, one of the same build stands for it.
+  subroutine from_a_typed_communicator()
+    type, bind(c) :: mpi_comm
+      integer :: mpi_val
+    end type
+    type(index_map) :: map
+    type(cartesian_domain) :: domain
+    integer :: r, n
+    call map%init(mpi_comm(world), owned_by(rank), ghosts_of(rank))
+    call check(map%global_size() == before(ranks), 'map of a typed communicator')
+    call domain%init(mpi_comm(world), [4, 4])
+    call get_rank(mpi_comm(world), r, n)
+    call check(r == rank .and. n == ranks, 'rank in a typed communicator')
   end subroutine
 
   subroutine from_root(root)

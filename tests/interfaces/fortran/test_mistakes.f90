@@ -13,6 +13,34 @@ contains
     call bad_handles()
     call bad_arrays()
     call bad_grids()
+    call unlike_ranks()
+  end subroutine
+
+  !> What fits on each rank and does not fit together.
+  subroutine unlike_ranks()
+    type(index_map) :: map, entries
+    integer, allocatable :: x(:, :), counts(:)
+    integer :: status, wide
+    character(300) :: message
+    call map%init(world, merge(2, 3, rank == 0), [integer ::])
+    call map%free()
+    if (ranks == 1) return
+    call map%init(world, 2, [mod(2 * rank + 2, 2 * ranks) + 1])
+    wide = merge(3, 2, rank == ranks - 1)
+    allocate (x(wide, 3), source=1)
+    call map%gather(x, stat=status, errmsg=message)
+    call check_failure('cells of another width on one rank', status, phl_error_value, message, 'differ between ranks')
+    call map%scatter_sum(x, stat=status, errmsg=message)
+    call check_failure('the same, backwards', status, phl_error_value, message, 'differ between ranks')
+    allocate (counts(merge(1, 2, rank == 0)), source=1)
+    call entries%init(map, counts, status, message)
+    call check_failure('too few counts on one rank', status, phl_error_value, message, 'counts')
+    counts = merge(-1, 1, rank == 1)
+    counts = [counts, counts(1:2 - size(counts))]
+    call entries%init(map, counts, status, message)
+    call check_failure('a negative count on one rank', status, phl_error_value, message, '-1')
+    call map%distribute(merge(1, 0, rank == 0), x(1, :), x(1, :2), status, message)
+    call check_failure('another root on one rank', status, phl_error_value, message, 'root')
   end subroutine
 
   subroutine bad_ghosts()

@@ -49,6 +49,7 @@ class Measurement:
     labels: dict[str, str] = field(default_factory=dict)
     module: str | None = None  # a Python program that measures; None: phl-bench
     program_options: tuple[str, ...] = ()
+    companions: tuple[Any, ...] = ()  # contenders with programs of their own, run after the first start of each group
 
     @property
     def starts(self) -> list[tuple[int, Group]]:

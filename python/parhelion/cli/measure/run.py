@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -46,6 +47,7 @@ def run(
     usual_repetitions: int = REPETITIONS,
     min_sample_s: float | None = None,
     program_options: tuple[str, ...] = (),
+    companions: tuple[Any, ...] = (),
 ) -> Record:
     """Measure the groups, print, write the document; leaves the process when the status is not 0.
 
@@ -70,6 +72,7 @@ def run(
         labels=parse_labels(labels),
         module=module,
         program_options=program_options,
+        companions=companions,
     )
     record = measure(measurement, output)
     status = finish(record, output)

@@ -15,7 +15,7 @@ from ...records.model import Case, End, Line
 from ..output import Output
 from .combination import Combination, write_unavailable
 from .follow import Follower
-from .launcher import Starter, prepare
+from .launcher import OwnLauncher, Starter, prepare
 from .measurement import Group, Measurement
 from .messages import exit_text, first_words, rank_message
 from .progress import RunProgress
@@ -41,6 +41,9 @@ def measure(measurement: Measurement, output: Output) -> Record:
             progress.starting(launch, group.ranks, group.combination)
             if not _start(how, folder, measurement, launch, group, progress):
                 failed.add(key)
+            elif launch < len(measurement.groups) and isinstance(how, OwnLauncher) and not group.combination:
+                for companion in measurement.companions:
+                    companion.run(folder, measurement, launch, group, progress)
     return read_record(folder.path)
 
 

@@ -1,0 +1,84 @@
+// DOLFINx's scatterer with buffers that are kept, as its vectors use it: pack, neighborhood collective, unpack.
+#include <dolfinx/common/IndexMap.h>
+#include <dolfinx/common/Scatterer.h>
+
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "gather_peer.h"
+
+namespace {
+
+class Peer {
+public:
+    virtual ~Peer() = default;
+    virtual void exchange() = 0;
+};
+
+template <class T>
+class Scatter final : public Peer {
+public:
+    explicit Scatter(const phl_peer_gather& gather)
+        : map_(gather.comm, gather.owned, std::span(gather.ghost_ids, static_cast<std::size_t>(gather.ghosts)),
+               std::span(gather.ghost_owners, static_cast<std::size_t>(gather.ghosts))),
+          scatterer_(map_, gather.components),
+          cells_(static_cast<const T*>(gather.cells), static_cast<std::size_t>(gather.owned) * components(gather)),
+          ghosts_(static_cast<T*>(gather.ghost_values), static_cast<std::size_t>(gather.ghosts) * components(gather)),
+          sent_(static_cast<std::size_t>(scatterer_.local_buffer_size())),
+          received_(static_cast<std::size_t>(scatterer_.remote_buffer_size())) {}
+
+    void exchange() override {
+        MPI_Request request = MPI_REQUEST_NULL;
+        scatterer_.template scatter_fwd_begin<T>(cells_, sent_, received_, pack, request);
+        scatterer_.template scatter_fwd_end<T>(std::span<const T>(received_), ghosts_, unpack, request);
+    }
+
+private:
+    static std::size_t components(const phl_peer_gather& gather) { return static_cast<std::size_t>(gather.components); }
+    static constexpr auto pack = [](const auto& in, const auto& places, auto& out) {
+        for (std::size_t i = 0; i < places.size(); ++i) out[i] = in[static_cast<std::size_t>(places[i])];
+    };
+    static constexpr auto unpack = [](const auto& in, const auto& places, auto& out, auto) {
+        for (std::size_t i = 0; i < places.size(); ++i) out[static_cast<std::size_t>(places[i])] = in[i];
+    };
+
+    dolfinx::common::IndexMap map_;
+    dolfinx::common::Scatterer scatterer_;
+    std::span<const T> cells_;
+    std::span<T> ghosts_;
+    std::vector<T> sent_, received_;
+};
+
+std::unique_ptr<Peer> make_peer(const phl_peer_gather& gather) {
+    const std::string element = gather.element;
+    if (element == "int32") return std::make_unique<Scatter<std::int32_t>>(gather);
+    if (element == "int64") return std::make_unique<Scatter<std::int64_t>>(gather);
+    if (element == "float32") return std::make_unique<Scatter<float>>(gather);
+    if (element == "float64") return std::make_unique<Scatter<double>>(gather);
+    throw std::runtime_error("this plug-in has int32, int64, float32 and float64");
+}
+
+void* make(const phl_peer_gather* gather, const char*, char* error, int size) {
+    try {
+        return make_peer(*gather).release();
+    } catch (const std::exception& failure) {
+        std::snprintf(error, static_cast<std::size_t>(size), "%s", failure.what());
+        return nullptr;
+    }
+}
+
+int exchange(void* peer) {
+    static_cast<Peer*>(peer)->exchange();
+    return 0;
+}
+
+void free_peer(void* peer) { delete static_cast<Peer*>(peer); }
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, exchange,
+                                                                                                  free_peer};

@@ -1,0 +1,117 @@
+// PETSc's star forest: roots are the owned cells, leaves the ghosts, a gather is a broadcast from roots to leaves.
+#include <petscsf.h>
+#include <petscsys.h>
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "gather_peer.h"
+
+namespace {
+
+void require(PetscErrorCode code, const char* what) {
+    if (code) throw std::runtime_error(std::string("PETSc: ") + what + " failed with error " + std::to_string(code));
+}
+
+// Once per process. Errors come back as codes, and signals stay with the program.
+void start() {
+    PetscBool started = PETSC_FALSE;
+    require(PetscInitialized(&started), "PetscInitialized");
+    if (started) return;
+    require(PetscInitializeNoArguments(), "PetscInitialize");
+    require(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr), "PetscPushErrorHandler");
+    require(PetscPopSignalHandler(), "PetscPopSignalHandler");
+}
+
+// The types for which PETSc has packing of its own, where the element is one of them.
+MPI_Datatype base_type(const std::string& element) {
+    const std::string own = "int" + std::to_string(8 * sizeof(PetscInt));
+    if (element == own) return MPIU_INT;
+    if (element == "int32") return MPI_INT;
+    if (element == "int64") return MPI_INT64_T;
+    if (element == "float64" && sizeof(PetscReal) == 8) return MPIU_REAL;
+    if (element == "float64") return MPI_DOUBLE;
+    if (element == "float32") return MPI_FLOAT;
+    throw std::runtime_error("this plug-in has int32, int64, float32 and float64");
+}
+
+class Peer {
+public:
+    Peer(const phl_peer_gather& gather, const std::string& variant) : cells_(gather.cells), ghosts_(gather.ghost_values) {
+        start();
+        unit_ = base_type(gather.element);
+        if (gather.components > 1) {
+            MPI_Type_contiguous(gather.components, unit_, &unit_);
+            MPI_Type_commit(&unit_);
+            own_unit_ = true;
+        }
+        require(PetscSFCreate(gather.comm, &forest_), "PetscSFCreate");
+        choose(variant);
+        std::vector<PetscSFNode> remote(static_cast<std::size_t>(gather.ghosts));
+        for (int i = 0; i < gather.ghosts; ++i) {
+            remote[static_cast<std::size_t>(i)].rank = gather.ghost_owners[i];
+            remote[static_cast<std::size_t>(i)].index = gather.ghost_cells[i];
+        }
+        require(PetscSFSetGraph(forest_, gather.owned, gather.ghosts, nullptr, PETSC_COPY_VALUES, remote.data(), PETSC_COPY_VALUES),
+                "PetscSFSetGraph");
+        require(PetscSFSetUp(forest_), "PetscSFSetUp");
+        exchange();  // what it prepares at the first use belongs to the set-up; types that cannot do it say so here
+    }
+    ~Peer() {
+        PetscSFDestroy(&forest_);
+        if (own_unit_) MPI_Type_free(&unit_);
+    }
+    Peer(const Peer&) = delete;
+    Peer& operator=(const Peer&) = delete;
+
+    void exchange() {
+        require(PetscSFBcastBegin(forest_, unit_, cells_, ghosts_, MPI_REPLACE), "PetscSFBcastBegin");
+        require(PetscSFBcastEnd(forest_, unit_, cells_, ghosts_, MPI_REPLACE), "PetscSFBcastEnd");
+    }
+
+private:
+    void choose(const std::string& variant) {
+        const std::size_t space = variant.find(' ');
+        require(PetscSFSetType(forest_, variant.substr(0, space).c_str()), "PetscSFSetType");
+        if (space == std::string::npos) return;
+        const std::string sync = variant.substr(space + 1);
+        require(PetscSFWindowSetSyncType(forest_, sync == "fence"    ? PETSCSF_WINDOW_SYNC_FENCE
+                                                  : sync == "active" ? PETSCSF_WINDOW_SYNC_ACTIVE
+                                                                     : PETSCSF_WINDOW_SYNC_LOCK),
+                "PetscSFWindowSetSyncType");
+    }
+
+    void* cells_;
+    void* ghosts_;
+    MPI_Datatype unit_;
+    bool own_unit_ = false;
+    PetscSF forest_ = nullptr;
+};
+
+void* make(const phl_peer_gather* gather, const char* variant, char* error, int size) {
+    try {
+        return new Peer(*gather, variant);
+    } catch (const std::exception& failure) {
+        std::snprintf(error, static_cast<std::size_t>(size), "%s", failure.what());
+        return nullptr;
+    }
+}
+
+int exchange(void* peer) {
+    try {
+        static_cast<Peer*>(peer)->exchange();
+        return 0;
+    } catch (const std::exception& failure) {
+        std::fprintf(stderr, "%s\n", failure.what());
+        return 1;
+    }
+}
+
+void free_peer(void* peer) { delete static_cast<Peer*>(peer); }
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, exchange,
+                                                                                                  free_peer};

@@ -1,0 +1,111 @@
+"""Coarray contenders of a gather: run after the other contenders of a start, into the same record.
+
+One that crashes or hangs is stopped, reported and left out from then on; the others go on in a new start of the program.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...records import CaseResult, RunFolder, read_record
+from ...records.model import Case
+from ...records.results import results
+from .coarray_job import job_text, words_of
+from .coarrays import WAYS, CoarrayBuild, Way
+from .follow import Follower
+from .measurement import Group, Measurement
+from .messages import exit_text, first_words, rank_message
+from .progress import RunProgress
+from .ranks import Ranks
+
+BUDGET_S = 1.0
+LIMIT_S = 30.0
+MOST_STOPPED = 2  # ways of one build; then its others are not tried any more
+LOOK_EVERY_S = 0.1
+END_S = 2.0  # to leave in order
+
+
+@dataclass
+class CoarrayContenders:
+    """What `bench gather` starts beside its own measuring program, once per rank count."""
+
+    builds: list[CoarrayBuild]
+    stopped: dict[str, str] = field(default_factory=dict)  # contender → why
+
+    def run(self, folder: RunFolder, what: Measurement, launch: int, group: Group, progress: RunProgress) -> None:
+        """Append a case line for every case that the group's ranks have finished, every build and every way."""
+        cases = [case for case in results(read_record(folder.path).cases) if case.params["ranks"] == group.ranks]
+        for build in self.builds:
+            for case in cases:
+                progress.starting(launch, group.ranks)
+                self._case(folder, what, launch, case, build, progress)
+
+    def _case(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: CoarrayBuild, progress: RunProgress) -> None:
+        ways = []
+        for way in WAYS:
+            reason = self._reason(case, build, way)
+            if reason:
+                folder.append(_line(launch, case, build, way, skipped=reason))
+            else:
+                ways.append(way)
+        while ways:
+            done, why = self._start(folder, what, launch, case, build, ways, progress)
+            ways = ways[done:]
+            if ways:
+                self.stopped[build.contender(ways[0])] = f"{why} on {case.name.removeprefix('gather ')}"
+                folder.append(_line(launch, case, build, ways[0], error=why))
+                ways = [way for way in ways[1:] if self._keep(folder, launch, case, build, way)]
+
+    def _keep(self, folder: RunFolder, launch: int, case: CaseResult, build: CoarrayBuild, way: Way) -> bool:
+        reason = self._reason(case, build, way)
+        if reason:
+            folder.append(_line(launch, case, build, way, skipped=reason))
+        return reason is None
+
+    def _reason(self, case: CaseResult, build: CoarrayBuild, way: Way) -> str | None:
+        if words_of(case.params) is None:
+            return "the coarray program has cells of whole 32-bit words"
+        if why := self.stopped.get(build.contender(way)):
+            return f"left out after: {why}"
+        ended = [why for name, why in self.stopped.items() if name in set(map(build.contender, WAYS))]
+        if len(ended) >= MOST_STOPPED:
+            return f"{len(ended)} other ways of {build.label} had to be stopped ({ended[-1]})"
+        return None
+
+    def _start(
+        self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: CoarrayBuild, ways: list[Way], progress: RunProgress
+    ) -> tuple[int, str]:
+        """How many of the ways were finished in one start of the program, and how that ended."""
+        name = f"{launch}-{build.label}"
+        job, log = folder.path / f"job-{name}.nml", folder.path / f"launch-{name}.log"
+        text = job_text(folder.record.resolve(), launch, case, build, ways, what.repetitions, what.min_sample_s, BUDGET_S)
+        job.write_text(text)
+        command = build.launch(int(case.params["ranks"]), job.resolve(), what.bind)
+        follower = Follower(folder.record)
+        done, late = 0, False
+        limit = min(what.timeout, LIMIT_S)
+        with Ranks(command.argv, command.env, log) as ranks:
+            heard = time.monotonic()
+            while not late and done < len(ways) and ranks.running(LOOK_EVERY_S):
+                for line in _cases(follower, progress):
+                    done, heard = done + 1, time.monotonic()
+                late = time.monotonic() - heard > limit
+            ranks.running(END_S)
+        done += len(list(_cases(follower, progress)))
+        folder.drop_unfinished_line()
+        if late:
+            return done, f"no result within {limit:g} s"
+        return done, f"{exit_text(ranks.process.returncode)}: {first_words(rank_message(log), 80)}"
+
+
+def _cases(follower: Follower, progress: RunProgress) -> Iterator[Case]:
+    for line in follower.new_lines():
+        progress.line(line)
+        if isinstance(line, Case):
+            yield line
+
+
+def _line(launch: int, case: CaseResult, build: CoarrayBuild, way: Way, skipped: str | None = None, error: str | None = None) -> Case:
+    return Case(launch, case.name, build.contender(way), case.params, "peer", verified=False, error=error, skipped=skipped)

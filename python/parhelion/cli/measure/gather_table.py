@@ -1,0 +1,57 @@
+"""The published form of `bench gather`: a row per data set, a column per toolchain × variant × MPI, seconds per gather."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+from ...records import Record
+from ...records.params import in_order, text
+from ...records.results import CaseResult, contenders, results
+from ...report.published_form import scaled
+from .short_table import UNLIMITED
+
+CAPTION = "seconds per gather, median of verified contenders; wrong: values were; failed: crashed or took too long; –: did not run"
+
+
+def print_gather(console: Console, record: Record) -> None:
+    """As many tables as the width needs; contenders that ran in none of the cases are left out."""
+    cases = in_order(results(record.cases))
+    names = [name for name in contenders(cases) if any(case.entries[name].ran for case in cases if name in case.entries)]
+    mpi = next((str(launch.flavor) for launch in record.launches if launch.flavor), "–")
+    while names:
+        part = next(names[:size] for size in range(len(names), 0, -1) if size == 1 or _fits(console, _table(cases, names[:size], mpi)))
+        names = names[len(part) :]
+        table = _table(cases, part, mpi)
+        table.caption = None if names else CAPTION
+        console.print(table)
+
+
+def _fits(console: Console, table: Table) -> bool:
+    return Measurement.get(console, console.options.update(max_width=UNLIMITED), table).maximum <= console.width
+
+
+def _table(cases: list[CaseResult], names: list[str], mpi: str) -> Table:
+    table = Table(title="published form", title_justify="left", caption_justify="left")
+    table.add_column("toolchain\nvariant\nMPI", no_wrap=True)
+    for name in names:
+        table.add_column(_head(name, mpi), justify="right", no_wrap=True)
+    for case in cases:
+        table.add_row(_set_name(case), *(_seconds(case, name) for name in names))
+    return table
+
+
+def _head(name: str, mpi: str) -> str:
+    return name.replace("/", "\n") if "/" in name else f"C++\n{name}\n{mpi}"
+
+
+def _set_name(case: CaseResult) -> str:
+    element, components = case.params.get("element"), case.params.get("components")
+    kind = "" if (element, components) == ("int32", 1) else f" {element}×{components}"
+    return text(case.params.get("dataset")) + kind
+
+
+def _seconds(case: CaseResult, name: str) -> str:
+    shown = scaled(case.entries.get(name), 1)
+    return f"[bold green]{shown}[/]" if case.fastest and case.fastest.contender == name else shown

@@ -1,0 +1,143 @@
+"""Contenders of `bench gather` that come from elsewhere: coarrays, other libraries' plug-ins."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import synthetic
+from click.testing import CliRunner
+from rich.console import Console
+from test_cli import write_dataset
+
+from parhelion.cli.main import root
+from parhelion.cli.measure.coarray_run import CoarrayContenders
+from parhelion.cli.measure.coarrays import WAYS, CoarrayBuild, coarray_builds
+from parhelion.cli.measure.gather_table import print_gather
+from parhelion.cli.measure.measurement import Group, Measurement
+from parhelion.cli.measure.progress import RunProgress
+from parhelion.records import RunFolder, read_record
+from parhelion.records.model import Case
+from parhelion.records.results import results
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def tool(name):
+    linked = ROOT / ".venv" / "tools" / name
+    return str(linked) if linked.exists() else shutil.which(name) or pytest.skip(f"skipped: no {name}")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The coarray programs, built from source."""
+    place = tmp_path_factory.mktemp("coarrays")
+    options = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", f"-DPARHELION_COARRAY_DIR={place / 'flavors' / 'coarray'}"]
+    configured = subprocess.run([tool("cmake"), "-S", ROOT / "bench/peers/coarray", "-B", place / "build", *options],
+                                capture_output=True, text=True, timeout=120)  # fmt: skip
+    if configured.returncode:
+        pytest.skip(f"skipped: no coarrays here: {configured.stderr.strip().splitlines()[0]}")
+    subprocess.run([tool("cmake"), "--build", place / "build", "-j2"], check=True, capture_output=True, timeout=200)
+    return place / "flavors"
+
+
+def run(folder, dataset, ranks, builds, element="int32", components=1):
+    """The coarray contenders of one case, as `bench gather` runs them."""
+    params = {"ranks": ranks, "dataset": str(dataset), "element": element, "components": components}
+    run_folder = RunFolder.create("gather", [], {}, folder)
+    run_folder.append(Case(0, f"gather {dataset.name} {element}x{components}", "auto", params, verified=True, samples=[1e-6]))
+    what = Measurement("gather", [Group(ranks, [params])], repetitions=2, timeout=30)
+    CoarrayContenders(builds).run(run_folder, what, 0, what.groups[0], RunProgress(Console(quiet=True), "gather", 1))
+    return results(read_record(folder).cases)[0].entries
+
+
+@pytest.mark.parametrize(("ranks", "element", "components"), [(2, "int32", 1), (3, "float64", 3)])
+def test_the_gather_on_coarrays_brings_every_ghost_in_every_way(built, tmp_path, monkeypatch, ranks, element, components):
+    monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: built)
+    builds = [build for build in coarray_builds() if build.mpi == "openmpi"] or pytest.skip("skipped: no OpenCoarrays over Open MPI")
+    entries = run(tmp_path / "run", write_dataset(tmp_path / f"mesh-{ranks}", ranks), ranks, builds, element, components)
+    for way in WAYS:
+        entry = entries[builds[0].contender(way)]
+        assert entry.verified and entry.median, (way.name, entry.error, entry.skipped)
+        assert len(entry.lines[0].samples_by_rank) == ranks
+        assert entry.lines[0].bytes == 4 * components * (2 if element == "float64" else 1)
+
+
+# The record is what stands between quotes in the first line of the job; contenders follow one by one.
+PROGRAM = """#!{python}
+import json, re, sys, time
+text = open(sys.argv[1]).read()
+record, launch = re.search(r"record='(.*?)', launch=(\\d+)", text).groups()
+name, params = re.search(r"name='(.*?)', params='(.*?)', words", text).groups()
+for contender in re.findall(r"contender='(.*?)'", text):
+    {act}
+    line = dict(type="case", launch=int(launch), name=name, params=json.loads(params), contender=contender, role="peer",
+                verified=not contender.startswith("fake/put"), samples=[1e-3])
+    if not line["verified"]:
+        line |= dict(error="12 elements were wrong after a gather", samples=[])
+    open(record, "a").write(json.dumps(line) + "\\n")
+"""
+
+
+def fake_build(folder, act="pass"):
+    folder.mkdir()
+    program = folder / "phl-coarray-gather"
+    program.write_text(PROGRAM.format(python=sys.executable, act=act))
+    program.chmod(0o755)
+    return CoarrayBuild("fake", "shared", folder, None, "FAKE_IMAGES")
+
+
+def test_a_way_that_crashes_is_told_and_the_others_go_on(tmp_path):
+    build = fake_build(tmp_path / "fake", 'if "elements-images" in contender: sys.exit("out of luck")')
+    entries = run(tmp_path / "run", write_dataset(tmp_path / "mesh-2", 2), 2, [build])
+    assert len(entries) == 1 + len(WAYS)
+    assert "out of luck" in entries["fake/elements-images/shared"].error and entries["fake/elements-images/shared"].failed
+    assert entries["fake/section-images/shared"].median == 1e-3
+
+
+def test_a_program_that_crashes_always_is_left_alone_after_two_tries(tmp_path):
+    entries = run(tmp_path / "run", write_dataset(tmp_path / "mesh-2", 2), 2, [fake_build(tmp_path / "fake", "sys.exit(9)")])
+    assert [entry.failed for entry in entries.values()].count(True) == 2
+    assert [bool(entry.skipped) for entry in entries.values()].count(True) == len(WAYS) - 2
+
+
+def test_wrong_values_stand_in_the_published_table_as_wrong(tmp_path):
+    run(tmp_path / "run", write_dataset(tmp_path / "mesh-2", 2), 2, [fake_build(tmp_path / "fake")])
+    console = Console(record=True, width=300, quiet=False, file=open("/dev/null", "w"))
+    print_gather(console, read_record(tmp_path / "run"))
+    text = console.export_text()
+    assert text.count("wrong ") >= 3 and "put-images" in text and "fake" in text and "0.001" in text
+
+
+@pytest.fixture
+def flavor(tmp_path, monkeypatch):
+    synthetic.write_flavor(tmp_path / "flavors" / "synthetic")
+    monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: tmp_path / "flavors")
+    monkeypatch.chdir(tmp_path)
+
+
+def bench(*words):
+    return CliRunner().invoke(root, ["bench", "gather", *map(str, words), "--quick"], prog_name="parhelion")
+
+
+def test_peers_that_are_not_built_are_named(flavor, tmp_path):
+    result = bench(write_dataset(tmp_path / "mesh-2", 2), "--out", "run")
+    assert result.exit_code == 0, result.output
+    assert "not built for flavor synthetic" in result.output and "petsc, dolfinx, coarray" in result.output
+
+
+def test_a_peer_that_does_not_exist_is_refused(flavor, tmp_path):
+    result = bench(write_dataset(tmp_path / "mesh-2", 2), "--peers", "petsc,trilinos")
+    assert result.exit_code == 2 and "dolfinx" in result.output
+
+
+def test_wrong_values_of_a_peer_are_no_fault_of_the_run(flavor, tmp_path):
+    build = fake_build(tmp_path / "flavors" / "coarray-fake")
+    (tmp_path / "flavors" / "coarray").mkdir()
+    build.directory.rename(tmp_path / "flavors" / "coarray" / "fake-shared")
+    description = '{"name": "shared", "toolchain": "fake", "images_variable": "FAKE_IMAGES"}'
+    (tmp_path / "flavors" / "coarray" / "fake-shared" / "flavor.json").write_text(description)
+    result = bench(write_dataset(tmp_path / "mesh-2", 2), "--out", "run", "--peers", "coarray")
+    assert result.exit_code == 0, result.output
+    assert "12 elements were wrong" in result.output
