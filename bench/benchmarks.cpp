@@ -61,7 +61,8 @@ Plan plan_of(const std::string& benchmark) {
 json listed(const std::vector<Entry>& entries) {
     json list = json::array();
     for (const Entry& entry : entries)
-        list.push_back({{"name", entry.name}, {"role", entry.role}, {"only_by_name", entry.only_by_name}});
+        list.push_back({{"name", entry.name}, {"role", entry.role}, {"only_by_name", entry.only_by_name},
+                        {"unavailable", entry.unavailable}});
     return list;
 }
 

@@ -53,6 +53,8 @@ struct Entry {
     std::function<std::unique_ptr<Contender>(SetupTimes&)> make;
     /// Left out when the job asks for all contenders.
     bool only_by_name = false;
+    /// Why this build cannot run it on this machine; empty when it can, or when only a run will tell.
+    std::string unavailable = {};
 };
 
 /// A case of a benchmark, ready to make its contenders.

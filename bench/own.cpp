@@ -1,5 +1,7 @@
 #include "own.hpp"
 
+#include <sstream>
+
 #include "clock.hpp"
 #include "errors.hpp"
 
@@ -22,28 +24,40 @@ private:
     std::shared_ptr<Values> values_;
 };
 
-std::string reason_against(const OwnWay& way, const Communicator& comm) {
-    std::string reason;
-    for (const TransportInfo& info : transports()) {
-        const bool first_part = way.transport == info.name || way.transport.rfind(info.name + "+", 0) == 0;
-        if (first_part) reason += info.unavailable();
-        if (way.transport != info.name) continue;
-        if (info.scope == Scope::same_node && comm.node().size() < comm.size())
-            reason += "it reaches only neighbors on the own node";
-        if (info.scope == Scope::own_rank && comm.size() > 1) reason += "it serves a rank's own periodic images only";
-    }
-    return reason;
+std::string why_alone(const TransportInfo& info, const Communicator& comm) {
+    if (info.scope == Scope::same_node && comm.node().size() < comm.size()) return "it reaches only neighbors on the own node";
+    if (info.scope == Scope::own_rank && comm.size() > 1) return "it serves a rank's own periodic images only";
+    return {};
 }
+
+// Of the first part of NEAR|THIN+FAR that cannot be used.
+std::string reason_against(const OwnWay& way, const Communicator& comm) {
+    std::istringstream parts(way.transport);
+    for (std::string part; std::getline(parts, part, '+');)
+        for (const TransportInfo& info : transports()) {
+            if (part != info.name) continue;
+            if (const std::string why_not = info.unavailable(); !why_not.empty()) return why_not;
+            if (part == way.transport) return why_alone(info, comm);
+        }
+    return {};
+}
+
+// Nearly nobody has its kernel module: not among "all".
+bool rarely_there(const TransportInfo& info) { return info.name == "xpmem"; }
 
 }  // namespace
 
 std::vector<OwnWay> own_ways() {
     std::vector<OwnWay> ways{{"auto", true}};
-    for (const TransportInfo& info : transports()) ways.push_back({info.name, info.scope == Scope::same_node});
-    for (const TransportInfo& near : transports())
+    for (const TransportInfo& info : transports())
+        ways.push_back({info.name, info.scope == Scope::same_node, rarely_there(info), info.unavailable()});
+    ways.push_back({"mpi", false, true});
+    for (const TransportInfo& near : transports()) {
+        if (near.scope != Scope::same_node) continue;
+        ways.push_back({near.name + "+mpi", true, true});
         for (const TransportInfo& far : transports())
-            if (near.scope == Scope::same_node && far.scope == Scope::anywhere)
-                ways.push_back({near.name + "+" + far.name, true, true});
+            if (far.scope == Scope::anywhere) ways.push_back({near.name + "+" + far.name, true, true});
+    }
     return ways;
 }
 

@@ -17,6 +17,8 @@ struct OwnWay {
     /// hand-written baselines.
     bool node_shared = false;
     bool only_by_name = false;
+    /// Why this build cannot use it here; empty when it can.
+    std::string unavailable = {};
 };
 
 /// Everything that this build of the library has: new transports appear here by themselves. Needs no MPI.

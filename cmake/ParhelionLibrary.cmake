@@ -1,7 +1,7 @@
 # The library: every source under src/, so that a new stage file needs no edit here.
 file(GLOB_RECURSE parhelion_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/c/*.cpp)
-if(NOT PARHELION_WITH_UCX)
-  list(FILTER parhelion_sources EXCLUDE REGEX "/transport/ucx[^/]*\\.cpp$")
+if(NOT PARHELION_UCX)
+  list(FILTER parhelion_sources EXCLUDE REGEX "/transport/ucx/")
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/version.hpp.in ${PROJECT_BINARY_DIR}/include/parhelion/version.hpp @ONLY)
 
@@ -15,9 +15,8 @@ target_include_directories(parhelion PUBLIC
   $<INSTALL_INTERFACE:include>
   PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(parhelion PUBLIC MPI::MPI_CXX PRIVATE $<BUILD_INTERFACE:parhelion_compile_options> ${CMAKE_DL_LIBS})
-if(PARHELION_WITH_UCX)
-  find_path(PARHELION_UCX_INCLUDE ucp/api/ucp.h REQUIRED)
-  target_include_directories(parhelion PRIVATE ${PARHELION_UCX_INCLUDE})
-  target_compile_definitions(parhelion PRIVATE PARHELION_WITH_UCX)
+if(PARHELION_UCX)
+  target_include_directories(parhelion SYSTEM PRIVATE ${PARHELION_UCX_INCLUDE})
+  target_compile_definitions(parhelion PRIVATE PARHELION_WITH_UCX PARHELION_UCX_LIBRARY="${PARHELION_UCX_LIBRARY}")
 endif()
 parhelion_place_in_flavor(parhelion)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# C++ and Python tests under the embedded MPI; with the argument "all" the C++ tests under Open MPI and under sanitizers too.
+# C++ and Python tests under the embedded MPI; with the argument "all" the C++ tests under Open MPI and under sanitizers first.
 # A suite that fails does not keep the next one from running; the exit status tells of any failure.
 set -uo pipefail
 cd "$(dirname "$0")/.."

@@ -52,7 +52,7 @@ std::vector<Entry> gather_contenders(const GatherSetup& setup) {
     std::vector<Entry> entries;
     for (const OwnWay& way : own_ways())
         entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_gather(way, setup, times); },
-                           way.only_by_name});
+                           way.only_by_name, way.unavailable});
     for (const Named& named : others)
         entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }});
     for (const Peer& peer : peers)

@@ -54,7 +54,7 @@ std::vector<Entry> halo_contenders(const HaloSetup& setup) {
     std::vector<Entry> entries;
     for (const OwnWay& way : own_ways())
         entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_halo(way, setup, times); },
-                           way.only_by_name});
+                           way.only_by_name, way.unavailable});
     for (const Named& named : others())
         entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }});
     for (const char* variant : {"direct", "staged"}) {

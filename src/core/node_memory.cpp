@@ -59,14 +59,12 @@ private:
         fchmod(descriptor_, S_IRUSR | S_IWUSR);
         if (ftruncate(descriptor_, size_) != 0) fail("ftruncate", size_, remedy);
         fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-        void* memory = mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+        if (!take_pages()) fail("fallocate", size_, remedy);
+        // With the pages there, mapping all of them at once costs a fraction of a fault for each.
+        void* memory = mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor_, 0);
         if (memory == MAP_FAILED) fail("mmap", size_, remedy);
         start_ = static_cast<std::byte*>(memory);
         madvise(memory, static_cast<std::size_t>(size_), MADV_HUGEPAGE);  // refused where the kernel has none: no harm
-        if (!take_pages()) {
-            munmap(memory, static_cast<std::size_t>(size_));
-            fail("fallocate", size_, remedy);
-        }
     }
 
     // Taking the pages now turns "not enough memory" into an error here instead of a signal somewhere later. In pieces,

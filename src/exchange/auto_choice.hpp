@@ -11,7 +11,8 @@ namespace parhelion {
 
 struct Measured {
     std::string name;
-    double seconds;  ///< per exchange, of the slowest rank
+    double seconds;       ///< per exchange, of the slowest rank
+    std::string refusal;  ///< empty, or why it was not measured
 };
 
 struct AutoChoice {
@@ -21,9 +22,10 @@ struct AutoChoice {
     bool remembered = false;          ///< an equal plan was measured before
 };
 
-/// Collective. Sets up each way that can serve the plan, lets them take turns (at most 12 exchanges each), and keeps the
-/// one whose slowest rank is fastest. The ghosts' values are saved before and restored after. Equal plans on the same
-/// communicator are measured once.
+/// Collective. Sets up each way that can serve the plan, likely winners first, times a few forward exchanges of each, and keeps
+/// the one whose slowest rank is fastest. A way that is far behind in its second exchange gets no third; all trials together
+/// take no longer than some 40 exchanges of the fastest. The ghosts' values are saved before and restored after. Equal plans on
+/// the same communicator are measured once.
 AutoChoice choose_automatically(const Plan& plan);
 
 }  // namespace parhelion

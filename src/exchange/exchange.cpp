@@ -1,11 +1,14 @@
 #include "parhelion/exchange/exchange.hpp"
 
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 
 #include "exchange/auto_choice.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
+#include "plan/copy_team.hpp"
 
 namespace parhelion {
 namespace {
@@ -14,6 +17,16 @@ double time_limit(double from_options) {
     if (from_options > 0) return from_options;
     const char* text = std::getenv("PARHELION_TIMEOUT");
     return text == nullptr ? 0 : std::atof(text);
+}
+
+int thread_count(int from_options) {
+    if (from_options != 0) return from_options;
+    const char* text = std::getenv("PARHELION_THREADS");
+    if (text == nullptr || *text == '\0') return 1;
+    int count = 0;
+    const auto [end, wrong] = std::from_chars(text, text + std::strlen(text), count);
+    if (wrong != std::errc() || *end != '\0') throw Error(std::string("PARHELION_THREADS is '") + text + "': use a number of threads");
+    return count;
 }
 
 std::uint64_t fingerprint(const std::string& text) { return Hash{}.add_range(text).value(); }
@@ -31,6 +44,7 @@ struct Exchange::Impl {
     Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
         : plan(make_plan(std::move(pattern), std::move(fields), fingerprint(requested))), by_name(requested != "auto"),
           timeout_s(time_limit(options.timeout_s)) {
+        validate_together(plan.communicator(), [&] { plan.team = copy_team(thread_count(options.threads)); });
         if (!by_name) {
             chosen = choose_automatically(plan);
             return;
@@ -59,8 +73,11 @@ struct Exchange::Impl {
         if (chosen.measured.empty()) return "the only way that can serve it";
         std::ostringstream text;
         text << "the fastest when the exchange was made (µs per exchange:";
-        for (const Measured& each : chosen.measured) text << " " << each.name << " " << each.seconds * 1e6;
+        for (const Measured& each : chosen.measured)
+            if (each.refusal.empty()) text << " " << each.name << " " << each.seconds * 1e6;
         text << ")";
+        for (const Measured& each : chosen.measured)
+            if (!each.refusal.empty()) text << ", " << each.name << " left out: " << each.refusal;
         return text.str();
     }
 };
@@ -111,7 +128,9 @@ std::string Exchange::transport() const { return impl_->chosen.choice.name(); }
 std::string Exchange::explain() const {
     std::ostringstream out;
     out << "transport " << transport() << ", " << impl_->reason() << "; " << impl_->plan.messages_sent() << " messages, "
-        << impl_->plan.bytes_sent() << " bytes sent per exchange, copies by " << copy_kernels_name() << "\n";
+        << impl_->plan.bytes_sent() << " bytes sent per exchange, copies by " << copy_kernels_name();
+    if (impl_->plan.team) out << ", large ones by " << impl_->plan.team->size() << " threads";
+    out << "\n";
     for (const StagePlan& stage : impl_->plan.stages) {
         for (const LinkPlan& link : stage.links)
             out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "parhelion/core/error.hpp"
+#include "plan/shared_run.hpp"
 
 namespace parhelion {
 
@@ -18,7 +19,8 @@ void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node
 
 }  // namespace
 
-StageExchange::StageExchange(const Plan& plan, const StagePlan& stage, const Choice& choice) : plan_(plan), stage_(stage) {
+StageExchange::StageExchange(const Plan& plan, const StagePlan& stage, const Choice& choice, const Trial& trial)
+    : plan_(plan), stage_(stage) {
     const Communicator& comm = plan.communicator();
     if (choice.splits()) comm.node();
     const auto on_node = [&](const LinkPlan& link) { return choice.splits() && comm.node_rank(link.rank) >= 0; };
@@ -29,7 +31,7 @@ StageExchange::StageExchange(const Plan& plan, const StagePlan& stage, const Cho
         std::vector<const LinkPlan*> links;
         for (const LinkPlan& link : stage.links)
             if (&choice.for_link(link, on_node(link)) == info) links.push_back(&link);
-        use(plan, *info, std::move(links));
+        use(*info, std::move(links), trial);
     }
     if (stage.self) in_order_.push_back({comm.rank(), -1, 0});
     for (int u = 0; u < static_cast<int>(used_.size()); ++u)
@@ -38,24 +40,31 @@ StageExchange::StageExchange(const Plan& plan, const StagePlan& stage, const Cho
     std::sort(in_order_.begin(), in_order_.end(), [](const Place& a, const Place& b) { return a.rank < b.rank; });
 }
 
-void StageExchange::use(const Plan& plan, const TransportInfo& info, std::vector<const LinkPlan*> links) {
-    auto transport = info.make({plan, links, plan.communicator().next_tag()});
+void StageExchange::use(const TransportInfo& info, std::vector<const LinkPlan*> links, const Trial& trial) {
+    const std::shared_ptr<Transport> made = info.make({plan_, links, plan_.communicator().next_tag(), trial.lanes, trial.rival_s});
     if (!links.empty()) {
-        if (transport->node() != nullptr) node_ = transport->node();
-        else uses_mpi_ = true;
+        if (made->node() != nullptr) node_ = made->node();
+        must_poll_ = must_poll_ || made->must_poll();
+        calls_mpi_ = calls_mpi_ || made->calls_mpi();
     }
-    used_.push_back({&info, std::move(transport), std::move(links)});
+    used_.push_back({&info, made, has_reverse(trial.lanes) ? made : nullptr, std::move(links)});
+}
+
+void StageExchange::complete() {
+    for (Used& used : used_)
+        if (!used.reverse)
+            used.reverse = used.info->make({plan_, used.links, plan_.communicator().next_tag(), Lanes::reverse});
 }
 
 void StageExchange::begin(Direction direction) {
     missing_ = 0;
     combined_ = direction == Direction::forward && stage_.wrap.empty();
     for (Used& used : used_) {
-        missing_ += used.transport->expected(direction);
-        used.transport->begin(direction);
+        missing_ += used.at(direction).expected(direction);
+        used.at(direction).begin(direction);
     }
     if (direction == Direction::forward && stage_.self) {
-        run(stage_.self->forward, plan_.bases.data(), plan_.bases.data());
+        run_shared(plan_, stage_.self->forward, plan_.bases.data(), plan_.bases.data());
         run(stage_.self->repeat, plan_.bases.data(), plan_.bases.data());
     }
 }
@@ -63,9 +72,9 @@ void StageExchange::begin(Direction direction) {
 bool StageExchange::deliver_arrived(Direction direction, Reduction reduction) {
     bool any = false;
     for (Used& used : used_)
-        for (int slot; (slot = used.transport->ready(direction)) >= 0; any = true) {
+        for (int slot; (slot = used.at(direction).ready(direction)) >= 0; any = true) {
             --missing_;
-            if (direction == Direction::forward) used.transport->deliver(slot, direction, reduction);
+            if (direction == Direction::forward) used.at(direction).deliver(slot, direction, reduction);
         }
     return any;
 }
@@ -76,20 +85,20 @@ void StageExchange::deliver_in_order(Reduction reduction) {
             reduce(stage_.self->reverse, plan_.bases.data(), plan_.bases.data(), reduction);
             continue;
         }
-        used_[static_cast<std::size_t>(place.used)].transport->deliver(place.slot, Direction::reverse, reduction);
+        used_[static_cast<std::size_t>(place.used)].reverse->deliver(place.slot, Direction::reverse, reduction);
     }
 }
 
 bool StageExchange::finished(Direction direction) {
     bool all = true;
-    for (Used& used : used_) all = used.transport->finished(direction) && all;
+    for (Used& used : used_) all = used.at(direction).finished(direction) && all;
     return all;
 }
 
 Poll StageExchange::poll(Direction direction, Reduction reduction) {
     bool moved = missing_ > 0 && deliver_arrived(direction, reduction);
     if (missing_ == 0 && !combined_) {
-        if (direction == Direction::forward) run(stage_.wrap, plan_.bases.data(), plan_.bases.data());
+        if (direction == Direction::forward) run_shared(plan_, stage_.wrap, plan_.bases.data(), plan_.bases.data(), true);
         else deliver_in_order(reduction);
         combined_ = moved = true;
     }
@@ -103,7 +112,7 @@ std::string StageExchange::missing_text(Direction direction) const {
     std::string waits;
     for (const Used& used : used_)
         for (int slot = 0; slot < static_cast<int>(used.links.size()); ++slot) {
-            const std::string state = used.transport->state(slot, direction);
+            const std::string state = used.at(direction).state(slot, direction);
             if (!state.empty()) waits += ", " + used.info->name + " " + state;
         }
     return text + (waits.empty() ? ", waiting for its neighbors to take its values" : waits);

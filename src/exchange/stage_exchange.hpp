@@ -10,13 +10,21 @@
 
 namespace parhelion {
 
+/// Exchanges that are made to be timed need no reverse direction, which has to be made if they are kept.
+struct Trial {
+    Lanes lanes = Lanes::both;
+    double rival_s = 0;
+};
+
 /// What one look at the neighbors led to.
 enum class Poll { nothing, moved, complete };
 
 class StageExchange {
 public:
     /// Collective: makes the transports of `choice`, each with its neighbors.
-    StageExchange(const Plan& plan, const StagePlan& stage, const Choice& choice);
+    StageExchange(const Plan& plan, const StagePlan& stage, const Choice& choice, const Trial& trial);
+    /// Collective: makes what a trial left out.
+    void complete();
 
     void begin(Direction direction);
     /// Does what can be done without waiting. A reverse exchange combines in ascending order of rank, whoever comes first.
@@ -26,20 +34,23 @@ public:
 
     /// Where to sleep, null when no neighbor is on this node.
     NodeContext* node() const { return node_; }
-    bool uses_mpi() const { return uses_mpi_; }
+    /// Whether something gets on only while it is polled.
+    bool must_poll() const { return must_poll_; }
+    bool calls_mpi() const { return calls_mpi_; }
 
 private:
     struct Used {
         const TransportInfo* info;
-        std::unique_ptr<Transport> transport;
+        std::shared_ptr<Transport> forward, reverse;  // often one for both
         std::vector<const LinkPlan*> links;
+        Transport& at(Direction direction) const { return direction == Direction::forward ? *forward : *reverse; }
     };
     struct Place {
         int rank;
         int used;  // −1: this rank itself
         int slot;
     };
-    void use(const Plan& plan, const TransportInfo& info, std::vector<const LinkPlan*> links);
+    void use(const TransportInfo& info, std::vector<const LinkPlan*> links, const Trial& trial);
     bool deliver_arrived(Direction direction, Reduction reduction);
     void deliver_in_order(Reduction reduction);
     bool finished(Direction direction);
@@ -51,7 +62,7 @@ private:
     int missing_ = 0;
     bool combined_ = false;                        // what comes after all arrivals is done: images, or owners' sums
     NodeContext* node_ = nullptr;
-    bool uses_mpi_ = false;
+    bool must_poll_ = false, calls_mpi_ = false;
 };
 
 }  // namespace parhelion

@@ -20,13 +20,17 @@ private:
     std::atomic<bool>& busy_;
 };
 
-Stages::Stages(const Plan& plan, const Choice& choice) {
+Stages::Stages(const Plan& plan, const Choice& choice, const Trial& trial) {
     stages_.reserve(plan.stages.size());
     for (const StagePlan& stage : plan.stages) {
-        stages_.emplace_back(plan, stage, choice);
-        uses_mpi_ = uses_mpi_ || stages_.back().uses_mpi();
+        stages_.emplace_back(plan, stage, choice, trial);
+        calls_mpi_ = calls_mpi_ || stages_.back().calls_mpi();
     }
     join_background(this);
+}
+
+void Stages::complete() {
+    for (StageExchange& stage : stages_) stage.complete();
 }
 
 Stages::~Stages() { leave_background(this); }
@@ -59,7 +63,7 @@ void Stages::end(double timeout_s) {
 void Stages::finish(double timeout_s) {
     while (stage_ < stages_.size()) {
         StageExchange& stage = at(stage_);
-        Waiter waiter(stage.node(), stage.uses_mpi(), timeout_s);
+        Waiter waiter(stage.node(), stage.must_poll(), timeout_s);
         for (Poll last; (last = poll()) != Poll::complete;) {
             if (last == Poll::moved) waiter.reset();
             else waiter.pause([&] { return stage.missing_text(direction_); });
@@ -75,7 +79,7 @@ Poll Stages::poll() {
 
 // MPI may allow only one thread to call it at a time: then only the one that began the exchange is known to be that thread.
 bool Stages::may_work_here() const {
-    return !uses_mpi_ || begun_by_ == std::this_thread::get_id() || mpi_serves_all_threads();
+    return !calls_mpi_ || begun_by_ == std::this_thread::get_id() || mpi_serves_all_threads();
 }
 
 bool Stages::advance() {

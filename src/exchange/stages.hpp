@@ -16,7 +16,9 @@ namespace parhelion {
 class Stages final : BackgroundWork {
 public:
     /// Collective.
-    Stages(const Plan& plan, const Choice& choice);
+    Stages(const Plan& plan, const Choice& choice, const Trial& trial = {});
+    /// Collective: makes what a trial left out.
+    void complete();
     ~Stages() override;
     Stages(const Stages&) = delete;
     Stages& operator=(const Stages&) = delete;
@@ -36,7 +38,7 @@ private:
     }
 
     std::vector<StageExchange> stages_;
-    bool uses_mpi_ = false;
+    bool calls_mpi_ = false;
     std::atomic<bool> busy_{false};  // some thread is at it; guards what follows
     std::atomic<bool> under_way_{false};
     Direction direction_ = Direction::forward;

@@ -16,6 +16,9 @@ struct Kernels {
 
 const Kernels& kernels();
 
+/// One op, by the kernels chosen.
+void run_strided(const StridedOp& op, Bases src, Bases dst);
+
 extern const Kernels kernels_baseline;
 #if defined(__x86_64__)
 extern const Kernels kernels_avx2;

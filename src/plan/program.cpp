@@ -177,6 +177,10 @@ void run_strided(const StridedOp& op, std::byte* dst, const std::byte* src, cons
 
 }  // namespace
 
+void run_strided(const StridedOp& op, Bases src, Bases dst) {
+    run_strided(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src, kernels());
+}
+
 void run(const Program& program, Bases src, Bases dst) {
     const Kernels& use = kernels();
     for (const StridedOp& op : program.strided)

@@ -130,7 +130,7 @@ std::unique_ptr<Transport> make_cma(const TransportContext& context) {
     const auto make_messenger = [](const TransportContext& with, std::vector<Channel> channels, Direction) {
         return std::make_unique<Cma>(with, channels);
     };
-    return make_message_transport(context, make_messenger, {Buffers::arrays_or_private, Lanes::both,
+    return make_message_transport(context, make_messenger, {Buffers::arrays_or_private,
                                   &context.plan.communicator().shared_state<NodeContext>()});
 }
 

@@ -5,14 +5,25 @@
 
 namespace parhelion {
 
+namespace slots {
+class Memory;
+}
+
 /// For no neighbors at all.
 std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_p2p(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context);
+std::unique_ptr<Transport> make_xpmem(const TransportContext& context);
 std::unique_ptr<Transport> make_cma(const TransportContext& context);
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
+/// Rings in memory of another kind.
+std::unique_ptr<Transport> make_staged(const TransportContext& context, std::shared_ptr<slots::Memory> memory);
+std::unique_ptr<Transport> make_staged_reverse(const TransportContext& context, std::shared_ptr<slots::Memory> memory);
+std::unique_ptr<Transport> make_ucx(const TransportContext& context);
+/// Empty where UCX was found.
+std::string ucx_missing();
 /// Only its reverse direction, for transports that have a forward of their own.
 std::unique_ptr<Transport> make_staged_shared_reverse(const TransportContext& context);
 

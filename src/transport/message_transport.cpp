@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "parhelion/core/aligned.hpp"
+#include "plan/shared_run.hpp"
 #include "transport/messenger.hpp"
 
 namespace parhelion {
@@ -62,7 +63,7 @@ public:
         if (direction == Direction::reverse) {
             reduce(slot.way->unpack, message, plan_.bases.data(), reduction);
         } else {
-            if (slot.unpack) run(slot.way->unpack, message, plan_.bases.data());
+            if (slot.unpack) run_shared(plan_, slot.way->unpack, message, plan_.bases.data());
             run(slot.link->repeat, plan_.bases.data(), plan_.bases.data());
         }
         messenger_->consumed(i);
@@ -95,7 +96,7 @@ private:
                 continue;
             }
             std::byte* const message[1] = {messengers_buffers_ ? messenger_->send_buffer(i) : slot.send};
-            if (slot.pack) run(slot.way->pack, plan_.bases.data(), message);
+            if (slot.pack) run_shared(plan_, slot.way->pack, plan_.bases.data(), message);
             messenger_->start_send(i);
             slot.sent = true;
         }
@@ -142,8 +143,8 @@ class MessageTransport final : public Transport {
 public:
     MessageTransport(const TransportContext& context, const MakeMessenger& make, MessageTransportOptions options)
         : node_(options.node) {
-        if (options.lanes == Lanes::both) forward_.emplace(context, Direction::forward, make, options.buffers);
-        reverse_.emplace(context, Direction::reverse, make, options.buffers);
+        if (has_forward(context.lanes)) forward_.emplace(context, Direction::forward, make, options.buffers);
+        if (has_reverse(context.lanes)) reverse_.emplace(context, Direction::reverse, make, options.buffers);
     }
 
     void begin(Direction direction) override { lane(direction).begin(); }

@@ -44,11 +44,9 @@ enum class Buffers {
     arrays_or_private,  ///< contiguous pieces are sent and received in place, others through private memory
     messengers          ///< the messenger's
 };
-enum class Lanes { both, reverse };  ///< which directions are needed
 
 struct MessageTransportOptions {
     Buffers buffers = Buffers::arrays_or_private;
-    Lanes lanes = Lanes::both;
     NodeContext* node = nullptr;
 };
 

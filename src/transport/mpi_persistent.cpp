@@ -115,12 +115,11 @@ class PersistentTransport final : public Transport {
 public:
     PersistentTransport(const TransportContext& context, std::unique_ptr<Transport> packed)
         : plan_(context.plan), packed_(std::move(packed)) {
-        if (plan_.pattern->indexed() || plan_.communicator().size() == 1) return;  // the same on all ranks
+        if (!has_forward(context.lanes) || plan_.pattern->indexed() || plan_.communicator().size() == 1) return;  // on all ranks
         const int unit = unit_of_all_ranks(context);
         if (unit == 0) return;
-        typed_ = std::make_unique<Typed>(context, unit);
         const SavedGhosts ghosts(plan_);
-        if (!typed_is_faster()) typed_.reset();
+        try_typed(context, unit);
         ghosts.restore();
     }
 
@@ -138,8 +137,10 @@ public:
     }
 
 private:
-    static constexpr int rounds = 4;
+    static constexpr int most_rounds = 3;
     static constexpr int exchanges_per_round = 2;
+    static constexpr double clear_win = 0.95;
+    static constexpr double hopeless = 1.5;  // so far behind after a round that more rounds are not worth their time
 
     // The widest number that suits all ranks. 0 where some rank has falling strides: they are left to packing, for MPIs have been
     // seen to move other bytes for them.
@@ -166,9 +167,9 @@ private:
     bool use_typed(Direction direction) const { return typed_ && direction == Direction::forward; }
 
     template <class Way>
-    static double trial(Way& way, int expected) {
+    static double seconds_of(Way& way, int exchanges, int expected) {
         const double start = MPI_Wtime();
-        for (int i = 0; i < exchanges_per_round; ++i) {
+        for (int i = 0; i < exchanges; ++i) {
             Patience patience;
             way.begin();
             for (int missing = expected; missing > 0;)
@@ -180,7 +181,16 @@ private:
                 }
             while (!way.finished()) patience.wait();
         }
-        return MPI_Wtime() - start;
+        return (MPI_Wtime() - start) / exchanges;
+    }
+
+    // Collective: of the slowest rank. What comes before may have left the arrays in other caches: the first exchange does not count.
+    template <class Way>
+    double round_of(Way& way, int expected) const {
+        seconds_of(way, 1, expected);
+        double seconds = seconds_of(way, exchanges_per_round, expected);
+        check_mpi(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, plan_.communicator().handle()), "MPI_Allreduce");
+        return seconds;
     }
 
     struct Packed {
@@ -191,17 +201,20 @@ private:
         bool finished() { return transport.finished(Direction::forward); }
     };
 
-    // Collective. The first round connects and touches; the best of the others counts, of the slowest rank.
-    bool typed_is_faster() {
+    // Collective. The best round of each counts. Packing, whose worst is not far from its best on any MPI, may win after one
+    // round; datatypes have to win over the best of three, for a round of packing may have been disturbed.
+    void try_typed(const TransportContext& context, int unit) {
         Packed packed{*packed_};
         const int expected = packed_->expected(Direction::forward);
-        double mine[2] = {1e300, 1e300}, slowest[2];
-        for (int round = 0; round < rounds; ++round) {
-            const double now[2] = {trial(packed, expected), trial(*typed_, expected)};
-            for (int way = 0; way < 2 && round > 0; ++way) mine[way] = std::min(mine[way], now[way]);
+        double packed_s = round_of(packed, expected);
+        if (context.rival_s > 0 && packed_s > hopeless * context.rival_s) return;
+        typed_ = std::make_unique<Typed>(context, unit);
+        double typed_s = round_of(*typed_, expected);
+        for (int round = 1; round < most_rounds && typed_s < hopeless * packed_s; ++round) {
+            packed_s = std::min(packed_s, round_of(packed, expected));
+            typed_s = std::min(typed_s, round_of(*typed_, expected));
         }
-        check_mpi(MPI_Allreduce(mine, slowest, 2, MPI_DOUBLE, MPI_MAX, plan_.communicator().handle()), "MPI_Allreduce");
-        return slowest[1] < slowest[0];
+        if (typed_s >= clear_win * packed_s) typed_.reset();
     }
 
     const Plan& plan_;

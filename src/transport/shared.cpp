@@ -1,10 +1,12 @@
-// One copy: the owner of a cell writes it into its neighbor's ghosts.
+// One copy: the owner of a cell writes it into its neighbor's ghosts. Transport shared maps arrays in node-shared memory, transport
+// xpmem any.
 //
 // Per link and exchange, in order: the holder of the ghosts grants ("you may write them", begin), the owner copies and
 // tells ("they are written"), the holder goes on. Both are sequence numbers, each on a line that the other side polls. The
 // owner need not wait: it writes when it finds the grant, in begin, in end, or while it waits in another exchange.
 // A reverse exchange packs ghosts into a ring instead (staged_shared): the owner combines them in a fixed order.
 #include "plan/compile.hpp"
+#include "plan/shared_run.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
@@ -36,15 +38,16 @@ struct SharedSlot {
 
 class Shared final : public Transport {
 public:
-    explicit Shared(const TransportContext& context)
+    Shared(const TransportContext& context, const std::string& name, const ArrayAccess& access)
         : plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()), slots_(context.links.size()),
-          reverse_(make_staged_shared_reverse(context)) {
+          reverse_(has_reverse(context.lanes) ? make_staged_shared_reverse(context) : nullptr) {
+        if (!has_forward(context.lanes)) return;
         validate_together(plan_.communicator(), [&] {
-            const std::string why = context.links.empty() ? "" : private_field(plan_);
-            if (!why.empty()) throw Error("transport shared: " + why + ": use such arrays, or another transport");
+            const std::string why = context.links.empty() ? "" : access.refusal(plan_);
+            if (!why.empty()) throw Error("transport " + name + ": " + why + ": use such arrays, or another transport");
             lines_ = make_lines<Lines>(slots_.size());
         });
-        shake_hands(context);
+        shake_hands(context, access);
     }
 
     void begin(Direction direction) override {
@@ -113,13 +116,13 @@ private:
 
     bool put(SharedSlot& slot) {
         if (slot.mine->granted.value.load(std::memory_order_acquire) < number_) return false;
-        run(slot.copies, plan_.bases.data(), slot.peer.plan.bases.data());
+        run_shared(plan_, slot.copies, plan_.bases.data(), slot.peer.plan.bases.data());
         post(slot.theirs->written.value, number_, *slot.neighbor->postbox);
         slot.put = number_;
         return true;
     }
 
-    void shake_hands(const TransportContext& context) {
+    void shake_hands(const TransportContext& context, const ArrayAccess& access) {
         std::vector<Words> letters;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             slots_[i].link = context.links[i];
@@ -127,14 +130,14 @@ private:
             Words& letter = letters.emplace_back();
             put_place(letter, node_.postbox_place());
             put_place(letter, describe_place(slots_[i].mine));
-            put_peer_plan(letter, plan_, *slots_[i].link->link);
+            put_peer_plan(letter, plan_, *slots_[i].link->link, access);
         }
         exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
             SharedSlot& slot = slots_[i];
             slot.neighbor = &node_.meet(slot.link->rank, get_place(letter));
             slot.their_lines = map_place(get_place(letter));
             slot.theirs = reinterpret_cast<Lines*>(slot.their_lines.get());
-            slot.peer = get_peer_plan(letter, plan_);
+            slot.peer = get_peer_plan(letter, plan_, access);
             const Link& link = *slot.link->link;
             slot.copies = compile_straight(plan_, link.send, slot.peer.plan, slot.peer.receive, link.send_unique, false);
         });
@@ -151,7 +154,11 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context) {
-    return std::make_unique<Shared>(context);
+    return std::make_unique<Shared>(context, "shared", node_shared_access());
+}
+
+std::unique_ptr<Transport> make_xpmem(const TransportContext& context) {
+    return std::make_unique<Shared>(context, "xpmem", xpmem_access());
 }
 
 }  // namespace parhelion

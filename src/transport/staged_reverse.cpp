@@ -15,22 +15,21 @@ using namespace slots;
 struct Ring {
     Channel channel;
     NodeNeighbor* neighbor = nullptr;
-    std::byte* incoming = nullptr;  // two slots here
-    std::byte* outgoing = nullptr;  // two slots there
-    SequenceLine* consumed_here = nullptr;   // this rank acknowledges
-    SequenceLine* consumed_there = nullptr;  // the neighbor acknowledges
-    std::shared_ptr<std::byte> slots_there, lines_there;
+    std::byte* here = nullptr;         // acknowledged by this rank, and two slots
+    std::shared_ptr<std::byte> there;  // acknowledged by the neighbor, and two slots
     bool reported = true;
 
     bool one_way() const { return (channel.send_bytes > 0) != (channel.receive_bytes > 0); }
-    std::byte* in(std::uint64_t number) const { return incoming + number % 2 * static_cast<std::uint64_t>(slot_bytes(channel.receive_bytes)); }
-    std::byte* out(std::uint64_t number) const { return outgoing + number % 2 * static_cast<std::uint64_t>(slot_bytes(channel.send_bytes)); }
+    std::byte* in(std::uint64_t number) const { return here + line + number % 2 * static_cast<std::uint64_t>(slot_bytes(channel.receive_bytes)); }
+    std::byte* out(std::uint64_t number) const { return there.get() + line + number % 2 * static_cast<std::uint64_t>(slot_bytes(channel.send_bytes)); }
+    std::atomic<std::uint64_t>& consumed_here() const { return acknowledged(here).value; }
+    std::atomic<std::uint64_t>& consumed_there() const { return acknowledged(there.get()).value; }
 };
 
-class StagedShared final : public Messenger {
+class StagedReverse final : public Messenger {
 public:
-    StagedShared(const TransportContext& context, const std::vector<Channel>& channels)
-        : node_(context.plan.communicator().shared_state<NodeContext>()) {
+    StagedReverse(const TransportContext& context, const std::vector<Channel>& channels, std::shared_ptr<Memory> memory)
+        : node_(context.plan.communicator().shared_state<NodeContext>()), source_(std::move(memory)) {
         for (const Channel& channel : channels) rings_.emplace_back().channel = channel;
         validate_together(context.plan.communicator(), [&] { allocate(); });
         shake_hands(context);
@@ -42,7 +41,7 @@ public:
     }
     bool may_send(int i) override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
-        return !ring.one_way() || ring.consumed_there->value.load(std::memory_order_acquire) + 2 >= number_;
+        return !ring.one_way() || ring.consumed_there().load(std::memory_order_acquire) + 2 >= number_;
     }
     std::byte* send_buffer(int i) override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
@@ -68,7 +67,7 @@ public:
     bool test_sends() override { return true; }
     void consumed(int i) override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
-        if (ring.one_way()) post(ring.consumed_here->value, number_, *ring.neighbor->postbox);
+        if (ring.one_way()) post(ring.consumed_here(), number_, *ring.neighbor->postbox);
     }
 
     std::string state(int i) const override {
@@ -77,23 +76,21 @@ public:
         if (ring.channel.receive_bytes > 0)
             text = "it has sent number " + std::to_string(std::max(number_at(ring.in(0)).load(), number_at(ring.in(1)).load()));
         if (ring.channel.send_bytes > 0 && ring.one_way())
-            text = "it has read number " + std::to_string(ring.consumed_there->value.load());
+            text = "it has read number " + std::to_string(ring.consumed_there().load());
         return text.empty() ? text : " (" + text + ")";
     }
 
 private:
     void allocate() {
         byte_count total = 0;
-        for (const Ring& ring : rings_) total += 2 * slot_bytes(ring.channel.receive_bytes);
-        memory_ = make_bytes(total);
-        lines_ = make_lines<SequenceLine>(rings_.size());
+        for (const Ring& ring : rings_) total += ring_bytes(slot_bytes(ring.channel.receive_bytes));
+        memory_ = source_->allocate(total);
         std::byte* next = memory_.get();
-        for (std::size_t i = 0; i < rings_.size(); ++i) {
-            Ring& ring = rings_[i];
-            ring.incoming = next;
-            ring.consumed_here = &lines_.get()[i];
-            next += 2 * slot_bytes(ring.channel.receive_bytes);
-            for (std::uint64_t slot : {0, 1}) new (ring.in(slot)) std::atomic<std::uint64_t>(0);  // recycled memory has old numbers
+        for (Ring& ring : rings_) {
+            ring.here = next;
+            new (next) SequenceLine;  // recycled memory has old numbers
+            next += ring_bytes(slot_bytes(ring.channel.receive_bytes));
+            for (std::uint64_t slot : {0, 1}) new (ring.in(slot)) std::atomic<std::uint64_t>(0);
         }
     }
 
@@ -102,34 +99,36 @@ private:
         for (const Ring& ring : rings_) {
             Words& letter = letters.emplace_back();
             put_place(letter, node_.postbox_place());
-            put_place(letter, describe_place(ring.incoming));
-            put_place(letter, describe_place(ring.consumed_here));
+            source_->describe(letter, ring.here);
         }
         exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
             Ring& ring = rings_[i];
             ring.neighbor = &node_.meet(ring.channel.rank, get_place(letter));
-            ring.slots_there = map_place(get_place(letter));
-            ring.lines_there = map_place(get_place(letter));
-            ring.outgoing = ring.slots_there.get();
-            ring.consumed_there = reinterpret_cast<SequenceLine*>(ring.lines_there.get());
+            ring.there = source_->find(letter, ring.channel.rank);
         });
     }
 
     NodeContext& node_;
+    std::shared_ptr<Memory> source_;
     std::vector<Ring> rings_;
     std::shared_ptr<std::byte> memory_;
-    std::shared_ptr<SequenceLine> lines_;
     std::uint64_t number_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_staged_shared_reverse(const TransportContext& context) {
-    const auto make_messenger = [](const TransportContext& with, std::vector<Channel> channels, Direction) {
-        return std::make_unique<StagedShared>(with, channels);
+std::unique_ptr<Transport> make_staged_reverse(const TransportContext& context, std::shared_ptr<slots::Memory> memory) {
+    const auto make_messenger = [memory](const TransportContext& with, std::vector<Channel> channels, Direction) {
+        return std::make_unique<StagedReverse>(with, channels, memory);
     };
-    return make_message_transport(context, make_messenger,
-                                  {Buffers::messengers, Lanes::reverse, &context.plan.communicator().shared_state<NodeContext>()});
+    TransportContext only_reverse = context;
+    only_reverse.lanes = Lanes::reverse;
+    return make_message_transport(only_reverse, make_messenger,
+                                  {Buffers::messengers, &context.plan.communicator().shared_state<NodeContext>()});
+}
+
+std::unique_ptr<Transport> make_staged_shared_reverse(const TransportContext& context) {
+    return make_staged_reverse(context, std::make_shared<slots::NodeMemory>());
 }
 
 }  // namespace parhelion

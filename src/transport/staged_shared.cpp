@@ -43,28 +43,29 @@ struct Ring {
     const LinkPlan* link;
     Parts send, receive;
     NodeNeighbor* neighbor = nullptr;
-    std::byte* incoming = nullptr;           // two slots here
-    SequenceLine* consumed_here = nullptr;   // this rank acknowledges
-    SequenceLine* consumed_there = nullptr;  // the neighbor acknowledges
-    std::shared_ptr<std::byte> slots_there, lines_there;
+    std::byte* here = nullptr;                // acknowledged by this rank, and two slots
+    std::shared_ptr<std::byte> there;         // acknowledged by the neighbor, and two slots
     std::size_t sent = 0, received = 0;      // parts of this exchange
     bool reported = true;
 
     Ring(const Plan& plan, const LinkPlan& which)
         : link(&which), send(parts_sent(plan, which)), receive(parts_received(plan, which)) {}
     bool one_way() const { return (send.size() > 0) != (receive.size() > 0); }
-    std::byte* in(std::uint64_t number) const { return incoming + static_cast<byte_count>(number % 2) * receive.bytes; }
-    std::byte* out(std::uint64_t number) const { return slots_there.get() + static_cast<byte_count>(number % 2) * send.bytes; }
+    std::byte* in(std::uint64_t number) const { return here + line + static_cast<byte_count>(number % 2) * receive.bytes; }
+    std::byte* out(std::uint64_t number) const { return there.get() + line + static_cast<byte_count>(number % 2) * send.bytes; }
+    std::atomic<std::uint64_t>& consumed_here() const { return acknowledged(here).value; }
+    std::atomic<std::uint64_t>& consumed_there() const { return acknowledged(there.get()).value; }
 };
 
 class StagedShared final : public Transport {
 public:
-    explicit StagedShared(const TransportContext& context)
-        : plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()) {
+    StagedShared(const TransportContext& context, std::shared_ptr<Memory> memory)
+        : plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()), source_(std::move(memory)) {
+        if (has_reverse(context.lanes)) reverse_ = make_staged_reverse(context, source_);
+        if (!has_forward(context.lanes)) return;
         for (const LinkPlan* link : context.links) rings_.emplace_back(plan_, *link);
         validate_together(plan_.communicator(), [&] { allocate(); });
         shake_hands(context);
-        reverse_ = make_staged_shared_reverse(context);
     }
 
     void begin(Direction direction) override {
@@ -93,7 +94,7 @@ public:
         if (direction == Direction::reverse) return reverse_->deliver(slot, direction, reduction);
         const Ring& ring = rings_[static_cast<std::size_t>(slot)];
         run(ring.link->repeat, plan_.bases.data(), plan_.bases.data());
-        if (ring.one_way()) post(ring.consumed_here->value, number_, *ring.neighbor->postbox);
+        if (ring.one_way()) post(ring.consumed_here(), number_, *ring.neighbor->postbox);
     }
 
     bool finished(Direction direction) override {
@@ -116,7 +117,7 @@ public:
                    std::to_string(std::max(number_at(ring.in(0)).load(), number_at(ring.in(1)).load())) + ")";
         if (ring.sent < ring.send.size())
             return "waiting for " + with + " to read an earlier message, before number " + number + " (it has read number " +
-                   std::to_string(ring.consumed_there->value.load()) + ")";
+                   std::to_string(ring.consumed_there().load()) + ")";
         return {};
     }
 
@@ -148,7 +149,7 @@ private:
     }
 
     bool may_send(const Ring& ring) const {
-        return !ring.one_way() || ring.consumed_there->value.load(std::memory_order_acquire) + 2 >= number_;
+        return !ring.one_way() || ring.consumed_there().load(std::memory_order_acquire) + 2 >= number_;
     }
 
     void send_part(Ring& ring) {
@@ -174,15 +175,13 @@ private:
 
     void allocate() {
         byte_count total = 0;
-        for (const Ring& ring : rings_) total += 2 * ring.receive.bytes;
-        memory_ = make_bytes(total);
-        lines_ = make_lines<SequenceLine>(rings_.size());
+        for (const Ring& ring : rings_) total += ring_bytes(ring.receive.bytes);
+        memory_ = source_->allocate(total);
         std::byte* next = memory_.get();
-        for (std::size_t i = 0; i < rings_.size(); ++i) {
-            Ring& ring = rings_[i];
-            ring.incoming = next;
-            ring.consumed_here = &lines_.get()[i];
-            next += 2 * ring.receive.bytes;
+        for (Ring& ring : rings_) {
+            ring.here = next;
+            new (next) SequenceLine;  // recycled memory has old numbers
+            next += ring_bytes(ring.receive.bytes);
             for (std::uint64_t slot : {0, 1})
                 for (const auto& part : ring.receive.parts) new (ring.in(slot) + part.offset) std::atomic<std::uint64_t>(0);
         }
@@ -193,17 +192,14 @@ private:
         for (const Ring& ring : rings_) {
             Words& letter = letters.emplace_back();
             put_place(letter, node_.postbox_place());
-            put_place(letter, describe_place(ring.incoming));
-            put_place(letter, describe_place(ring.consumed_here));
+            source_->describe(letter, ring.here);
             letter.push_back(static_cast<global_index>(ring.receive.size()));
             letter.push_back(ring.receive.bytes);
         }
         exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
             Ring& ring = rings_[i];
             ring.neighbor = &node_.meet(ring.link->rank, get_place(letter));
-            ring.slots_there = map_place(get_place(letter));
-            ring.lines_there = map_place(get_place(letter));
-            ring.consumed_there = reinterpret_cast<SequenceLine*>(ring.lines_there.get());
+            ring.there = source_->find(letter, ring.link->rank);
             if (letter.next() != static_cast<global_index>(ring.send.size()) || letter.next() != ring.send.bytes)
                 letter.refuse("the two ranks cut their messages differently: they run different versions");
         });
@@ -211,9 +207,9 @@ private:
 
     const Plan& plan_;
     NodeContext& node_;
+    std::shared_ptr<Memory> source_;
     std::vector<Ring> rings_;
     std::shared_ptr<std::byte> memory_;
-    std::shared_ptr<SequenceLine> lines_;
     std::unique_ptr<Transport> reverse_;
     std::uint64_t number_ = 0;
     bool all_sent_ = true;
@@ -221,8 +217,12 @@ private:
 
 }  // namespace
 
+std::unique_ptr<Transport> make_staged(const TransportContext& context, std::shared_ptr<slots::Memory> memory) {
+    return std::make_unique<StagedShared>(context, std::move(memory));
+}
+
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context) {
-    return std::make_unique<StagedShared>(context);
+    return make_staged(context, std::make_shared<slots::NodeMemory>());
 }
 
 }  // namespace parhelion

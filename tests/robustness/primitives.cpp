@@ -1,12 +1,16 @@
-// The synchronization alone, between threads, for ThreadSanitizer: sequence lines, sleeping and ringing, ring slots.
+// The synchronization alone, between threads, for ThreadSanitizer: sequence lines, sleeping and ringing, ring slots, teams that
+// copy.
 //
 // Values are plain memory: a missing acquire or release is a data race that ThreadSanitizer reports, besides a wrong value.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <array>
+#include <chrono>
 #include <thread>
+#include <vector>
 
+#include "plan/copy_team.hpp"
 #include "transport/node/signals.hpp"
 
 using namespace parhelion;
@@ -145,4 +149,36 @@ TEST_CASE("several threads that sleep at one postbox all wake up") {
     }
     for (std::thread& thread : sleepers) thread.join();
     for (std::uint64_t value : last) CHECK_EQ(value, 500);
+}
+
+TEST_CASE("members of a team see what was written before a job, and the caller sees what they wrote") {
+    constexpr int members = 3, cells = 30;
+    CopyTeam team(members);
+    std::array<std::uint64_t, cells> from{}, to{};
+    std::uint64_t wrong = 0;
+    for (std::uint64_t n = 1; n <= rounds / 10; ++n) {
+        from.fill(n);
+        team.share([&](int k) {
+            for (int i = k; i < cells; i += members) to[static_cast<std::size_t>(i)] = from[static_cast<std::size_t>(i)];
+        });
+        for (const std::uint64_t value : to) wrong += value != n;
+        if (n % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // members fall asleep
+    }
+    CHECK_EQ(wrong, 0);
+}
+
+TEST_CASE("threads that want one team at the same time all get their work done") {
+    CopyTeam team(2);
+    std::array<std::uint64_t, 3> wrong{};
+    std::vector<std::thread> threads;
+    for (auto& own : wrong)
+        threads.emplace_back([&team, &own] {
+            for (std::uint64_t n = 1; n <= rounds / 20; ++n) {
+                std::array<std::uint64_t, 2> done{};
+                team.share([&](int k) { done[static_cast<std::size_t>(k)] += n; });
+                own += done[0] != n || done[1] != n;
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (const std::uint64_t own : wrong) CHECK_EQ(own, 0);
 }

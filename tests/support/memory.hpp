@@ -1,9 +1,13 @@
 // Memory of a test field: poisoned, and watched beyond both ends.
 #pragma once
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "parhelion/parhelion.hpp"
@@ -14,8 +18,21 @@ using namespace parhelion;
 
 inline constexpr std::byte poison{0xA5};
 
-/// Private memory lets sanitizers watch; node-shared memory is what transports within a node may ask for.
-enum class Memory { ordinary, node_shared };
+/// Private memory lets sanitizers watch; node-shared memory is what transports within a node may ask for. Elsewhere: memory that
+/// the library knows nothing of, and that the stand-in for XPMEM can map.
+enum class Memory { ordinary, node_shared, elsewhere };
+
+inline std::shared_ptr<std::byte> allocate_elsewhere(std::size_t bytes) {
+    const int descriptor = memfd_create("test", MFD_CLOEXEC);
+    void* memory = MAP_FAILED;
+    if (descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(bytes)) == 0)
+        memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    return {static_cast<std::byte*>(memory), [bytes, descriptor](std::byte* start) {
+                munmap(start, bytes);
+                close(descriptor);
+            }};
+}
 
 /// `bytes` bytes with canaries before and behind. What it should look like after an exchange is kept beside it, so that one
 /// comparison finds a wrong ghost, an owned cell that changed and a write outside of all cells alike.
@@ -23,6 +40,7 @@ class WatchedBytes {
 public:
     WatchedBytes(byte_count bytes, Memory memory) : size_(static_cast<std::size_t>(bytes) + 2 * canary) {
         if (memory == Memory::node_shared) memory_ = allocate_node_shared(static_cast<byte_count>(size_));
+        else if (memory == Memory::elsewhere) memory_ = allocate_elsewhere(size_);
         else memory_ = std::shared_ptr<std::byte>(new std::byte[size_], std::default_delete<std::byte[]>());
         wipe();
     }

@@ -1,6 +1,8 @@
 // The transports that this build and machine have: a new one is tested without another line.
 #pragma once
 
+#include <cstdlib>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,14 +20,39 @@ inline std::string paired(const TransportInfo& info) {
     return info.scope == Scope::same_node ? info.name + "+mpi_p2p" : info.name;
 }
 
-/// Each usable transport alone (one that reaches the own node only, with another for the rest), one pair, and auto.
+/// Transport xpmem is for arrays that only XPMEM maps.
+inline Memory memory_for(const TransportInfo& info) {
+    if (info.name == "xpmem") return Memory::elsewhere;
+    return info.scope == Scope::same_node ? Memory::node_shared : Memory::ordinary;
+}
+
+inline bool is_usable(const std::string& name) {
+    for (const TransportInfo& info : transports())
+        if (info.name == name) return info.unavailable().empty();
+    return false;
+}
+
+/// Those that PARHELION_TEST_ROUTES lists, separated by commas; every rank has the same.
+inline std::vector<Route> routes_asked_for(const char* list) {
+    std::vector<Route> routes;
+    std::istringstream names(list);
+    for (std::string name; std::getline(names, name, ',');) routes.push_back({name, Memory::node_shared});
+    return routes;
+}
+
+/// Each usable transport alone (one that reaches the own node only, with another for the rest), some pairs, and auto.
+/// PARHELION_TEST_ONLY leaves those with this text in their name.
 inline std::vector<Route> all_routes() {
+    if (const char* list = std::getenv("PARHELION_TEST_ROUTES")) return routes_asked_for(list);
     std::vector<Route> routes;
     for (const TransportInfo& info : transports())
         if (info.unavailable().empty() && (info.scope != Scope::own_rank || Communicator().size() == 1))
-            routes.push_back({paired(info), info.scope == Scope::same_node ? Memory::node_shared : Memory::ordinary});
+            routes.push_back({paired(info), memory_for(info)});
     routes.push_back({"mpi_neighbor+mpi_p2p", Memory::ordinary});
+    if (is_usable("ucx")) routes.push_back({"staged_shared+ucx", Memory::ordinary});
     routes.push_back({"auto", Memory::node_shared});
+    if (const char* only = std::getenv("PARHELION_TEST_ONLY"))
+        std::erase_if(routes, [only](const Route& route) { return route.transport.find(only) == std::string::npos; });
     return routes;
 }
 

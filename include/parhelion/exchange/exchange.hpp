@@ -19,6 +19,9 @@ struct ExchangeOptions {
     std::string transport = {};
     /// A wait longer than this is an error that says who did not answer. 0: the environment variable PARHELION_TIMEOUT, else never.
     double timeout_s = 0;
+    /// Threads of this rank that share its large copies, the caller among them. 0: the environment variable PARHELION_THREADS,
+    /// else 1. They run on the cores that the rank may use: bind it to as many.
+    int threads = 0;
 };
 
 /// Refreshes the ghosts of fields, or gives the ghosts' contributions back.

@@ -40,6 +40,8 @@ struct StagePlan {
     Program wrap;  ///< forward, after all else: where it is not empty it fills all periodic images, and `repeat` is empty
 };
 
+class CopyTeam;
+
 /// Compiled once. Owns the pattern; the fields' arrays stay the caller's.
 struct Plan {
     std::shared_ptr<const Pattern> pattern;
@@ -47,6 +49,7 @@ struct Plan {
     std::vector<std::byte*> bases;     ///< field by field, block by block
     std::vector<int> first_base;       ///< of each field
     std::vector<StagePlan> stages;
+    std::shared_ptr<CopyTeam> team = {};  ///< threads that share large copies; null: the caller copies alone
 
     const Communicator& communicator() const { return pattern->communicator; }
     /// Bytes sent to other ranks in one exchange, and messages. Local.

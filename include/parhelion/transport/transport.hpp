@@ -34,7 +34,16 @@ public:
     virtual std::string state(int slot, Direction direction) const = 0;
     /// Where a rank can sleep until a neighbor has done something, for transports inside a node.
     virtual NodeContext* node() const { return nullptr; }
+    /// Whether it gets on only while it is polled: nobody rings when something has arrived.
+    virtual bool must_poll() const { return node() == nullptr; }
+    /// Whether polling it calls MPI, which may not serve every thread.
+    virtual bool calls_mpi() const { return must_poll(); }
 };
+
+/// Which directions are needed. A transport may offer more than that.
+enum class Lanes { both, forward, reverse };
+constexpr bool has_forward(Lanes lanes) { return lanes != Lanes::reverse; }
+constexpr bool has_reverse(Lanes lanes) { return lanes != Lanes::forward; }
 
 /// What a transport is made from. Making one is collective over the communicator: every rank makes it, with the links
 /// that it has there, if any.
@@ -42,6 +51,10 @@ struct TransportContext {
     const Plan& plan;
     std::vector<const LinkPlan*> links;
     int tag = 0;
+    Lanes lanes = Lanes::both;
+    /// What the fastest other transport takes for a forward exchange, in seconds, equal on all ranks; 0: not known. A transport
+    /// that tries several ways of its own need not try for long when it is far behind that.
+    double rival_s = 0;
 };
 
 /// Which neighbors a transport can reach.

@@ -9,7 +9,7 @@ from typing import Any
 from ..environment import collect
 from ..environment.mpi import Mpi4py, launchers, mpi4py_loads, mpi4py_matches
 from ..environment.probes import Finding, transports
-from ..environment.probes.transports import machine_findings
+from ..environment.probes.transports import machine_findings, usable_by_any
 from ..launch import Flavor, flavors, usable_cores
 from .measure.contenders import built_contenders, own_transports
 
@@ -20,7 +20,7 @@ class Build:
 
     flavor: Flavor
     program: bool
-    transports: set[str]
+    transports: dict[str, str]
     mpi4py: bool
     mpi4py_detail: str
 
@@ -69,7 +69,7 @@ def examine(ranks: int | None) -> Examination:
         launchers=launchers(),
         mpi4py=mpi4py_loads(),
         findings=findings,
-        transports=transports(findings, set().union(*(build.transports for build in builds))),
+        transports=transports(findings, usable_by_any(build.transports for build in builds)),
         advice=advice(cores, count, builds),
     )
 
@@ -93,7 +93,7 @@ def advice(cores: int, ranks: int, builds: list[Build]) -> list[str]:
 def _build(flavor: Flavor) -> Build:
     fits, detail = mpi4py_matches(flavor)
     program = os.access(flavor.program, os.X_OK)
-    return Build(flavor, program, own_transports(built_contenders(flavor)) if program else set(), fits, detail)
+    return Build(flavor, program, own_transports(built_contenders(flavor)) if program else {}, fits, detail)
 
 
 def _build_object(build: Build) -> dict[str, Any]:

@@ -1,10 +1,8 @@
 #include "transport/node/peer_plan.hpp"
 
-#include "parhelion/core/error.hpp"
-#include "transport/node/peer_memory.hpp"
-
 namespace parhelion {
-void put_peer_plan(Words& words, const Plan& plan, const Link& link) {
+
+void put_peer_plan(Words& words, const Plan& plan, const Link& link, const ArrayAccess& access) {
     words.push_back(plan.pattern->owned);
     words.push_back(static_cast<global_index>(plan.pattern->blocks.size()));
     for (const Box& block : plan.pattern->blocks) put_box(words, block);
@@ -12,15 +10,16 @@ void put_peer_plan(Words& words, const Plan& plan, const Link& link) {
     put_selection(words, link.send);
     for (const Field& field : plan.fields) {
         words.push_back(static_cast<global_index>(field.blocks.size()));
-        for (const BlockView& block : field.blocks) {
-            put_place(words, describe_place(block.first));
+        for (std::size_t b = 0; b < field.blocks.size(); ++b) {
+            const BlockView& block = field.blocks[b];
+            access.describe(words, array_block(plan, field, b));
             words.insert(words.end(), block.strides.begin(), block.strides.end());
             words.push_back(block.component_stride != 0 ? block.component_stride : field.component_stride);
         }
     }
 }
 
-PeerPlan get_peer_plan(WordReader& words, const Plan& mine) {
+PeerPlan get_peer_plan(WordReader& words, const Plan& mine, const ArrayAccess& access) {
     PeerPlan peer;
     auto pattern = std::make_shared<Pattern>();
     pattern->communicator = mine.communicator();
@@ -33,14 +32,11 @@ PeerPlan get_peer_plan(WordReader& words, const Plan& mine) {
     for (const Field& own : mine.fields) {
         Field field{own.element, own.components, own.component_stride, own.halo, own.indexed, {}};
         peer.plan.first_base.push_back(static_cast<int>(peer.plan.bases.size()));
-        field.blocks.resize(words.count(10));
+        field.blocks.resize(words.count(ArrayAccess::words + max_dimensions + 1));
         for (BlockView& block : field.blocks) {
-            const RemotePlace place = get_place(words);
-            if (place.descriptor >= 0) {
-                const auto memory = map_place(place);
-                peer.mappings.push_back(memory);
-                block.first = memory.get();
-            }
+            const auto memory = access.map(words);
+            peer.mappings.push_back(memory);
+            block.first = memory.get();
             for (auto& stride : block.strides) stride = words.next();
             block.component_stride = words.next();
             peer.plan.bases.push_back(block.first);
@@ -49,19 +45,6 @@ PeerPlan get_peer_plan(WordReader& words, const Plan& mine) {
     }
     peer.plan.pattern = std::move(pattern);
     return peer;
-}
-
-std::string private_field(const Plan& plan) {
-    for (std::size_t f = 0; f < plan.fields.size(); ++f)
-        for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) {
-            const bool used = plan.pattern->indexed() ? (b == 0 ? plan.pattern->owned : plan.pattern->ghosts) > 0
-                                                      : !plan.pattern->blocks[b].empty();
-            if (plan.fields[f].ragged())
-                return "field " + std::to_string(f) + " has ragged rows, whose places a neighbor does not know";
-            if (used && !find_node_shared(plan.fields[f].blocks[b].first))
-                return "field " + std::to_string(f) + " is not in node-shared memory (make_array, zeros or NodeAllocator give such arrays)";
-        }
-    return {};
 }
 
 }  // namespace parhelion

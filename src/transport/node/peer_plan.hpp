@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "parhelion/plan/plan.hpp"
-#include "pattern/words.hpp"
+#include "transport/node/array_access.hpp"
 
 namespace parhelion {
 
@@ -18,13 +18,10 @@ struct PeerPlan {
 };
 
 /// What a neighbor needs to make a PeerPlan of this rank.
-void put_peer_plan(Words& words, const Plan& plan, const Link& link);
+void put_peer_plan(Words& words, const Plan& plan, const Link& link, const ArrayAccess& access);
 
 /// Maps the neighbor's arrays. `mine` gives element types and dimensions, which are equal on both sides.
-/// Throws Error when an array is not in node-shared memory or cannot be mapped.
-PeerPlan get_peer_plan(WordReader& words, const Plan& mine);
-
-/// Empty when every array of the plan is in node-shared memory, else which is not.
-std::string private_field(const Plan& plan);
+/// Throws Error when an array cannot be mapped.
+PeerPlan get_peer_plan(WordReader& words, const Plan& mine, const ArrayAccess& access);
 
 }  // namespace parhelion

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "parhelion/core/node_memory.hpp"
+#include "transport/node/peer_memory.hpp"
 #include "transport/node/signals.hpp"
 
 namespace parhelion::slots {
@@ -19,13 +20,34 @@ constexpr byte_count slot_bytes(byte_count bytes) { return (payload_offset(bytes
 
 inline std::atomic<std::uint64_t>& number_at(std::byte* slot) { return *reinterpret_cast<std::atomic<std::uint64_t>*>(slot); }
 
-/// Node-shared memory for slots, which must be numbered before use: what is recycled has old numbers. Local.
-inline std::shared_ptr<std::byte> make_bytes(byte_count bytes) {
-    const auto lines = static_cast<std::size_t>(bytes / line + 1);
-    auto* first = NodeAllocator<SequenceLine>().allocate(lines);
-    return {reinterpret_cast<std::byte*>(first), [lines](std::byte* memory) {
-                NodeAllocator<SequenceLine>().deallocate(reinterpret_cast<SequenceLine*>(memory), lines);
-            }};
-}
+/// Memory that a neighbor on the node can map. What is allocated may hold old numbers.
+class Memory {
+public:
+    virtual ~Memory() = default;
+    /// At least `bytes` bytes, aligned to a line. Local. Throws Error when there is none.
+    virtual std::shared_ptr<std::byte> allocate(byte_count bytes) = 0;
+    /// Writes down where `place`, inside what was allocated here, is found by a neighbor.
+    virtual void describe(Words& letter, std::byte* place) const = 0;
+    /// Maps what the rank has described.
+    virtual std::shared_ptr<std::byte> find(WordReader& letter, int rank) = 0;
+};
+
+/// The library's own: memfds.
+class NodeMemory final : public Memory {
+public:
+    std::shared_ptr<std::byte> allocate(byte_count bytes) override {
+        const auto lines = static_cast<std::size_t>(bytes / line + 1);
+        auto* first = NodeAllocator<SequenceLine>().allocate(lines);
+        return {reinterpret_cast<std::byte*>(first), [lines](std::byte* memory) {
+                    NodeAllocator<SequenceLine>().deallocate(reinterpret_cast<SequenceLine*>(memory), lines);
+                }};
+    }
+    void describe(Words& letter, std::byte* place) const override { put_place(letter, describe_place(place)); }
+    std::shared_ptr<std::byte> find(WordReader& letter, int) override { return map_place(get_place(letter)); }
+};
+
+/// What one rank keeps for a neighbor: a line for acknowledgements, and two slots behind it.
+constexpr byte_count ring_bytes(byte_count slot) { return line + 2 * slot; }
+inline SequenceLine& acknowledged(std::byte* ring) { return *reinterpret_cast<SequenceLine*>(ring); }
 
 }  // namespace parhelion::slots

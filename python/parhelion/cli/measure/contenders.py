@@ -22,6 +22,7 @@ def built_contenders(flavor: Flavor) -> Listing:
         return {}
 
 
-def own_transports(listing: Listing) -> set[str]:
-    """The names of the library's own contenders over all benchmarks."""
-    return {entry["name"] for entries in listing.values() for entry in entries if entry.get("role") == "own"}
+def own_transports(listing: Listing) -> dict[str, str]:
+    """The names of the library's own contenders over all benchmarks, and why the build cannot use each ("" when it can)."""
+    return {entry["name"]: entry.get("unavailable", "") for entries in listing.values() for entry in entries
+            if entry.get("role") == "own"}  # fmt: skip

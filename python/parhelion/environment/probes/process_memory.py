@@ -69,9 +69,14 @@ def _remedy(scope: str | None) -> str:
 def xpmem() -> Finding:
     """The XPMEM kernel module's device and its library."""
     device = "/dev/xpmem"
+    chosen = os.environ.get("PARHELION_XPMEM", "")
+    if chosen == "none":
+        return Finding("XPMEM", False, "PARHELION_XPMEM is none", "unset PARHELION_XPMEM")
     if not os.path.exists(device):
         return Finding("XPMEM", False, f"there is no {device}", "load the kernel module xpmem, if the administrator offers it")
     if not os.access(device, os.R_OK | os.W_OK):
         return Finding("XPMEM", False, f"{device} may not be opened", f"ask for read and write permission on {device}")
-    library = ctypes.util.find_library("xpmem")
-    return Finding("XPMEM", bool(library), f"{device} and {library}" if library else "libxpmem is not installed")
+    library = chosen or ctypes.util.find_library("xpmem")
+    if not library:
+        return Finding("XPMEM", False, f"{device} is there, libxpmem is not installed", "install XPMEM's library")
+    return Finding("XPMEM", True, f"{device} and {library}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from .finding import Finding
 from .libraries import hwloc, libfabric, ucx
 from .process_memory import process_vm_readv, xpmem
@@ -24,8 +26,8 @@ def machine_findings() -> list[Finding]:
     return [probe() for probe in probes]
 
 
-def transports(findings: list[Finding], built: set[str]) -> list[Finding]:
-    """What follows for each transport from the machine and from the names of those that are `built`."""
+def transports(findings: list[Finding], built: Mapping[str, str]) -> list[Finding]:
+    """What follows for each transport from the machine, and from the builds: name → why none can use it, or ""."""
     by_name = {finding.name: finding for finding in findings}
     loopback = Finding("loopback", True, "a rank that is its own neighbor copies within its memory")
     over_mpi = [Finding(name, True, "needs nothing but MPI") for name in OVER_MPI]
@@ -33,12 +35,26 @@ def transports(findings: list[Finding], built: set[str]) -> list[Finding]:
     return [loopback, *(_if_built(finding, built) for finding in (*over_mpi, *others))]
 
 
-def _if_built(finding: Finding, built: set[str]) -> Finding:
-    if finding.name in built or not finding.works:
+def _if_built(finding: Finding, built: Mapping[str, str]) -> Finding:
+    why_not = built.get(finding.name)
+    if finding.name == "ucx" and why_not == "":  # most MPIs bring a UCX of their own
+        return Finding("ucx", True, "a build found its library")
+    if why_not == "" or not finding.works:
         return finding
     if not built:
         return Finding(finding.name, False, f"no build is there ({finding.detail})", "run `make build`")
+    if why_not:
+        return Finding(finding.name, False, why_not)
     return Finding(finding.name, False, f"the machine allows it, but no build has it ({finding.detail})")
+
+
+def usable_by_any(builds: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Name → "" where one of the builds can use a transport, else why the last cannot."""
+    together: dict[str, str] = {}
+    for build in builds:
+        for name, why_not in build.items():
+            together[name] = "" if together.get(name) == "" else why_not
+    return together
 
 
 def _from_needs(name: str, needs: list[Finding]) -> Finding:

@@ -1,0 +1,66 @@
+// Threads of a rank that copy together.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace parhelion {
+
+/// The caller and size() − 1 threads of its own. They start on the cores that the maker may run on, poll for some microseconds
+/// between jobs, and sleep when none comes.
+class CopyTeam {
+public:
+    /// Throws std::system_error when a thread cannot be started.
+    explicit CopyTeam(int size);
+    ~CopyTeam();
+    CopyTeam(const CopyTeam&) = delete;
+    CopyTeam& operator=(const CopyTeam&) = delete;
+
+    int size() const { return static_cast<int>(threads_.size()) + 1; }
+
+    /// Calls work(k) once for each k from 0 to size() − 1, at the same time, and returns when all are done. Allocates nothing. While
+    /// another thread has the team the caller does all of it alone. `work` must not throw.
+    template <class Work>
+    void share(Work&& work) {
+        if (busy_.exchange(true, std::memory_order_acquire)) {
+            for (int k = 0; k < size(); ++k) work(k);
+            return;
+        }
+        call_ = [](void* what, int k) { (*static_cast<std::remove_reference_t<Work>*>(what))(k); };
+        what_ = &work;
+        start();
+        work(0);
+        finish();
+        busy_.store(false, std::memory_order_release);
+    }
+
+private:
+    void dismiss();
+    void start();
+    void finish();
+    void serve(int k);
+    bool next_job(std::uint64_t seen);
+
+    void (*call_)(void*, int) = nullptr;  // the job: written before its number, read after it
+    void* what_ = nullptr;
+    std::atomic<bool> busy_{false};
+    alignas(64) std::atomic<std::uint64_t> job_{0};
+    alignas(64) std::atomic<int> left_{0};
+    alignas(64) std::atomic<int> sleepers_{0};
+    std::atomic<bool> stop_{false};
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::vector<std::thread> threads_;
+};
+
+/// A team of this process with that many members, shared by all who hold one; null for 1.
+/// Throws Error when the threads cannot be started, or the number makes no sense.
+std::shared_ptr<CopyTeam> copy_team(int size);
+
+}  // namespace parhelion

@@ -1,0 +1,159 @@
+#include "transport/node/xpmem.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+
+#include "parhelion/core/error.hpp"
+#include "transport/node/array_access.hpp"
+
+// Where XPMEM is installed with its header, the compiler checks what is declared here against it.
+#if __has_include(<xpmem.h>)
+#include <xpmem.h>
+#define PARHELION_HAS_XPMEM_HEADER 1
+#endif
+
+namespace parhelion {
+namespace {
+
+// XPMEM's interface, version 2.6 and later (xpmem.h).
+struct Address {
+    std::int64_t permit;
+    off_t offset;
+};
+constexpr int read_and_write = 2;                    // XPMEM_RDWR
+constexpr int permitted_by_mode = 1;                 // XPMEM_PERMIT_MODE
+constexpr std::size_t all_memory = ~std::size_t{0};  // XPMEM_MAXADDR_SIZE
+
+#ifdef PARHELION_HAS_XPMEM_HEADER
+static_assert(sizeof(Address) == sizeof(xpmem_addr) && sizeof(xpmem_segid_t) == 8 && sizeof(xpmem_apid_t) == 8);
+static_assert(XPMEM_RDWR == read_and_write && XPMEM_PERMIT_MODE == permitted_by_mode);
+#endif
+
+struct Calls {
+    int (*version)();
+    std::int64_t (*make)(void* start, std::size_t bytes, int permit_type, void* permit);
+    std::int64_t (*get)(std::int64_t segment, int flags, int permit_type, void* permit);
+    int (*release)(std::int64_t permit);
+    void* (*attach)(Address address, std::size_t bytes, void* wanted);
+    int (*detach)(void* start);
+};
+
+void* open_library() {
+    const char* chosen = std::getenv("PARHELION_XPMEM");
+    if (chosen != nullptr && *chosen != '\0')
+        return std::strcmp(chosen, "none") == 0 ? nullptr : dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+    for (const char* name : {"libxpmem.so.0", "libxpmem.so"})
+        if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+    return nullptr;
+}
+
+template <class Function>
+bool find(void* library, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(library, name));
+    return function != nullptr;
+}
+
+struct Xpmem {
+    Calls calls{};
+    std::int64_t segment = -1;
+    std::string missing;
+
+    Xpmem() {
+        void* library = open_library();
+        if (library == nullptr)
+            missing = "libxpmem.so.0 cannot be loaded: install XPMEM's library, or name it in PARHELION_XPMEM";
+        else if (!find(library, "xpmem_version", calls.version) || !find(library, "xpmem_make", calls.make) ||
+                 !find(library, "xpmem_get", calls.get) || !find(library, "xpmem_release", calls.release) ||
+                 !find(library, "xpmem_attach", calls.attach) || !find(library, "xpmem_detach", calls.detach))
+            missing = "the library that was loaded for XPMEM lacks its functions: see PARHELION_XPMEM";
+        else if (calls.version() < 0)
+            missing = "the device /dev/xpmem is not there, or may not be opened: load the kernel module xpmem and permit reading and "
+                      "writing its device";
+        else
+            share();
+    }
+
+    // All memory at once, as XPMEM has no registration to save on: what is mapped is chosen when a neighbor attaches.
+    void share() {
+        segment = calls.make(nullptr, all_memory, permitted_by_mode, reinterpret_cast<void*>(std::uintptr_t{0600}));
+        if (segment == -1) missing = std::string("xpmem_make failed (") + std::strerror(errno) + ")";
+    }
+};
+
+const Xpmem& xpmem() {
+    static const Xpmem instance;
+    return instance;
+}
+
+const Xpmem& working_xpmem() {
+    const Xpmem& found = xpmem();
+    if (!found.missing.empty()) throw Error("XPMEM does not work here: " + found.missing, ErrorKind::system);
+    return found;
+}
+
+[[noreturn]] void fail(const char* call, std::int64_t segment) {
+    throw Error(std::string(call) + " of segment " + std::to_string(segment) + " failed (" + std::strerror(errno) +
+                "): both processes must be of one user; use transport staged_shared or cma", ErrorKind::system);
+}
+
+class XpmemAccess final : public ArrayAccess {
+public:
+    std::string refusal(const Plan& plan) const override { return ragged_field(plan); }
+
+    void describe(Words& letter, const ArrayBlock& block) const override {
+        const bool there = block.begin != block.end;
+        letter.push_back(there ? working_xpmem().segment : -1);
+        letter.push_back(reinterpret_cast<global_index>(block.begin));
+        letter.push_back(block.end - block.begin);
+        letter.push_back(block.first - block.begin);
+        letter.push_back(there);
+    }
+
+    std::shared_ptr<std::byte> map(WordReader& letter) const override {
+        const std::int64_t segment = letter.next();
+        const auto begin = static_cast<std::uintptr_t>(letter.next());
+        const auto bytes = static_cast<std::size_t>(letter.next());
+        const byte_count to_first = letter.next();
+        if (letter.next() == 0) return nullptr;
+        const auto mapped = xpmem_map(segment, begin, bytes);
+        return {mapped, mapped.get() + to_first};
+    }
+};
+
+}  // namespace
+
+std::string xpmem_unavailable() { return xpmem().missing; }
+
+std::int64_t xpmem_segment() { return working_xpmem().segment; }
+
+std::shared_ptr<std::byte> xpmem_map(std::int64_t segment, std::uintptr_t address, std::size_t bytes) {
+    const Calls& calls = working_xpmem().calls;
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const std::uintptr_t start = address / page * page, size = (address + bytes + page - 1) / page * page - start;
+    const std::int64_t permit = calls.get(segment, read_and_write, permitted_by_mode, nullptr);
+    if (permit == -1) fail("xpmem_get", segment);
+    void* const mapped = calls.attach({permit, static_cast<off_t>(start)}, size, nullptr);
+    if (mapped == reinterpret_cast<void*>(-1)) {
+        const int reason = errno;
+        calls.release(permit);
+        errno = reason;
+        fail("xpmem_attach", segment);
+    }
+    std::shared_ptr<std::byte> keep(static_cast<std::byte*>(mapped), [&calls, permit](std::byte* there) {
+        calls.detach(there);
+        calls.release(permit);
+    });
+    return {keep, keep.get() + (address - start)};
+}
+
+const ArrayAccess& xpmem_access() {
+    static const XpmemAccess access;
+    return access;
+}
+
+}  // namespace parhelion

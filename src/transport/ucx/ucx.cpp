@@ -1,0 +1,173 @@
+// UCX: no MPI on the way of the data.
+//
+// A neighbor whose memory UCX can map gets its messages packed straight into it, through the rings of staged_shared.cpp; measured
+// beside that, tagged messages inside a node take twice as long, for the kernel copies them once more. All others get tagged
+// messages.
+#include "core/cores.hpp"
+#include "transport/factories.hpp"
+#include "transport/node/handshake.hpp"
+#include "transport/node/node_context.hpp"
+#include "transport/ucx/letters.hpp"
+#include "transport/ucx/parts.hpp"
+
+namespace parhelion {
+namespace {
+
+// Links in two halves, each with a transport of its own.
+class UcxTransport final : public Transport {
+public:
+    void add(std::unique_ptr<Transport> transport, std::vector<int> slots) {
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            const auto slot = static_cast<std::size_t>(slots[i]);
+            if (homes_.size() <= slot) homes_.resize(slot + 1);
+            homes_[slot] = {transport.get(), static_cast<int>(i)};
+        }
+        if (!slots.empty()) halves_.push_back({std::move(transport), std::move(slots)});
+    }
+
+    void begin(Direction direction) override {
+        for (Half& half : halves_) half.transport->begin(direction);
+    }
+    int ready(Direction direction) override {
+        for (Half& half : halves_)
+            if (const int slot = half.transport->ready(direction); slot >= 0) return half.slots[static_cast<std::size_t>(slot)];
+        return -1;
+    }
+    void deliver(int slot, Direction direction, Reduction reduction) override {
+        const Home& home = homes_[static_cast<std::size_t>(slot)];
+        home.transport->deliver(home.slot, direction, reduction);
+    }
+    bool finished(Direction direction) override {
+        bool all = true;
+        for (Half& half : halves_) all = half.transport->finished(direction) && all;
+        return all;
+    }
+    int expected(Direction direction) const override {
+        int all = 0;
+        for (const Half& half : halves_) all += half.transport->expected(direction);
+        return all;
+    }
+    std::string state(int slot, Direction direction) const override {
+        const Home& home = homes_[static_cast<std::size_t>(slot)];
+        return home.transport->state(home.slot, direction);
+    }
+    NodeContext* node() const override {
+        for (const Half& half : halves_)
+            if (half.transport->node() != nullptr) return half.transport->node();
+        return nullptr;
+    }
+    bool must_poll() const override {
+        bool any = false;
+        for (const Half& half : halves_) any = any || half.transport->must_poll();
+        return any;
+    }
+    bool calls_mpi() const override { return false; }
+
+private:
+    struct Half {
+        std::unique_ptr<Transport> transport;
+        std::vector<int> slots;  // as the exchange numbers them
+    };
+    struct Home {
+        Transport* transport = nullptr;
+        int slot = 0;
+    };
+    std::vector<Half> halves_;
+    std::vector<Home> homes_;
+};
+
+class Meeting {
+public:
+    explicit Meeting(const TransportContext& context)
+        : context_(context), comm_(context.plan.communicator()), ucx_(comm_.shared_state<UcxContext>()),
+          mapped_(context.links.size()) {
+        connect();
+        wait_for_connections();
+        agree_on_mapped();
+    }
+
+    const UcxNeighbors& neighbors() const { return neighbors_; }
+    /// Slots of the links whose two ends can, or cannot, map each other's memory.
+    std::vector<int> slots(bool mapped) const {
+        std::vector<int> which;
+        for (int i = 0; i < static_cast<int>(mapped_.size()); ++i)
+            if (mapped_[static_cast<std::size_t>(i)] == mapped) which.push_back(i);
+        return which;
+    }
+
+private:
+    void connect() {
+        std::vector<Words> letters(context_.links.size());
+        for (Words& letter : letters) {
+            put_text(letter, ucx_.worker->address());
+            put_text(letter, ucx_.worker->key(ucx_.sample.get()));
+            letter.push_back(reinterpret_cast<global_index>(ucx_.sample.get()));
+            letter.push_back(static_cast<global_index>(ucx_.sample_value));
+        }
+        comm_.node();
+        exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) {
+            const int rank = context_.links[i]->rank;
+            const auto endpoint = neighbors_[rank] = ucx_.worker->connect(get_text(letter));
+            const std::string key = get_text(letter);
+            const auto address = static_cast<std::uint64_t>(letter.next()), value = static_cast<std::uint64_t>(letter.next());
+            mapped_[i] = comm_.node_rank(rank) >= 0 && holds(ucx_.worker->map(endpoint, key, address), value);
+        });
+    }
+
+    static bool holds(const std::shared_ptr<std::byte>& memory, std::uint64_t value) {
+        return memory && std::memcmp(memory.get(), &value, sizeof value) == 0;
+    }
+
+    // Every rank answers until all ranks have all their connections.
+    void wait_for_connections() {
+        std::vector<UcxOperation> flushes(neighbors_.size());
+        std::size_t i = 0;
+        for (auto& [rank, endpoint] : neighbors_) ucx_.worker->flush(*endpoint, flushes[i++]);
+        Patience patience;
+        for (const UcxOperation& flush : flushes)
+            for (; !flush.done; patience.wait()) ucx_.worker->progress();
+        MPI_Request barrier = MPI_REQUEST_NULL;
+        check_mpi(MPI_Ibarrier(comm_.handle(), &barrier), "MPI_Ibarrier");
+        for (int done = 0; !done; patience.wait()) {
+            ucx_.worker->progress();
+            check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        }
+    }
+
+    void agree_on_mapped() {
+        std::vector<Words> letters;
+        for (const bool mapped : mapped_) letters.push_back({mapped});
+        exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) {
+            const bool there = letter.next() != 0;
+            mapped_[i] = mapped_[i] && there;
+        });
+    }
+
+    const TransportContext& context_;
+    const Communicator& comm_;
+    UcxContext& ucx_;
+    UcxNeighbors neighbors_;
+    std::vector<bool> mapped_;
+};
+
+TransportContext part_of(const TransportContext& context, const std::vector<int>& slots) {
+    TransportContext part{context.plan, {}, context.plan.communicator().next_tag()};
+    for (const int slot : slots) part.links.push_back(context.links[static_cast<std::size_t>(slot)]);
+    return part;
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> make_ucx(const TransportContext& context) {
+    const Communicator& comm = context.plan.communicator();
+    validate_together(comm, [&] { comm.shared_state<UcxContext>(); });
+    const Meeting meeting(context);
+    auto transport = std::make_unique<UcxTransport>();
+    const auto near = meeting.slots(true), far = meeting.slots(false);
+    transport->add(make_staged(part_of(context, near), make_ucx_memory(comm.shared_state<UcxContext>().worker, meeting.neighbors())),
+                   near);
+    transport->add(make_ucx_messages(part_of(context, far), meeting.neighbors()), far);
+    return transport;
+}
+
+}  // namespace parhelion

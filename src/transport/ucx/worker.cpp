@@ -1,0 +1,258 @@
+#include "transport/ucx/worker.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+namespace {
+
+// What the oldest library that has all functions calls itself; newer ones serve it too.
+constexpr unsigned api_major = 1, api_minor = 13;
+constexpr std::chrono::seconds longest_farewell{5};
+constexpr std::chrono::milliseconds longest_absence{5};
+
+void on_failure(void* endpoint, ucp_ep_h, ucs_status_t status) {
+    static_cast<UcxEndpoint*>(endpoint)->failure.store(status, std::memory_order_release);
+}
+
+void finish(void* request, ucs_status_t status, void* of) {
+    auto& operation = *static_cast<UcxOperation*>(of);
+    operation.request = nullptr;
+    operation.status.store(status, std::memory_order_relaxed);
+    ucx_library().request_free(request);
+    operation.done.store(true, std::memory_order_release);
+}
+
+void sent(void* request, ucs_status_t status, void* operation) { finish(request, status, operation); }
+void received(void* request, ucs_status_t status, const ucp_tag_recv_info_t*, void* operation) {
+    finish(request, status, operation);
+}
+
+ucp_context_h create_context(const UcxLibrary& ucx) {
+    ucp_config_t* config = nullptr;
+    check_ucx(ucx.config_read(nullptr, nullptr, &config), "ucp_config_read");
+    ucp_params_t params{};
+    params.field_mask = UCP_PARAM_FIELD_FEATURES;
+    params.features = UCP_FEATURE_TAG | UCP_FEATURE_RMA;
+    ucp_context_h context = nullptr;
+    const ucs_status_t status = ucx.init_version(api_major, api_minor, &params, config, &context);
+    ucx.config_release(config);
+    check_ucx(status, "ucp_init");
+    return context;
+}
+
+int release(MPI_Comm, int, void* attribute, void*) {
+    delete static_cast<std::shared_ptr<UcxWorker>*>(attribute);
+    return MPI_SUCCESS;
+}
+
+// Attributes of MPI_COMM_SELF are the first that MPI_Finalize deletes (MPI-4.1 §11.2.4).
+void keep_until_finalize(const std::shared_ptr<UcxWorker>& worker) {
+    int key = MPI_KEYVAL_INVALID;
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &key, nullptr), "MPI_Comm_create_keyval");
+    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, new std::shared_ptr<UcxWorker>(worker)), "MPI_Comm_set_attr");
+    MPI_Comm_free_keyval(&key);
+}
+
+// Making one takes tens of milliseconds, and connections are worth keeping.
+std::shared_ptr<UcxWorker> worker_of_process() {
+    static std::mutex mutex;
+    static std::weak_ptr<UcxWorker> known;
+    const std::lock_guard lock(mutex);
+    std::shared_ptr<UcxWorker> worker = known.lock();
+    if (worker) return worker;
+    known = worker = std::make_shared<UcxWorker>();
+    keep_until_finalize(worker);
+    return worker;
+}
+
+}  // namespace
+
+UcxWorker::UcxWorker() : ucx_(ucx_library()), context_(create_context(ucx_)) {
+    try {
+        create_worker();
+        stand_by_ = std::thread([this] { stand_by(); });
+    } catch (...) {
+        ucx_.cleanup(context_);
+        throw;
+    }
+}
+
+void UcxWorker::create_worker() {
+    ucp_worker_params_t params{};
+    params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+    params.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // the mutex sees to it
+    check_ucx(ucx_.worker_create(context_, &params, &worker_), "ucp_worker_create");
+    ucp_address_t* address = nullptr;
+    std::size_t length = 0;
+    const ucs_status_t status = ucx_.worker_get_address(worker_, &address, &length);
+    if (status != UCS_OK) ucx_.worker_destroy(worker_);
+    check_ucx(status, "ucp_worker_get_address");
+    address_.assign(reinterpret_cast<const char*>(address), length);
+    ucx_.worker_release_address(worker_, address);
+}
+
+UcxWorker::~UcxWorker() {
+    {
+        const std::lock_guard lock(mutex_);
+        closing_ = true;
+    }
+    close_.notify_all();
+    stand_by_.join();
+    close_endpoints();
+    ucx_.worker_destroy(worker_);
+    ucx_.cleanup(context_);
+}
+
+// Lets what was sent last leave, but not for ever: the other side may be gone.
+void UcxWorker::close_endpoints() {
+    std::vector<ucs_status_ptr_t> closing;
+    for (auto& [address, endpoint] : endpoints_) {
+        ucp_request_param_t how{};
+        how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+        how.flags = endpoint->failure == UCS_OK ? 0 : UCP_EP_CLOSE_FLAG_FORCE;
+        const ucs_status_ptr_t request = ucx_.ep_close_nbx(endpoint->handle, &how);
+        if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
+    }
+    const auto limit = std::chrono::steady_clock::now() + longest_farewell;
+    for (ucs_status_ptr_t request : closing) {
+        while (ucx_.request_check_status(request) == UCS_INPROGRESS && std::chrono::steady_clock::now() < limit)
+            ucx_.worker_progress(worker_);
+        ucx_.request_free(request);
+    }
+}
+
+std::shared_ptr<UcxEndpoint> UcxWorker::connect(const std::string& address) {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = endpoints_.find(address); known != endpoints_.end()) return known->second;
+    auto endpoint = std::make_shared<UcxEndpoint>();
+    ucp_ep_params_t params{};
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params.address = reinterpret_cast<const ucp_address_t*>(address.data());
+    params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    params.err_handler = {on_failure, endpoint.get()};
+    check_ucx(ucx_.ep_create(worker_, &params, &endpoint->handle), "ucp_ep_create");
+    return endpoints_[address] = endpoint;
+}
+
+std::shared_ptr<std::byte> UcxWorker::allocate(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    ucp_mem_map_params_t params{};
+    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+    params.length = bytes;
+    params.flags = UCP_MEM_MAP_ALLOCATE;
+    ucp_mem_h handle = nullptr;
+    check_ucx(ucx_.mem_map(context_, &params, &handle), "ucp_mem_map");
+    ucp_mem_attr_t known{};
+    known.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
+    check_ucx(ucx_.mem_query(handle, &known), "ucp_mem_query");
+    auto* const start = static_cast<std::byte*>(known.address);
+    allocated_[start] = handle;
+    return {start, [worker = shared_from_this()](std::byte* memory) {
+                const std::lock_guard again(worker->mutex_);
+                const auto found = worker->allocated_.find(memory);
+                worker->ucx_.mem_unmap(worker->context_, found->second);
+                worker->allocated_.erase(found);
+            }};
+}
+
+std::string UcxWorker::key(const std::byte* allocated) {
+    const std::lock_guard lock(mutex_);
+    void* packed = nullptr;
+    std::size_t length = 0;
+    check_ucx(ucx_.rkey_pack(context_, allocated_.at(allocated), &packed, &length), "ucp_rkey_pack");
+    std::string text(static_cast<const char*>(packed), length);
+    ucx_.rkey_buffer_release(packed);
+    return text;
+}
+
+std::shared_ptr<std::byte> UcxWorker::map(const std::shared_ptr<UcxEndpoint>& owner, const std::string& key, std::uint64_t address) {
+    const std::lock_guard lock(mutex_);
+    ucp_rkey_h opened = nullptr;
+    if (ucx_.ep_rkey_unpack(owner->handle, key.data(), &opened) != UCS_OK) return nullptr;
+    void* here = nullptr;
+    if (ucx_.rkey_ptr(opened, address, &here) != UCS_OK) {
+        ucx_.rkey_destroy(opened);
+        return nullptr;
+    }
+    return {static_cast<std::byte*>(here), [worker = shared_from_this(), opened](std::byte*) {
+                const std::lock_guard again(worker->mutex_);
+                worker->ucx_.rkey_destroy(opened);
+            }};
+}
+
+ucp_request_param_t UcxWorker::parameters(UcxOperation& operation) const {
+    ucp_request_param_t params{};
+    params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    params.user_data = &operation;
+    operation.done.store(false, std::memory_order_relaxed);
+    return params;
+}
+
+void UcxWorker::started(UcxOperation& operation, ucs_status_ptr_t result) {
+    if (UCS_PTR_IS_PTR(result)) {
+        if (!operation.done.load(std::memory_order_relaxed)) operation.request = result;
+        return;
+    }
+    operation.status.store(UCS_PTR_RAW_STATUS(result), std::memory_order_relaxed);
+    operation.done.store(true, std::memory_order_release);
+}
+
+void UcxWorker::send(UcxEndpoint& to, std::uint64_t tag, const void* data, std::size_t bytes, UcxOperation& operation) {
+    const std::lock_guard lock(mutex_);
+    ucp_request_param_t params = parameters(operation);
+    params.cb.send = sent;
+    started(operation, ucx_.tag_send_nbx(to.handle, data, bytes, tag, &params));
+}
+
+void UcxWorker::receive(std::uint64_t tag, void* data, std::size_t bytes, UcxOperation& operation) {
+    const std::lock_guard lock(mutex_);
+    ucp_request_param_t params = parameters(operation);
+    params.cb.recv = received;
+    started(operation, ucx_.tag_recv_nbx(worker_, data, bytes, tag, ~ucp_tag_t{0}, &params));
+}
+
+void UcxWorker::flush(UcxEndpoint& endpoint, UcxOperation& operation) {
+    const std::lock_guard lock(mutex_);
+    ucp_request_param_t params = parameters(operation);
+    params.cb.send = sent;
+    started(operation, ucx_.ep_flush_nbx(endpoint.handle, &params));
+}
+
+void UcxWorker::cancel(UcxOperation& operation) {
+    const auto limit = std::chrono::steady_clock::now() + longest_farewell;
+    const std::lock_guard lock(mutex_);
+    if (operation.request != nullptr) ucx_.request_cancel(worker_, operation.request);
+    while (!operation.done.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < limit)
+        ucx_.worker_progress(worker_);
+}
+
+void UcxWorker::progress() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    ucx_.worker_progress(worker_);
+}
+
+// A rank whose exchange is over may compute, or wait in MPI, while its last messages are still in UCX's queues: nobody else would
+// get them out. Does nothing as long as the ranks' own threads look often enough.
+void UcxWorker::stand_by() {
+    std::unique_lock lock(mutex_);
+    for (std::uint64_t seen = 0; !closing_;) {
+        close_.wait_for(lock, longest_absence);
+        if (seen == looks_.load(std::memory_order_relaxed))
+            while (ucx_.worker_progress(worker_) != 0) {}
+        seen = looks_.load(std::memory_order_relaxed);
+    }
+}
+
+UcxContext::UcxContext(const Communicator&)
+    : worker(worker_of_process()), sample(worker->allocate(sizeof sample_value)), sample_value(std::random_device{}() | 1) {
+    std::memcpy(sample.get(), &sample_value, sizeof sample_value);
+}
+
+}  // namespace parhelion

@@ -1,0 +1,92 @@
+// The process's own end of UCX, and its connections.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "parhelion/core/communicator.hpp"
+#include "transport/ucx/library.hpp"
+
+namespace parhelion {
+
+/// A connection to another process. Made once per process, whatever the number of exchanges.
+struct UcxEndpoint {
+    ucp_ep_h handle = nullptr;
+    std::atomic<int> failure{UCS_OK};  ///< why it broke
+};
+
+/// Something under way: sent, received or flushed. Stays where it is until done.
+struct UcxOperation {
+    std::atomic<bool> done{true};
+    std::atomic<int> status{UCS_OK};
+    void* request = nullptr;  ///< UCX's, while it is not done
+
+    UcxOperation() = default;
+    UcxOperation(const UcxOperation&) = delete;
+};
+
+/// One per process, used by any thread: each call locks. Lives until MPI_Finalize, or until the last exchange that uses it is gone.
+class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
+public:
+    UcxWorker();
+    ~UcxWorker();
+    UcxWorker(const UcxWorker&) = delete;
+
+    /// What another process needs to connect.
+    const std::string& address() const { return address_; }
+    /// The connection to the process of this address, made the first time. Local.
+    std::shared_ptr<UcxEndpoint> connect(const std::string& address);
+    /// A tag that no other message to this process bears.
+    std::uint64_t new_tag() { return next_tag_.fetch_add(1, std::memory_order_relaxed); }
+
+    void send(UcxEndpoint& to, std::uint64_t tag, const void* data, std::size_t bytes, UcxOperation& operation);
+    void receive(std::uint64_t tag, void* data, std::size_t bytes, UcxOperation& operation);
+    /// Memory that other processes may map, where UCX has a way to do so on this node. Keeps the worker.
+    std::shared_ptr<std::byte> allocate(std::size_t bytes);
+    /// How others find what was allocated. Local.
+    std::string key(const std::byte* allocated);
+    /// A neighbor's memory, as it is seen from here; null where it cannot be mapped. Keeps the worker.
+    std::shared_ptr<std::byte> map(const std::shared_ptr<UcxEndpoint>& owner, const std::string& key, std::uint64_t address);
+    /// Done when all that was sent over the connection is out of this process's hands.
+    void flush(UcxEndpoint& endpoint, UcxOperation& operation);
+    /// Gives up what is not done, and waits until nothing touches its buffer any more.
+    void cancel(UcxOperation& operation);
+    /// Gets everything on. Never waits; leaves it to another thread that is at it.
+    void progress();
+
+private:
+    ucp_request_param_t parameters(UcxOperation& operation) const;
+    void started(UcxOperation& operation, ucs_status_ptr_t result);
+    void create_worker();
+    void close_endpoints();
+    void stand_by();
+
+    const UcxLibrary& ucx_;
+    ucp_context_h context_ = nullptr;
+    ucp_worker_h worker_ = nullptr;
+    std::string address_;
+    std::mutex mutex_;
+    std::map<std::string, std::shared_ptr<UcxEndpoint>> endpoints_;  // by address
+    std::map<const std::byte*, ucp_mem_h> allocated_;
+    std::atomic<std::uint64_t> next_tag_{1};
+    std::atomic<std::uint64_t> looks_{0};  // at the network
+    bool closing_ = false;
+    std::condition_variable close_;
+    std::thread stand_by_;  // last, for it uses all that is above
+};
+
+/// What a communicator has of UCX (Communicator::shared_state). Local.
+struct UcxContext {
+    explicit UcxContext(const Communicator&);
+    std::shared_ptr<UcxWorker> worker;
+    std::shared_ptr<std::byte> sample;  ///< memory that others try to map: it holds sample_value
+    std::uint64_t sample_value = 0;
+};
+
+}  // namespace parhelion

@@ -1,0 +1,109 @@
+// Arrays that the library did not make, mapped by XPMEM. Where there is none, these cases are skipped; the build runs them with a
+// stand-in for its library.
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "support/exchanging.hpp"
+#include "support/grid_field.hpp"
+#include "support/transports.hpp"
+#include "transport/node/xpmem.hpp"
+
+using namespace test;
+
+namespace {
+
+bool has_xpmem() {
+    if (xpmem_unavailable().empty()) return true;
+    MESSAGE("skipped: ", xpmem_unavailable());
+    return false;
+}
+
+// Null under the real library, which does not count.
+int (*open_things())() {
+    const char* library = std::getenv("PARHELION_XPMEM");
+    void* loaded = library == nullptr ? nullptr : dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+    return loaded == nullptr ? nullptr : reinterpret_cast<int (*)()>(dlsym(loaded, "stand_in_open"));
+}
+
+CartesianDomain row_of_ranks(global_index across) {
+    const int ranks = Communicator().size();
+    return CartesianDomain({global_index{ranks} * 24, across, across}, {.halo = 2, .periodic = true, .process_grid = {ranks, 1, 1}});
+}
+
+GridField field_on(const CartesianDomain& domain, Memory memory) {
+    return GridField(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo(), Layout::c}, 0, memory);
+}
+
+}  // namespace
+
+TEST_CASE("arrays that the library did not make are exchanged straight, forward and reverse") {
+    if (!has_xpmem()) return;
+    const CartesianDomain domain = row_of_ranks(12);
+    for (const char* transport : {"xpmem", "xpmem|staged_shared"}) {
+        CAPTURE(transport);
+        std::vector<GridField> fields;
+        for (int f = 0; f < 3; ++f) fields.push_back(field_on(domain, Memory::elsewhere));
+        Exchange exchange(build_pattern(domain), views(fields), {transport});
+        CHECK_EQ(exchange.transport(), transport);
+        for (int round = 0; round < 5; ++round) {
+            check_forward(exchange, fields, round);
+            check_reverse(exchange, fields, Reduction::sum, false, round);
+        }
+    }
+}
+
+TEST_CASE("auto tries xpmem for private arrays only, and remembers the two apart") {
+    if (!has_xpmem() || Communicator().size() == 1) return;
+    const CartesianDomain domain = row_of_ranks(12);
+    for (const Memory memory : {Memory::node_shared, Memory::elsewhere, Memory::node_shared}) {
+        std::vector<GridField> fields{field_on(domain, memory)};
+        Exchange exchange(build_pattern(domain), views(fields), {"auto"});
+        CAPTURE(exchange.explain());
+        const bool first = holds(exchange.explain(), "fastest when");
+        CHECK_EQ(holds(exchange.explain(), "xpmem"), memory == Memory::elsewhere && (first || exchange.transport() != "staged_shared"));
+        check_forward(exchange, fields, 0);
+    }
+}
+
+TEST_CASE("where XPMEM does not work, asking for it tells what is missing") {
+    const std::string missing = xpmem_unavailable();
+    if (missing.empty()) return;
+    const bool no_device = std::getenv("STAND_IN_WITHOUT_DEVICE") != nullptr;
+    CHECK(holds(missing, no_device ? "/dev/xpmem" : "libxpmem.so.0"));
+    const CartesianDomain domain = row_of_ranks(6);
+    std::vector<GridField> fields{field_on(domain, Memory::elsewhere)};
+    CHECK(holds(error_of([&] { Exchange(build_pattern(domain), views(fields), {"xpmem"}); }), missing));
+    Exchange exchange(build_pattern(domain), views(fields), {"auto"});
+    CHECK_FALSE(holds(exchange.explain(), "xpmem"));
+    check_forward(exchange, fields, 0);
+}
+
+TEST_CASE("what was mapped is given back with the exchange") {
+    const auto open = open_things();
+    if (!has_xpmem() || open == nullptr) return;
+    const CartesianDomain domain = row_of_ranks(6);
+    std::vector<GridField> fields{field_on(domain, Memory::elsewhere)};
+    const int before = open();
+    {
+        const Exchange exchange(build_pattern(domain), views(fields), {"xpmem"});
+        CHECK_EQ(open() > before, Communicator().size() > 1);
+    }
+    CHECK_EQ(open(), before);
+}
+
+TEST_CASE("an array that XPMEM cannot map is refused by all ranks, and auto does without") {
+    const auto open = open_things();
+    if (!has_xpmem() || open == nullptr || Communicator().size() == 1) return;
+    const CartesianDomain domain = row_of_ranks(6);
+    const bool odd = Communicator().rank() == 1;
+    std::vector<GridField> fields{field_on(domain, odd ? Memory::ordinary : Memory::elsewhere)};
+    const std::string refusal = error_of([&] { Exchange(build_pattern(domain), views(fields), {"xpmem"}); });
+    CHECK(holds(refusal, "xpmem_attach"));
+    CHECK_EQ(open(), 0);
+    Exchange exchange(build_pattern(domain), views(fields), {"auto"});
+    CAPTURE(exchange.explain());
+    CHECK(holds(exchange.explain(), "xpmem_attach"));
+    check_forward(exchange, fields, 0);
+}
