@@ -162,7 +162,7 @@ private:
         double before = each.second;
         for (int turn = 0; turn < most_warming_turns; ++turn) {
             const double now = take_turn(each, 0, exchanges_lasting(shortest_turn_s, before, 1));
-            if (now > still_warming * before) break;
+            if (now > still_warming * before || spent_ > most_exchanges / 2 * each.best) break;
             before = now;
         }
     }
@@ -186,18 +186,21 @@ private:
 
     // The best turn of each counts: disturbances only ever slow it down.
     double take_turn(Contestant& each, int uncounted, int counted) {
+        const double start = MPI_Wtime();
         seconds_of(*each.stages, uncounted);
         const double seconds = agreed_seconds(each, counted);
-        spent_ += seconds + uncounted * seconds / counted;
+        last_turn_s_ = MPI_Wtime() - start;
         each.best = std::min(each.best, seconds / counted);
         return seconds / counted;
     }
 
-    // Of the slowest rank.
+    // Of the slowest rank. What the turn before has taken, the agreement included, is agreed on here too.
     double agreed_seconds(Contestant& each, int exchanges) {
-        double seconds = seconds_of(*each.stages, exchanges);
-        check_mpi(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, plan_.communicator().handle()), "MPI_Allreduce");
-        return seconds;
+        double seconds[2] = {seconds_of(*each.stages, exchanges), last_turn_s_};
+        check_mpi(MPI_Allreduce(MPI_IN_PLACE, seconds, 2, MPI_DOUBLE, MPI_MAX, plan_.communicator().handle()), "MPI_Allreduce");
+        spent_ += seconds[1];
+        last_turn_s_ = 0;
+        return seconds[0];
     }
 
     static double seconds_of(Stages& stages, int exchanges) {
@@ -230,7 +233,8 @@ private:
 
     const Plan& plan_;
     std::vector<Contestant> contestants_;
-    double spent_ = 0;
+    double spent_ = 0;        // on turns, the last one apart; agreed on
+    double last_turn_s_ = 0;  // of this rank
 };
 
 AutoChoice single(const Plan& plan, const std::string& name, bool remembered) {
