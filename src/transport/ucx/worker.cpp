@@ -131,7 +131,10 @@ void UcxWorker::wait_for(ucs_status_ptr_t request, Clock::time_point limit) {
 
 std::shared_ptr<UcxEndpoint> UcxWorker::connect(const std::string& address) {
     const std::lock_guard lock(mutex_);
-    if (const auto known = endpoints_.find(address); known != endpoints_.end()) return known->second;
+    if (const auto known = endpoints_.find(address); known != endpoints_.end()) {
+        if (known->second->failure == UCS_OK) return known->second;
+        close_broken(known->second);
+    }
     auto endpoint = std::make_shared<UcxEndpoint>();
     ucp_ep_params_t params{};
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
@@ -235,11 +238,15 @@ void UcxWorker::give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperati
     if (operation.done) return;
     if (!endpoint->closed) {
         endpoint->failure = UCS_ERR_CANCELED;
-        endpoint->closed = true;
-        std::erase_if(endpoints_, [&](const auto& known) { return known.second == endpoint; });
-        wait_for(start_closing(*endpoint, true), Clock::now() + longest_farewell);
+        close_broken(endpoint);
     }
     wait_for(operation, Clock::now() + longest_farewell);
+}
+
+void UcxWorker::close_broken(std::shared_ptr<UcxEndpoint> endpoint) {
+    endpoint->closed = true;
+    std::erase_if(endpoints_, [&](const auto& known) { return known.second == endpoint; });
+    wait_for(start_closing(*endpoint, true), Clock::now() + longest_farewell);
 }
 
 void UcxWorker::wait_for(const UcxOperation& operation, Clock::time_point limit) {

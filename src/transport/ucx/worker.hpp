@@ -68,6 +68,7 @@ private:
     void started(UcxOperation& operation, ucs_status_ptr_t result);
     void create_worker();
     void close_endpoints();
+    void close_broken(std::shared_ptr<UcxEndpoint> endpoint);
     ucs_status_ptr_t start_closing(UcxEndpoint& endpoint, bool at_once);
     void wait_for(ucs_status_ptr_t request, Clock::time_point limit);
     void wait_for(const UcxOperation& operation, Clock::time_point limit);
