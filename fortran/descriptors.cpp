@@ -24,8 +24,9 @@ bool is_integer(CFI_type_t type) {
 bool is_logical(CFI_type_t type) {
 #ifdef CFI_type_Logical  // gfortran: any kind
     return (type & CFI_type_mask) == CFI_type_Logical;
-#else
-    return type == CFI_type_Bool;
+#else  // flang: those of more than a byte have the codes of C's "least" integers; where these are integers here, they are found before
+    return type == CFI_type_Bool || type == CFI_type_int_least16_t || type == CFI_type_int_least32_t ||
+           type == CFI_type_int_least64_t;
 #endif
 }
 

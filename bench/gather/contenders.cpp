@@ -16,6 +16,7 @@ struct Named {
 };
 
 constexpr Named others[] = {
+    {"index_map", "own", make_index_map_gather},
     {"hand_neighbor_alltoallv", "baseline", make_gather_neighbor_alltoallv},
     {"hand_persistent_packed", "baseline", make_gather_persistent_packed},
     {"hand_isend", "baseline", make_gather_isend},

@@ -24,6 +24,14 @@ def test_advection_on_triangles_equals_the_serial_run(flavor, ranks):
     assert done.ok and f"{ranks} ranks: equal to the serial result" in output, output
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_finite_volumes_and_elements_on_a_disk_give_the_serial_result(flavor, ranks):
+    for program, words in (("heat_disk.py", "equal to"), ("heat_elements.py", "within 1e-12 of")):
+        done, output = run_python(flavor, ranks, str(EXAMPLES / program))
+        assert done.ok and f"{ranks} ranks: {words} the serial result" in output, output
+
+
 def test_the_advection_solver_is_as_short_as_it_is_said_to_be():
     assert len((EXAMPLES / "advection.py").read_text().splitlines()) <= 60
 
