@@ -80,7 +80,8 @@ class Meeting {
 public:
     explicit Meeting(const TransportContext& context)
         : context_(context), comm_(context.plan.communicator()), ucx_(comm_.shared_state<UcxContext>()),
-          mapped_(context.links.size()) {
+          cards_(context.links.size()), mapped_(context.links.size()) {
+        exchange_cards();
         connect();
         wait_for_connections();
         agree_on_mapped();
@@ -96,7 +97,13 @@ public:
     }
 
 private:
-    void connect() {
+    // What a neighbor says of itself.
+    struct Card {
+        std::string address, key;
+        std::uint64_t sample = 0, value = 0;
+    };
+
+    void exchange_cards() {
         std::vector<Words> letters(context_.links.size());
         for (Words& letter : letters) {
             put_text(letter, ucx_.worker->address());
@@ -104,13 +111,25 @@ private:
             letter.push_back(reinterpret_cast<global_index>(ucx_.sample.get()));
             letter.push_back(static_cast<global_index>(ucx_.sample_value));
         }
+        exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) {
+            Card& card = cards_[i];
+            card.address = get_text(letter);
+            card.key = get_text(letter);
+            card.sample = static_cast<std::uint64_t>(letter.next());
+            card.value = static_cast<std::uint64_t>(letter.next());
+        });
+    }
+
+    void connect() {
+        std::vector<Words> letters;
+        for (const Card& card : cards_) letters.push_back({ucx_.worker->is_connected(card.address)});
         comm_.node();
         exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) {
+            const bool there = letter.next() != 0, here = letters[i][0] != 0;
             const int rank = context_.links[i]->rank;
-            const auto endpoint = neighbors_[rank] = ucx_.worker->connect(get_text(letter));
-            const std::string key = get_text(letter);
-            const auto address = static_cast<std::uint64_t>(letter.next()), value = static_cast<std::uint64_t>(letter.next());
-            mapped_[i] = comm_.node_rank(rank) >= 0 && holds(ucx_.worker->map(endpoint, key, address), value);
+            const Card& card = cards_[i];
+            const auto endpoint = neighbors_[rank] = ucx_.worker->connect(card.address, !here || !there);
+            mapped_[i] = comm_.node_rank(rank) >= 0 && holds(ucx_.worker->map(endpoint, card.key, card.sample), card.value);
         });
     }
 
@@ -146,6 +165,7 @@ private:
     const TransportContext& context_;
     const Communicator& comm_;
     UcxContext& ucx_;
+    std::vector<Card> cards_;
     UcxNeighbors neighbors_;
     std::vector<bool> mapped_;
 };

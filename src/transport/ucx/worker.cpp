@@ -129,10 +129,16 @@ void UcxWorker::wait_for(ucs_status_ptr_t request, Clock::time_point limit) {
     ucx_.request_free(request);
 }
 
-std::shared_ptr<UcxEndpoint> UcxWorker::connect(const std::string& address) {
+bool UcxWorker::is_connected(const std::string& address) {
+    const std::lock_guard lock(mutex_);
+    const auto known = endpoints_.find(address);
+    return known != endpoints_.end() && known->second->failure == UCS_OK;
+}
+
+std::shared_ptr<UcxEndpoint> UcxWorker::connect(const std::string& address, bool anew) {
     const std::lock_guard lock(mutex_);
     if (const auto known = endpoints_.find(address); known != endpoints_.end()) {
-        if (known->second->failure == UCS_OK) return known->second;
+        if (!anew) return known->second;
         close_broken(known->second);
     }
     auto endpoint = std::make_shared<UcxEndpoint>();
@@ -236,15 +242,13 @@ void UcxWorker::give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperati
     if (operation.request != nullptr) ucx_.request_cancel(worker_, operation.request);
     wait_for(operation, Clock::now() + longest_doubt);
     if (operation.done) return;
-    if (!endpoint->closed) {
-        endpoint->failure = UCS_ERR_CANCELED;
-        close_broken(endpoint);
-    }
+    if (!endpoint->closed) close_broken(endpoint);
     wait_for(operation, Clock::now() + longest_farewell);
 }
 
 void UcxWorker::close_broken(std::shared_ptr<UcxEndpoint> endpoint) {
     endpoint->closed = true;
+    if (endpoint->failure == UCS_OK) endpoint->failure = UCS_ERR_CANCELED;
     std::erase_if(endpoints_, [&](const auto& known) { return known.second == endpoint; });
     wait_for(start_closing(*endpoint, true), Clock::now() + longest_farewell);
 }

@@ -42,8 +42,11 @@ public:
 
     /// What another process needs to connect.
     const std::string& address() const { return address_; }
-    /// The connection to the process of this address, made the first time. Local.
-    std::shared_ptr<UcxEndpoint> connect(const std::string& address);
+    /// Whether there is a connection to the process of this address, as far as is known here. Local.
+    bool is_connected(const std::string& address);
+    /// The connection to the process of this address, made where there is none. UCX numbers them on both sides: when one side
+    /// has given its up, both must make one `anew`. Local.
+    std::shared_ptr<UcxEndpoint> connect(const std::string& address, bool anew);
     /// A tag that no other message to this process bears.
     std::uint64_t new_tag() { return next_tag_.fetch_add(1, std::memory_order_relaxed); }
 
