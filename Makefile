@@ -144,12 +144,7 @@ $(STAMPS)/tools: requirements/tools.txt scripts/link_tools.py $(STAMPS)/venv
 	@$(BIN)/python scripts/link_tools.py $(TOOLS) requirements/tools.txt
 	@touch $@
 
-$(STAMPS)/openmpi $(STAMPS)/impi: # Optional: without it the build leaves the transport out, and says so.
-$(STAMPS)/ucx: requirements/ucx.txt $(STAMPS)/venv
-	@echo "Installing ucx"
-	@if $(PIP) --no-deps -r $<; then touch $@; else echo "UCX's headers could not be fetched: no transport ucx"; fi
-
-$(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
+$(STAMPS)/openmpi $(STAMPS)/impi: $(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
 	@echo "Installing $*"
 	@rm -rf $(VENV)/opt/$*
 	@$(PIP) --ignore-installed --no-warn-script-location --prefix $(VENV)/opt/$* -r $<

@@ -11,10 +11,12 @@ namespace parhelion::bench {
 
 namespace {
 
-// Of at least this many seconds one exchange fills the caches it uses by itself; shorter ones are preceded by another.
+// Of at least this many seconds one exchange fills the caches it uses by itself; shorter ones are preceded by others.
 constexpr double long_exchange_s = 0.01;
 // A sample is planned this much longer than asked for: the machine may be slow while the length is chosen.
 constexpr double margin = 1.25;
+// Two, for some keep two buffers and use them in turn: the second is as far away as the first after another contender's sample.
+constexpr int exchanges_before_sample = 2;
 
 // How far the 95 % interval of the median reaches from it, as a share of it: by order statistics, with the normal
 // approximation of the binomial distribution, which is near enough for deciding when to stop.
@@ -122,7 +124,7 @@ void Entrant::take_sample() {
     ground_.start_line.wait();
     outcome_.probe_ns.push_back(ground_.probe.measure());
     attempt([&] {
-        if (exchange_s_ < long_exchange_s) contender_->exchange();
+        for (int i = 0; i < exchanges_before_sample && exchange_s_ < long_exchange_s; ++i) contender_->exchange();
         samples_.push_back(batch(outcome_.iterations) / static_cast<double>(outcome_.iterations));
     });
 }

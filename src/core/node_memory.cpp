@@ -14,6 +14,7 @@
 #include <string>
 
 #include "core/available_memory.hpp"
+#include "core/populate.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -60,11 +61,11 @@ private:
         if (ftruncate(descriptor_, size_) != 0) fail("ftruncate", size_, remedy);
         fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
         if (!take_pages()) fail("fallocate", size_, remedy);
-        // With the pages there, mapping all of them at once costs a fraction of a fault for each.
-        void* memory = mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor_, 0);
+        void* memory = mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
         if (memory == MAP_FAILED) fail("mmap", size_, remedy);
         start_ = static_cast<std::byte*>(memory);
         madvise(memory, static_cast<std::size_t>(size_), MADV_HUGEPAGE);  // refused where the kernel has none: no harm
+        map_pages_now(memory, static_cast<std::size_t>(size_));
     }
 
     // Taking the pages now turns "not enough memory" into an error here instead of a signal somewhere later. In pieces,

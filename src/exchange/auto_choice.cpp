@@ -1,6 +1,7 @@
 #include "exchange/auto_choice.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "parhelion/core/error.hpp"
@@ -91,7 +92,8 @@ struct Contestant {
     std::string name;
     Choice choice;
     std::unique_ptr<Stages> stages = nullptr;
-    double best = unknown;  // seconds per exchange of the slowest rank
+    double best = unknown;    // seconds per exchange of the slowest rank
+    double second = unknown;  // of its second exchange
     bool steady = false;
     std::string refusal = {};  // why it could not be made
 
@@ -110,12 +112,15 @@ public:
     }
 
     /// Collective. Leaves a contestant out as soon as it cannot win any more, and ends when the trials have taken as long as
-    /// `most_exchanges` of the fastest.
+    /// `most_exchanges` of the fastest, or `affordable_s`.
     void run() {
         for (Contestant& each : contestants_) qualify(each);
-        for (int turn = 0; turn < turns_of_finalists && final_is_open(); ++turn)
-            for (Contestant& each : contestants_)
-                if (is_finalist(each)) take_turn(each, 1, exchanges_of_finalists);
+        for (const double factor : finalist_factors) {
+            const auto finalists = still_in(factor);
+            if (!is_affordable(finalists.size())) break;
+            const int exchanges = exchanges_of_finalists();
+            for (Contestant* each : finalists) take_turn(*each, 1, exchanges);
+        }
     }
 
     // Straight copies into a neighbor's arrays are the first to suffer when cores are far apart or move: to be chosen, they must
@@ -130,21 +135,36 @@ public:
     const std::vector<Contestant>& contestants() const { return contestants_; }
 
 private:
-    static constexpr double most_exchanges = 40;
-    static constexpr int turns_of_finalists = 3;
-    static constexpr int exchanges_of_finalists = 3;
-    static constexpr double out_factor = 2;         // whoever is further behind in its second exchange is out
-    static constexpr double finalist_factor = 1.25;  // and so is whoever is further behind after its first turn
+    static constexpr double most_exchanges = 42;
+    static constexpr double affordable_s = 300e-6;   // less than any plan takes
+    static constexpr double shortest_turn_s = 20e-6;  // what ranks begin apart, and the clock's steps, are small beside it
+    // Whoever is further behind in its second exchange is out, and so is whoever is further behind before a turn of the final.
+    // Caches that are not warm yet make what comes first look slow, hence the patience.
+    static constexpr double out_factor = 2;
+    static constexpr double finalist_factors[] = {1.6, 1.3, 1.2, 1.1};
+    static constexpr int most_warming_turns = 8;
+    static constexpr double still_warming = 0.93;
     static constexpr double clear_win = 0.95;
     static constexpr double timeout_s = 60;
 
-    // The first exchange touches and connects. What others leave in the caches is part of it.
+    // The first exchange touches and connects: it belongs to the set-up.
     void qualify(Contestant& each) {
-        const double rival = fastest().best;
-        const double rival_s = rival < Contestant::unknown ? rival : 0;
+        const Contestant& rival = fastest();
+        const double rival_s = rival.best < Contestant::unknown ? rival.best : 0;
         if (!make(each, {Lanes::forward, rival_s})) return;
-        take_turn(each, 1, 1);
-        if (each.best < out_factor * rival) take_turn(each, 0, 2);
+        const double first = agreed_seconds(each, 1);
+        each.second = take_turn(each, 0, exchanges_lasting(shortest_turn_s / 2, first, 1));
+        if (each.second < out_factor * rival.second) warm_up(each);
+    }
+
+    // Long lists take some ten exchanges to settle in the caches, from which those that are tried later profit too.
+    void warm_up(Contestant& each) {
+        double before = each.second;
+        for (int turn = 0; turn < most_warming_turns; ++turn) {
+            const double now = take_turn(each, 0, exchanges_lasting(shortest_turn_s, before, 1));
+            if (now > still_warming * before || spent_ > most_exchanges / 2 * each.best) break;
+            before = now;
+        }
     }
 
     // What the system refuses, to all ranks, leaves the others in the race.
@@ -158,12 +178,29 @@ private:
         return each.stages != nullptr;
     }
 
+    static int exchanges_lasting(double seconds, double each_s, int least) {
+        constexpr double most = 200;
+        return std::max(least, static_cast<int>(std::min(std::ceil(seconds / std::max(each_s, 1e-9)), most)));
+    }
+    int exchanges_of_finalists() { return exchanges_lasting(shortest_turn_s, fastest().best, 2); }
+
     // The best turn of each counts: disturbances only ever slow it down.
-    void take_turn(Contestant& each, int uncounted, int counted) {
-        double seconds[2] = {seconds_of(*each.stages, uncounted), seconds_of(*each.stages, counted)};
+    double take_turn(Contestant& each, int uncounted, int counted) {
+        const double start = MPI_Wtime();
+        seconds_of(*each.stages, uncounted);
+        const double seconds = agreed_seconds(each, counted);
+        last_turn_s_ = MPI_Wtime() - start;
+        each.best = std::min(each.best, seconds / counted);
+        return seconds / counted;
+    }
+
+    // Of the slowest rank. What the turn before has taken, the agreement included, is agreed on here too.
+    double agreed_seconds(Contestant& each, int exchanges) {
+        double seconds[2] = {seconds_of(*each.stages, exchanges), last_turn_s_};
         check_mpi(MPI_Allreduce(MPI_IN_PLACE, seconds, 2, MPI_DOUBLE, MPI_MAX, plan_.communicator().handle()), "MPI_Allreduce");
-        spent_ += seconds[0] + seconds[1];
-        each.best = std::min(each.best, seconds[1] / counted);
+        spent_ += seconds[1];
+        last_turn_s_ = 0;
+        return seconds[0];
     }
 
     static double seconds_of(Stages& stages, int exchanges) {
@@ -179,18 +216,25 @@ private:
         return *std::min_element(contestants_.begin(), contestants_.end(),
                                  [](const Contestant& a, const Contestant& b) { return a.best < b.best; });
     }
-    bool is_finalist(const Contestant& each) { return each.best <= finalist_factor * fastest().best; }
+    std::vector<Contestant*> still_in(double factor) {
+        const double limit = factor * fastest().best;
+        std::vector<Contestant*> all;
+        for (Contestant& each : contestants_)
+            if (each.best <= limit) all.push_back(&each);
+        return all;
+    }
 
-    bool final_is_open() {
+    // Nothing is left to be found out about one alone.
+    bool is_affordable(std::size_t finalists) {
         const double best = fastest().best;
-        const auto finalists = std::count_if(contestants_.begin(), contestants_.end(), [&](const Contestant& c) { return is_finalist(c); });
-        const double next = static_cast<double>(finalists) * (1 + exchanges_of_finalists) * best;
-        return finalists > 1 && spent_ + next <= most_exchanges * best;
+        const double turn = static_cast<double>(finalists) * (1 + exchanges_of_finalists()) * best;
+        return finalists > 1 && spent_ + turn <= std::max(most_exchanges * best, affordable_s);
     }
 
     const Plan& plan_;
     std::vector<Contestant> contestants_;
-    double spent_ = 0;
+    double spent_ = 0;        // on turns, the last one apart; agreed on
+    double last_turn_s_ = 0;  // of this rank
 };
 
 AutoChoice single(const Plan& plan, const std::string& name, bool remembered) {

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <sstream>
 
+#include "core/mpi_threads.hpp"
 #include "exchange/auto_choice.hpp"
+#include "exchange/progress_thread.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 #include "plan/copy_team.hpp"
@@ -17,6 +19,11 @@ double time_limit(double from_options) {
     if (from_options > 0) return from_options;
     const char* text = std::getenv("PARHELION_TIMEOUT");
     return text == nullptr ? 0 : std::atof(text);
+}
+
+bool wants_progress(bool from_options) {
+    const char* text = std::getenv("PARHELION_PROGRESS");
+    return from_options || (text != nullptr && std::string(text) == "1");
 }
 
 int thread_count(int from_options) {
@@ -40,11 +47,13 @@ struct Exchange::Impl {
     double timeout_s;
     bool under_way = false;
     std::uint64_t number = 0;  // of exchanges begun
+    std::shared_ptr<ProgressThread> progress;
 
     Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
         : plan(make_plan(std::move(pattern), std::move(fields), fingerprint(requested))), by_name(requested != "auto"),
           timeout_s(time_limit(options.timeout_s)) {
         validate_together(plan.communicator(), [&] { plan.team = copy_team(thread_count(options.threads)); });
+        if (wants_progress(options.progress_thread)) progress = ProgressThread::of_process();
         if (!by_name) {
             chosen = choose_automatically(plan);
             return;
@@ -53,18 +62,29 @@ struct Exchange::Impl {
         chosen.stages = std::make_unique<Stages>(plan, chosen.choice);
     }
 
+    ~Impl() {
+        if (under_way && progress) progress->ended();
+    }
+
     void begin(Direction way, Reduction how) {
         if (under_way)
             throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
         chosen.stages->begin(way, how);
         under_way = true;
         ++number;
+        if (progress) progress->begun();
     }
 
     void end() {
         if (!under_way) throw Error("no exchange is under way: call begin first");
         under_way = false;
+        if (progress) progress->ended();
         chosen.stages->end(timeout_s);
+    }
+
+    std::string about_progress() const {
+        if (!chosen.stages->calls_mpi() || mpi_serves_all_threads()) return "a thread gets it on between begin and end";
+        return "no thread gets it on, for MPI serves one at a time: start MPI with MPI_THREAD_MULTIPLE";
     }
 
     std::string reason() const {
@@ -131,6 +151,7 @@ std::string Exchange::explain() const {
         << impl_->plan.bytes_sent() << " bytes sent per exchange, copies by " << copy_kernels_name();
     if (impl_->plan.team) out << ", large ones by " << impl_->plan.team->size() << " threads";
     out << "\n";
+    if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
     for (const StagePlan& stage : impl_->plan.stages) {
         for (const LinkPlan& link : stage.links)
             out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "

@@ -26,6 +26,7 @@ public:
     void begin(Direction direction, Reduction reduction = Reduction::replace);
     /// Waits for the neighbors; each wait of a stage at most `timeout_s`. After an error the exchange cannot be used again.
     void end(double timeout_s);
+    bool calls_mpi() const { return calls_mpi_; }
 
 private:
     class Hold;

@@ -139,6 +139,7 @@ public:
 private:
     static constexpr int most_rounds = 3;
     static constexpr int exchanges_per_round = 2;
+    static constexpr double clearly_behind = 1.25;
     static constexpr double clear_win = 0.95;
     static constexpr double hopeless = 1.5;  // so far behind after a round that more rounds are not worth their time
 
@@ -210,11 +211,14 @@ private:
         if (context.rival_s > 0 && packed_s > hopeless * context.rival_s) return;
         typed_ = std::make_unique<Typed>(context, unit);
         double typed_s = round_of(*typed_, expected);
-        for (int round = 1; round < most_rounds && typed_s < hopeless * packed_s; ++round) {
+        for (int round = 1; round < most_rounds && typed_s < hopeless * packed_s && !beaten(context, packed_s, typed_s); ++round) {
             packed_s = std::min(packed_s, round_of(packed, expected));
             typed_s = std::min(typed_s, round_of(*typed_, expected));
         }
         if (typed_s >= clear_win * packed_s) typed_.reset();
+    }
+    static bool beaten(const TransportContext& context, double a, double b) {
+        return context.rival_s > 0 && std::min(a, b) > clearly_behind * context.rival_s;
     }
 
     const Plan& plan_;

@@ -1,11 +1,13 @@
 """Two hosts on one machine: ranks that really meet over a network."""
 
+import os
 import sys
 
 import pytest
 from measured import document, need_build, parhelion
 
 from parhelion.hosts import reason_against
+from parhelion.hosts.sandbox import TUN
 from parhelion.launch import default_flavor
 from parhelion.launch.hosts import Hosts
 from parhelion.records import read_record
@@ -56,6 +58,44 @@ def test_halos_between_hosts_are_verified_too(possible, tmp_path):
     assert {case["contender"] for case in found["cases"]} == {"auto", "mpi_persistent"}
     assert all(case["verified"] for case in found["cases"])
     assert [each["contender"] for each in found["not_run"]] == ["shared"]
+
+
+def test_the_published_runtimes_and_hybrids_run_by_their_names_between_hosts(possible, tmp_path):
+    need_build()
+    names = ["mpi", "ucx", "shared+mpi", "shared+ucx", "xpmem+mpi", "xpmem+ucx"]
+    done = parhelion("hosts", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "4", "--extent", "8", "--halo", "1",
+                     "--fields", "1", "--contenders", ",".join(names), "--repetitions", "3", "--json", "out.json",
+                     cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = document(tmp_path)
+    ran = {case["contender"]: case for case in found["cases"]}
+    not_run = {each["contender"]: each["reason"] for each in found["not_run"]}
+    assert {*ran, *not_run} == set(names) and {"mpi", "shared+mpi"} <= set(ran)
+    assert all(case["verified"] for case in ran.values()) and all(not_run.values())
+
+
+EXCHANGE_TIME = """
+import time, parhelion as ph
+from mpi4py import MPI
+domain = ph.CartesianDomain((8, 8), halo=1, periodic=True)
+exchange = ph.Exchange(domain, domain.zeros(dtype="float32"), transport="mpi_persistent", timeout=60)
+exchange()
+MPI.COMM_WORLD.Barrier()
+start = time.perf_counter()
+exchange()
+print("took", MPI.COMM_WORLD.allreduce(time.perf_counter() - start, MPI.MAX), flush=True)
+"""
+
+
+def test_no_message_arrives_before_the_added_latency_is_over(possible, tmp_path):
+    need_build()
+    if not os.access(TUN, os.R_OK | os.W_OK):
+        pytest.skip(f"skipped: {TUN} may not be opened")
+    done = parhelion("hosts", "--latency", "30", sys.executable, "-m", "parhelion.launch", "-n", "2", "--timeout", "50",
+                     sys.executable, "-c", EXCHANGE_TIME, cwd=tmp_path)  # fmt: skip
+    times = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("took ")]
+    assert done.returncode == 0 and len(times) == 2, done.stdout + done.stderr
+    assert min(times) >= 0.03
 
 
 def test_where_hosts_cannot_be_made_the_reason_is_told(tmp_path):

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iostream>
 #include <sstream>
+#include <vector>
 
 #include "parhelion/parhelion.hpp"
 
@@ -13,13 +14,16 @@ using namespace parhelion;
 
 namespace {
 
-constexpr const char* memory_name = "memfd:parhelion";
+// The library's own, and what UCX allocates (System V).
+bool is_shared_memory(const std::string& line) {
+    return line.find("memfd:parhelion") != std::string::npos || line.find("/SYSV") != std::string::npos;
+}
 
 std::array<long, 2> count_mappings() {
     std::array<long, 2> found{};
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
-        if (line.find(memory_name) == std::string::npos) continue;
+        if (!is_shared_memory(line)) continue;
         unsigned long start = 0, end = 0;
         char dash;
         std::istringstream(line) >> std::hex >> start >> dash >> end;
@@ -29,12 +33,19 @@ std::array<long, 2> count_mappings() {
     return found;
 }
 
+void meet_all() {
+    const Communicator comm;
+    std::vector<int> to(static_cast<std::size_t>(comm.size())), from = to;
+    MPI_Alltoall(to.data(), 1, MPI_INT, from.data(), 1, MPI_INT, comm.handle());
+    MPI_Barrier(comm.handle());
+}
+
 long count_descriptors() {
     long found = 0;
     std::error_code gone;  // the directory's own descriptor
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
         const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
-        found += target.find(memory_name) != std::string::npos || target.find("pidfd") != std::string::npos;
+        found += is_shared_memory(target) || target.find("pidfd") != std::string::npos;
     }
     return found;
 }
@@ -47,12 +58,14 @@ int main(int argc, char** argv) {
     {
         const Communicator comm;
         const CartesianDomain domain({10 * comm.size(), 10}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}});
+        meet_all();  // MPI's own connections are no business of the exchange
+        const auto before = count_mappings();
         auto u = make_array<double>(domain);
         Exchange exchange(build_pattern(domain), {view(u)}, {argv[1]});
         exchange();
         exchange.reverse();
         const auto mappings = count_mappings();
-        long mine[3] = {mappings[0], mappings[1], count_descriptors()}, most[3];
+        long mine[3] = {mappings[0] - before[0], mappings[1] - before[1], count_descriptors()}, most[3];
         MPI_Reduce(mine, most, 3, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
         if (comm.rank() == 0) std::cout << "taken " << most[0] << " " << most[1] << " " << most[2] << std::endl;
     }

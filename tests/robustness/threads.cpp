@@ -51,7 +51,8 @@ void exchange_alone(MPI_Comm user, const std::string& transport, int number, Fin
 
 TEST_CASE("threads exchange at the same time, each on a communicator of its own") {
     if (!threads_allowed()) return;
-    for (const char* transport : {"shared", "staged_shared", "mpi_persistent"}) {
+    for (const char* transport : {"shared", "staged_shared", "mpi_persistent", "ucx"}) {
+        if (!is_usable(transport)) continue;
         CAPTURE(transport);
         std::vector<MPI_Comm> comms(thread_count);
         for (MPI_Comm& comm : comms) {

@@ -59,6 +59,18 @@ TEST_CASE("a neighbor that does not begin is named, with the exchange, the direc
     }
 }
 
+TEST_CASE("after an exchange was given up with large messages under way, a new one between the same ranks works") {
+    const Communicator comm;
+    const CartesianDomain domain({2 * comm.size(), 128, 128}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1, 1}});
+    for (const Route& route : all_routes()) {
+        if (!can_be_given_up(route)) continue;
+        CAPTURE(route.transport);
+        left_alone(Work(domain, route.transport, 0, {.timeout_s = 0.1}).exchange(), comm.rank());
+        Work again(domain, route.transport, 1, {.timeout_s = 60});
+        CHECK_EQ(again.round_trip(Direction::forward, 1), "");
+    }
+}
+
 TEST_CASE("an exchange that is on time does not mind its time limit") {
     const Communicator comm;
     const CartesianDomain domain({12, 8}, {.halo = 1, .periodic = true});

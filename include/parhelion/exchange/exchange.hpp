@@ -22,6 +22,10 @@ struct ExchangeOptions {
     /// Threads of this rank that share its large copies, the caller among them. 0: the environment variable PARHELION_THREADS,
     /// else 1. They run on the cores that the rank may use: bind it to as many.
     int threads = 0;
+    /// Whether a thread of the library gets the exchange on between begin and end, for transports that get on only while they are
+    /// polled. It takes some of a core's time; MPI must have been started with MPI_THREAD_MULTIPLE where MPI moves the data, or
+    /// the thread does nothing. False: as the environment variable PARHELION_PROGRESS says (1: yes), else no.
+    bool progress_thread = false;
 };
 
 /// Refreshes the ghosts of fields, or gives the ghosts' contributions back.

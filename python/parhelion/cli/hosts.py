@@ -13,13 +13,15 @@ from .output import Output, json_option
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("-n", "--hosts", "count", type=click.IntRange(2, 16), default=2, show_default=True, help="How many hosts.")
 @click.option("--check", is_flag=True, help="Only say whether it can be done here.")
+@click.option("--latency", type=click.FloatRange(0, 1000), default=0, metavar="MS", help="Milliseconds added to every packet [0].")
 @json_option
 @click.argument("command", nargs=-1, metavar="COMMAND...")
-def hosts(count: int, check: bool, json_file: str | None, command: tuple[str, ...]) -> None:
+def hosts(count: int, check: bool, latency: float, json_file: str | None, command: tuple[str, ...]) -> None:
     """Run COMMAND on the first of several hosts that this machine pretends to be, joined by virtual cables.
 
     \b
     parhelion hosts parhelion bench alltoall --ranks 4 --size 1,64K
+    parhelion hosts --latency 1 parhelion bench halo --ranks 2
     parhelion hosts sh -c '$PARHELION_REMOTE_SHELL phl2 hostname'
 
     Each host has its own name, network, process numbers, shared memory and, where there are enough, processors. Ranks that
@@ -29,7 +31,7 @@ def hosts(count: int, check: bool, json_file: str | None, command: tuple[str, ..
     output = Output(json_file)
     if not check and not command:
         raise BadInput("say which command is to be run, such as `parhelion hosts hostname`")
-    status, reason = _try(count, command or ("true",))
+    status, reason = _try(count, command or ("true",), latency / 1000)
     output.document({"schema": "parhelion.hosts/1", "hosts": count, "possible": reason is None, "reason": reason, "status": status})
     if reason:
         raise BadInput(reason)
@@ -38,10 +40,10 @@ def hosts(count: int, check: bool, json_file: str | None, command: tuple[str, ..
     sys.exit(status)
 
 
-def _try(count: int, command: tuple[str, ...]) -> tuple[int | None, str | None]:
+def _try(count: int, command: tuple[str, ...], latency: float) -> tuple[int | None, str | None]:
     from ..hosts import HostsError, run_on_hosts
 
     try:
-        return run_on_hosts(count, command), None
+        return run_on_hosts(count, command, latency), None
     except HostsError as error:
         return None, str(error)

@@ -1,6 +1,6 @@
 """Runs as root of fresh namespaces: makes the hosts, runs the command on the first, and ends.
 
-`python -m parhelion.hosts.inside FOLDER COUNT COMMAND…`; nothing here is visible outside.
+`python -m parhelion.hosts.inside FOLDER COUNT LATENCY COMMAND…`, LATENCY in seconds; nothing here is visible outside.
 """
 
 from __future__ import annotations
@@ -10,18 +10,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .relay import start_relay
+
 SUBNET = "10.77.0"
 AGENT = Path(__file__).with_name("agent.sh")
 
 
 def main() -> int:
     """The command's exit status."""
-    folder, count, command = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+    folder, count, latency, command = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
     names = [f"phl{number}" for number in range(1, count + 1)]
     _name_hosts(folder, names)
     for name in names:
         _run("ip", "netns", "add", name)
-    _cable(names)
+    if latency > 0:
+        start_relay(names, latency)
+    else:
+        _cable(names)
     for number, name in enumerate(names, start=1):
         _connect(name, number)
     agent = _write_agent(folder)
@@ -52,17 +57,22 @@ def _cable(names: list[str]) -> None:
     """Two hosts get one cable; more of them each a cable to a switch, which the kernel must have."""
     if len(names) == 2:
         _run("ip", "link", "add", "name", "cable1", "type", "veth", "peer", "name", "cable2")
-        return
+    else:
+        _switch(len(names))
+    for number, name in enumerate(names, start=1):
+        _run("ip", "link", "set", f"cable{number}", "netns", name)
+
+
+def _switch(count: int) -> None:
     _run("ip", "link", "add", "name", "switch", "type", "bridge")
     _run("ip", "link", "set", "switch", "up")
-    for number in range(1, len(names) + 1):
+    for number in range(1, count + 1):
         _run("ip", "link", "add", "name", f"cable{number}", "type", "veth", "peer", "name", f"port{number}")
         _run("ip", "link", "set", f"port{number}", "master", "switch", "up")
 
 
 def _connect(name: str, number: int) -> None:
     cable = f"cable{number}"
-    _run("ip", "link", "set", cable, "netns", name)
     _run("ip", "-n", name, "addr", "add", f"{SUBNET}.{number}/24", "dev", cable)
     for link in ("lo", cable):
         _run("ip", "-n", name, "link", "set", link, "up")

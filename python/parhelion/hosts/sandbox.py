@@ -15,23 +15,28 @@ PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 OWN_USER = ["--user", "--map-root-user"]
 NAMESPACES = ["--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"]
 MOST_HOSTS = 16
+TUN = "/dev/net/tun"
 
 
 class HostsError(RuntimeError):
     """Hosts cannot be made here; the message says why, and what to do."""
 
 
-def run_on_hosts(count: int, command: Sequence[str]) -> int:
+def run_on_hosts(count: int, command: Sequence[str], latency: float = 0) -> int:
     """Run `command` on the first of `count` hosts; returns its exit status. Raises `HostsError`.
+
+    `latency`: seconds that every packet takes longer from one host to another.
 
     The command finds the hosts' names in PARHELION_HOSTS and how to start something there in PARHELION_REMOTE_SHELL; what
     starts ranks through `parhelion.launch` spreads them over all hosts by itself.
     """
     if not 2 <= count <= MOST_HOSTS:
         raise HostsError(f"{count} hosts: give 2 to {MOST_HOSTS}")
+    if latency > 0 and not os.access(TUN, os.R_OK | os.W_OK):
+        raise HostsError(f"latency needs {TUN}, which is not there or may not be opened: load the kernel module tun")
     prefix = _prefix()
     with tempfile.TemporaryDirectory(prefix="parhelion-hosts-") as folder:
-        inside = [sys.executable, "-m", "parhelion.hosts.inside", folder, str(count), *command]
+        inside = [sys.executable, "-m", "parhelion.hosts.inside", folder, str(count), repr(latency), *command]
         return subprocess.run([*prefix, *inside], env=os.environ | {"PATH": PATH}).returncode
 
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <tuple>
 
+#include "core/populate.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -35,6 +36,13 @@ Cache& cache() {
                 "cannot be", ErrorKind::system);
 }
 
+// It may have been mapped again by now.
+void forget(const Key& key) {
+    const std::lock_guard lock(cache().mutex);
+    const auto known = cache().mappings.find(key);
+    if (known != cache().mappings.end() && known->second.expired()) cache().mappings.erase(known);
+}
+
 std::shared_ptr<std::byte> map_new(const RemotePlace& place) {
     const std::string path = "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.descriptor);
     const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -47,10 +55,14 @@ std::shared_ptr<std::byte> map_new(const RemotePlace& place) {
         fail(place, "recognise");
     }
     const auto size = static_cast<std::size_t>(place.size);
-    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     close(descriptor);
     if (memory == MAP_FAILED) fail(place, "map");
-    return {static_cast<std::byte*>(memory), [size](std::byte* start) { munmap(start, size); }};
+    map_pages_now(memory, size);
+    return {static_cast<std::byte*>(memory), [size, key = Key{place.process, place.identity, place.size}](std::byte* start) {
+                munmap(start, size);
+                forget(key);
+            }};
 }
 
 }  // namespace
@@ -77,10 +89,10 @@ RemotePlace get_place(WordReader& words) {
 
 std::shared_ptr<std::byte> map_place(const RemotePlace& place) {
     const std::lock_guard lock(cache().mutex);
-    std::erase_if(cache().mappings, [](const auto& entry) { return entry.second.expired(); });
-    std::weak_ptr<std::byte>& known = cache().mappings[{place.process, place.identity, place.size}];
-    std::shared_ptr<std::byte> mapping = known.lock();
-    if (!mapping) known = mapping = map_new(place);
+    const Key key{place.process, place.identity, place.size};
+    const auto known = cache().mappings.find(key);
+    std::shared_ptr<std::byte> mapping = known == cache().mappings.end() ? nullptr : known->second.lock();
+    if (!mapping) cache().mappings[key] = mapping = map_new(place);
     return {mapping, mapping.get() + place.offset};
 }
 

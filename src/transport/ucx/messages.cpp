@@ -30,7 +30,7 @@ public:
     ~UcxMessages() override {
         for (Peer& peer : peers_)
             for (UcxOperation* operation : {&peer.sending, &peer.receiving})
-                if (!operation->done) worker_->cancel(*operation);
+                if (!operation->done) worker_->give_up(peer.endpoint, *operation);
     }
 
     void start_receives() override {

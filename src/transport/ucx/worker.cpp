@@ -13,7 +13,7 @@ namespace {
 // What the oldest library that has all functions calls itself; newer ones serve it too.
 constexpr unsigned api_major = 1, api_minor = 13;
 constexpr std::chrono::seconds longest_farewell{5};
-constexpr std::chrono::milliseconds longest_absence{5};
+constexpr std::chrono::milliseconds longest_absence{5}, longest_doubt{200};
 
 void on_failure(void* endpoint, ucp_ep_h, ucs_status_t status) {
     static_cast<UcxEndpoint*>(endpoint)->failure.store(status, std::memory_order_release);
@@ -111,24 +111,30 @@ UcxWorker::~UcxWorker() {
 // Lets what was sent last leave, but not for ever: the other side may be gone.
 void UcxWorker::close_endpoints() {
     std::vector<ucs_status_ptr_t> closing;
-    for (auto& [address, endpoint] : endpoints_) {
-        ucp_request_param_t how{};
-        how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-        how.flags = endpoint->failure == UCS_OK ? 0 : UCP_EP_CLOSE_FLAG_FORCE;
-        const ucs_status_ptr_t request = ucx_.ep_close_nbx(endpoint->handle, &how);
-        if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
-    }
-    const auto limit = std::chrono::steady_clock::now() + longest_farewell;
-    for (ucs_status_ptr_t request : closing) {
-        while (ucx_.request_check_status(request) == UCS_INPROGRESS && std::chrono::steady_clock::now() < limit)
-            ucx_.worker_progress(worker_);
-        ucx_.request_free(request);
-    }
+    for (auto& [address, endpoint] : endpoints_) closing.push_back(start_closing(*endpoint, endpoint->failure != UCS_OK));
+    const auto limit = Clock::now() + longest_farewell;
+    for (ucs_status_ptr_t request : closing) wait_for(request, limit);
+}
+
+ucs_status_ptr_t UcxWorker::start_closing(UcxEndpoint& endpoint, bool at_once) {
+    ucp_request_param_t how{};
+    how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    how.flags = at_once ? UCP_EP_CLOSE_FLAG_FORCE : 0;
+    return ucx_.ep_close_nbx(endpoint.handle, &how);
+}
+
+void UcxWorker::wait_for(ucs_status_ptr_t request, Clock::time_point limit) {
+    if (!UCS_PTR_IS_PTR(request)) return;
+    while (ucx_.request_check_status(request) == UCS_INPROGRESS && Clock::now() < limit) ucx_.worker_progress(worker_);
+    ucx_.request_free(request);
 }
 
 std::shared_ptr<UcxEndpoint> UcxWorker::connect(const std::string& address) {
     const std::lock_guard lock(mutex_);
-    if (const auto known = endpoints_.find(address); known != endpoints_.end()) return known->second;
+    if (const auto known = endpoints_.find(address); known != endpoints_.end()) {
+        if (known->second->failure == UCS_OK) return known->second;
+        close_broken(known->second);
+    }
     auto endpoint = std::make_shared<UcxEndpoint>();
     ucp_ep_params_t params{};
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
@@ -204,6 +210,7 @@ void UcxWorker::started(UcxOperation& operation, ucs_status_ptr_t result) {
 
 void UcxWorker::send(UcxEndpoint& to, std::uint64_t tag, const void* data, std::size_t bytes, UcxOperation& operation) {
     const std::lock_guard lock(mutex_);
+    if (to.closed) return started(operation, UCS_STATUS_PTR(UCS_ERR_CANCELED));
     ucp_request_param_t params = parameters(operation);
     params.cb.send = sent;
     started(operation, ucx_.tag_send_nbx(to.handle, data, bytes, tag, &params));
@@ -223,12 +230,27 @@ void UcxWorker::flush(UcxEndpoint& endpoint, UcxOperation& operation) {
     started(operation, ucx_.ep_flush_nbx(endpoint.handle, &params));
 }
 
-void UcxWorker::cancel(UcxOperation& operation) {
-    const auto limit = std::chrono::steady_clock::now() + longest_farewell;
+// What a peer has begun to read or write cannot be taken back: then the connection goes, and everything over it with it.
+void UcxWorker::give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperation& operation) {
     const std::lock_guard lock(mutex_);
     if (operation.request != nullptr) ucx_.request_cancel(worker_, operation.request);
-    while (!operation.done.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < limit)
-        ucx_.worker_progress(worker_);
+    wait_for(operation, Clock::now() + longest_doubt);
+    if (operation.done) return;
+    if (!endpoint->closed) {
+        endpoint->failure = UCS_ERR_CANCELED;
+        close_broken(endpoint);
+    }
+    wait_for(operation, Clock::now() + longest_farewell);
+}
+
+void UcxWorker::close_broken(std::shared_ptr<UcxEndpoint> endpoint) {
+    endpoint->closed = true;
+    std::erase_if(endpoints_, [&](const auto& known) { return known.second == endpoint; });
+    wait_for(start_closing(*endpoint, true), Clock::now() + longest_farewell);
+}
+
+void UcxWorker::wait_for(const UcxOperation& operation, Clock::time_point limit) {
+    while (!operation.done.load(std::memory_order_relaxed) && Clock::now() < limit) ucx_.worker_progress(worker_);
 }
 
 void UcxWorker::progress() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -19,6 +20,7 @@ namespace parhelion {
 struct UcxEndpoint {
     ucp_ep_h handle = nullptr;
     std::atomic<int> failure{UCS_OK};  ///< why it broke
+    bool closed = false;               ///< given up: the handle is no longer there
 };
 
 /// Something under way: sent, received or flushed. Stays where it is until done.
@@ -55,16 +57,21 @@ public:
     std::shared_ptr<std::byte> map(const std::shared_ptr<UcxEndpoint>& owner, const std::string& key, std::uint64_t address);
     /// Done when all that was sent over the connection is out of this process's hands.
     void flush(UcxEndpoint& endpoint, UcxOperation& operation);
-    /// Gives up what is not done, and waits until nothing touches its buffer any more.
-    void cancel(UcxOperation& operation);
+    /// Gives up what is not done; nothing touches its buffer afterwards. The connection may have to go for that.
+    void give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperation& operation);
     /// Gets everything on. Never waits; leaves it to another thread that is at it.
     void progress();
 
 private:
+    using Clock = std::chrono::steady_clock;
     ucp_request_param_t parameters(UcxOperation& operation) const;
     void started(UcxOperation& operation, ucs_status_ptr_t result);
     void create_worker();
     void close_endpoints();
+    void close_broken(std::shared_ptr<UcxEndpoint> endpoint);
+    ucs_status_ptr_t start_closing(UcxEndpoint& endpoint, bool at_once);
+    void wait_for(ucs_status_ptr_t request, Clock::time_point limit);
+    void wait_for(const UcxOperation& operation, Clock::time_point limit);
     void stand_by();
 
     const UcxLibrary& ucx_;

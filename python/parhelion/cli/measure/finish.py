@@ -10,9 +10,9 @@ from ...records.model import End
 from ...records.results import PEER, results
 from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..output import Output
-from .messages import exit_text
-from .gather_table import print_gather
+from .gather_table import has_published_form, print_gather
 from .ghosts_table import print_ghosts
+from .messages import exit_text
 from .table import print_results
 
 
@@ -28,7 +28,7 @@ def show(record: Record, output: Output) -> None:
     print_results(output.console, record, results(record.cases))
     if record.run.benchmark == "ghosts":
         print_ghosts(output.console, record)
-    if record.run.benchmark == "gather":
+    if record.run.benchmark == "gather" and has_published_form(results(record.cases)):
         print_gather(output.console, record)
     for end in failed(record):
         _explain(output, end)

@@ -15,6 +15,11 @@ from .short_table import UNLIMITED
 CAPTION = "seconds per gather, median of verified contenders; wrong: values were; failed: crashed or took too long; –: did not run"
 
 
+def has_published_form(cases: list[CaseResult]) -> bool:
+    """One set alone is told by the other table, unless there are coarrays to put it beside."""
+    return len({text(case.params.get("dataset")) for case in cases}) > 1 or any("/" in name for name in contenders(cases))
+
+
 def print_gather(console: Console, record: Record) -> None:
     """As many tables as the width needs; contenders that ran in none of the cases are left out."""
     cases = in_order(results(record.cases))

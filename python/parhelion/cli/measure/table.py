@@ -71,13 +71,18 @@ def results_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[s
 
 def _fitting_tables(console: Console, benchmark: str, cases: Sequence[CaseResult]) -> list[Table]:
     """All contenders in as few tables as the width allows, or a short one where that would be too many."""
-    names = contenders(cases)
+    names = [name for name in contenders(cases) if not _skipped_everywhere(cases, name)] or contenders(cases)
     for tables in range(1, MOST_TABLES + 1):
         size = -(-len(names) // tables)
         parts = [results_table(benchmark, cases, names[first : first + size]) for first in range(0, len(names), size)]
         if all(_width(console, part) <= console.width for part in parts):
             return parts
     return [short_table(benchmark, cases)]
+
+
+def _skipped_everywhere(cases: Sequence[CaseResult], name: str) -> bool:
+    """A line below the table says why."""
+    return all(name not in case.entries or case.entries[name].skipped for case in cases)
 
 
 def _width(console: Console, table: Table) -> int:

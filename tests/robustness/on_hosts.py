@@ -1,0 +1,26 @@
+"""Running a program's ranks on several hosts made out of this machine (docs/hosts.md)."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import ranks
+
+
+def need_hosts() -> None:
+    """Ends the test with the reason where hosts cannot be made."""
+    try:
+        from parhelion.hosts import reason_against
+    except ImportError as error:
+        ranks.skip(f"the Python package is not there: {error}")
+    if reason := reason_against():
+        ranks.skip(reason)
+
+
+def run(options, count: int, *args: object, env: dict[str, str]) -> subprocess.CompletedProcess:
+    """`count` ranks of the program, spread over two hosts; ended after the time limit."""
+    launch = [sys.executable, str(Path(ranks.__file__).parents[2] / "scripts" / "mpirun.py"), "--flavor-file", options.flavor_file,
+              "--ranks", str(count), "--timeout", str(options.timeout), options.program, *map(str, args)]  # fmt: skip
+    hosts = "import sys; from parhelion.hosts import run_on_hosts; sys.exit(run_on_hosts(2, sys.argv[1:]))"
+    return subprocess.run([sys.executable, "-c", hosts, *launch], env=env, text=True, timeout=options.timeout + 20,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
