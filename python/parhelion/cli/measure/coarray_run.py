@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from ...records import CaseResult, RunFolder, read_record
 from ...records.model import Case
+from ...records.params import in_order
 from ...records.results import results
 from .coarray_job import job_text, words_of
 from .coarrays import WAYS, CoarrayBuild, Way
@@ -22,7 +23,7 @@ from .ranks import Ranks
 
 BUDGET_S = 1.0
 LIMIT_S = 30.0
-MOST_STOPPED = 2  # ways of one build; then its others are not tried any more
+MOST_STOPPED = 2  # ways of one build on one case; then its others are not tried there
 LOOK_EVERY_S = 0.1
 END_S = 2.0  # to leave in order
 
@@ -36,7 +37,7 @@ class CoarrayContenders:
 
     def run(self, folder: RunFolder, what: Measurement, launch: int, group: Group, progress: RunProgress) -> None:
         """Append a case line for every case that the group's ranks have finished, every build and every way."""
-        cases = [case for case in results(read_record(folder.path).cases) if case.params["ranks"] == group.ranks]
+        cases = in_order([case for case in results(read_record(folder.path).cases) if case.params["ranks"] == group.ranks])
         for build in self.builds:
             for case in cases:
                 progress.starting(launch, group.ranks)
@@ -54,7 +55,7 @@ class CoarrayContenders:
             done, why = self._start(folder, what, launch, case, build, ways, progress)
             ways = ways[done:]
             if ways:
-                self.stopped[build.contender(ways[0])] = f"{why} on {case.name.removeprefix('gather ')}"
+                self.stopped[build.contender(ways[0])] = why + _place(case)
                 folder.append(_line(launch, case, build, ways[0], error=why))
                 ways = [way for way in ways[1:] if self._keep(folder, launch, case, build, way)]
 
@@ -69,7 +70,8 @@ class CoarrayContenders:
             return "the coarray program has cells of whole 32-bit words"
         if why := self.stopped.get(build.contender(way)):
             return f"left out after: {why}"
-        ended = [why for name, why in self.stopped.items() if name in set(map(build.contender, WAYS))]
+        here = _place(case)
+        ended = [why for name, why in self.stopped.items() if name in map(build.contender, WAYS) and why.endswith(here)]
         if len(ended) >= MOST_STOPPED:
             return f"{len(ended)} other ways of {build.label} had to be stopped ({ended[-1]})"
         return None
@@ -98,6 +100,10 @@ class CoarrayContenders:
         if late:
             return done, f"no result within {limit:g} s"
         return done, f"{exit_text(ranks.process.returncode)}: {first_words(rank_message(log), 80)}"
+
+
+def _place(case: CaseResult) -> str:
+    return f" on {case.name.removeprefix('gather ')}"
 
 
 def _cases(follower: Follower, progress: RunProgress) -> Iterator[Case]:
