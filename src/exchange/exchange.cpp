@@ -36,7 +36,14 @@ int thread_count(int from_options) {
     return count;
 }
 
-std::uint64_t fingerprint(const std::string& text) { return Hash{}.add_range(text).value(); }
+int part_count(int from_options) {
+    constexpr int most = 4096;
+    if (from_options < 1 || from_options > most)
+        throw Error("an exchange cannot have " + std::to_string(from_options) + " parts: use 1 to " + std::to_string(most));
+    return from_options;
+}
+
+std::uint64_t fingerprint(const std::string& transport, int parts) { return Hash{}.add_range(transport).add(parts).value(); }
 
 }  // namespace
 
@@ -45,13 +52,14 @@ struct Exchange::Impl {
     AutoChoice chosen;
     bool by_name = false;
     double timeout_s;
-    bool under_way = false;
+    bool under_way = false, takes_parts = false;
     std::uint64_t number = 0;  // of exchanges begun
     std::shared_ptr<ProgressThread> progress;
 
     Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
-        : plan(make_plan(std::move(pattern), std::move(fields), fingerprint(requested))), by_name(requested != "auto"),
+        : plan(make_plan(std::move(pattern), std::move(fields), fingerprint(requested, options.parts))), by_name(requested != "auto"),
           timeout_s(time_limit(options.timeout_s)) {
+        validate_together(plan.communicator(), [&] { plan.parts = part_count(options.parts); });
         validate_together(plan.communicator(), [&] { plan.team = copy_team(thread_count(options.threads)); });
         if (wants_progress(options.progress_thread)) progress = ProgressThread::of_process();
         if (!by_name) {
@@ -67,12 +75,34 @@ struct Exchange::Impl {
     }
 
     void begin(Direction way, Reduction how) {
+        start([&] { chosen.stages->begin(way, how); });
+        takes_parts = false;
+    }
+    void begin_parts() {
+        start([&] { chosen.stages->begin_parts(); });
+        takes_parts = true;
+    }
+
+    template <class Start>
+    void start(Start&& at_transports) {
         if (under_way)
             throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
-        chosen.stages->begin(way, how);
+        at_transports();
         under_way = true;
         ++number;
         if (progress) progress->begun();
+    }
+
+    void require_part(int part) const {
+        if (part < 0 || part >= plan.parts)
+            throw Error("there is no part " + std::to_string(part) + ": this exchange has parts 0 to " + std::to_string(plan.parts - 1) +
+                        " (option parts)");
+    }
+    void ready(int part) {
+        require_part(part);
+        if (!under_way || !takes_parts) throw Error("no exchange in parts is under way: call begin_parts first");
+        if (!chosen.stages->put_part(part))
+            throw Error("part " + std::to_string(part) + " was ready before: tell it once between begin_parts and end");
     }
 
     void end() {
@@ -85,6 +115,12 @@ struct Exchange::Impl {
     std::string about_progress() const {
         if (!chosen.stages->calls_mpi() || mpi_serves_all_threads()) return "a thread gets it on between begin and end";
         return "no thread gets it on, for MPI serves one at a time: start MPI with MPI_THREAD_MULTIPLE";
+    }
+
+    std::string about_parts() const {
+        const std::string text = std::to_string(plan.parts) + " parts: ";
+        if (chosen.stages->takes_parts()) return text + "what is ready is given to MPI before the others are";
+        return text + "sent when all are ready (mpi_partitioned sends each when it is)";
     }
 
     std::string reason() const {
@@ -119,6 +155,11 @@ Exchange::Step::~Step() {
     }
 }
 
+void Exchange::Step::ready(int part) {
+    if (impl_ == nullptr || impl_->number != number_) throw Error("this step has ended or was moved from: no part of it is awaited");
+    impl_->ready(part);
+}
+
 void Exchange::Step::end() {
     if (impl_ == nullptr) throw Error("this step has ended or was moved from: end a step once");
     const auto impl = std::move(impl_);
@@ -129,6 +170,24 @@ void Exchange::Step::end() {
 Exchange::Step Exchange::begin() {
     impl_->begin(Direction::forward, Reduction::replace);
     return Step(impl_);
+}
+
+Exchange::Step Exchange::begin_parts() {
+    impl_->begin_parts();
+    return Step(impl_);
+}
+
+void Exchange::ready(int part) { impl_->ready(part); }
+int Exchange::parts() const { return impl_->plan.parts; }
+
+PartOfBlock Exchange::part(int part, int block) const {
+    impl_->require_part(part);
+    const Pattern& pattern = *impl_->plan.pattern;
+    const int blocks = pattern.indexed() ? 1 : static_cast<int>(pattern.blocks.size());
+    if (block < 0 || block >= blocks)
+        throw Error("there is no block " + std::to_string(block) + " on rank " + std::to_string(pattern.communicator.rank()) +
+                    ", which has " + std::to_string(blocks));
+    return part_of_block(impl_->plan, part, block);
 }
 
 Exchange::Step Exchange::begin_reverse(Reduction reduction) {
@@ -151,6 +210,7 @@ std::string Exchange::explain() const {
         << impl_->plan.bytes_sent() << " bytes sent per exchange, copies by " << copy_kernels_name();
     if (impl_->plan.team) out << ", large ones by " << impl_->plan.team->size() << " threads";
     out << "\n";
+    if (impl_->plan.parts > 1) out << "  " << impl_->about_parts() << "\n";
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
     for (const StagePlan& stage : impl_->plan.stages) {
         for (const LinkPlan& link : stage.links)

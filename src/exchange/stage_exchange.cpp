@@ -57,16 +57,42 @@ void StageExchange::complete() {
 }
 
 void StageExchange::begin(Direction direction) {
+    expect(direction);
+    for (Used& used : used_) used.at(direction).begin(direction);
+    if (direction == Direction::forward) copy_own_images();
+}
+
+void StageExchange::open_parts() {
+    expect(Direction::forward);
+    for (Used& used : used_)
+        if (used.forward->takes_parts()) used.forward->open_parts();
+}
+
+void StageExchange::put_part(int part, bool may_call_mpi) {
+    for (Used& used : used_)
+        if (used.forward->takes_parts()) used.forward->put_part(part, may_call_mpi);
+}
+
+void StageExchange::close_parts() {
+    for (Used& used : used_)
+        if (!used.forward->takes_parts()) used.forward->begin(Direction::forward);
+    copy_own_images();
+}
+
+bool StageExchange::takes_parts() const {
+    return std::any_of(used_.begin(), used_.end(), [](const Used& used) { return !used.links.empty() && used.forward->takes_parts(); });
+}
+
+void StageExchange::expect(Direction direction) {
     missing_ = 0;
     combined_ = direction == Direction::forward && stage_.wrap.empty();
-    for (Used& used : used_) {
-        missing_ += used.at(direction).expected(direction);
-        used.at(direction).begin(direction);
-    }
-    if (direction == Direction::forward && stage_.self) {
-        run_shared(plan_, stage_.self->forward, plan_.bases.data(), plan_.bases.data());
-        run(stage_.self->repeat, plan_.bases.data(), plan_.bases.data());
-    }
+    for (Used& used : used_) missing_ += used.at(direction).expected(direction);
+}
+
+void StageExchange::copy_own_images() {
+    if (!stage_.self) return;
+    run_shared(plan_, stage_.self->forward, plan_.bases.data(), plan_.bases.data());
+    run(stage_.self->repeat, plan_.bases.data(), plan_.bases.data());
 }
 
 bool StageExchange::deliver_arrived(Direction direction, Reduction reduction) {

@@ -27,6 +27,11 @@ public:
     void complete();
 
     void begin(Direction direction);
+    /// A forward exchange whose values come part by part: open, then put once for each part (by any threads, several at once), then
+    /// close; nothing else before that.
+    void open_parts();
+    void put_part(int part, bool may_call_mpi);
+    void close_parts();
     /// Does what can be done without waiting. A reverse exchange combines in ascending order of rank, whoever comes first.
     Poll poll(Direction direction, Reduction reduction);
     /// What is being waited for, for an error.
@@ -37,6 +42,7 @@ public:
     /// Whether something gets on only while it is polled.
     bool must_poll() const { return must_poll_; }
     bool calls_mpi() const { return calls_mpi_; }
+    bool takes_parts() const;
 
 private:
     struct Used {
@@ -51,6 +57,8 @@ private:
         int slot;
     };
     void use(const TransportInfo& info, std::vector<const LinkPlan*> links, const Trial& trial);
+    void expect(Direction direction);
+    void copy_own_images();
     bool deliver_arrived(Direction direction, Reduction reduction);
     void deliver_in_order(Reduction reduction);
     bool finished(Direction direction);

@@ -20,7 +20,7 @@ private:
     std::atomic<bool>& busy_;
 };
 
-Stages::Stages(const Plan& plan, const Choice& choice, const Trial& trial) {
+Stages::Stages(const Plan& plan, const Choice& choice, const Trial& trial) : parts_(plan.parts) {
     stages_.reserve(plan.stages.size());
     for (const StagePlan& stage : plan.stages) {
         stages_.emplace_back(plan, stage, choice, trial);
@@ -35,8 +35,7 @@ void Stages::complete() {
 
 Stages::~Stages() { leave_background(this); }
 
-void Stages::begin(Direction direction, Reduction reduction) {
-    const Hold hold(busy_);
+void Stages::prepare(Direction direction, Reduction reduction) {
     if (failure_)
         throw Error("this exchange has failed before, its neighbors may be at another one: make a new Exchange",
                     ErrorKind::communication);
@@ -44,11 +43,54 @@ void Stages::begin(Direction direction, Reduction reduction) {
     reduction_ = reduction;
     stage_ = 0;
     begun_by_ = std::this_thread::get_id();
+}
+
+void Stages::begin(Direction direction, Reduction reduction) {
+    const Hold hold(busy_);
+    prepare(direction, reduction);
     if (!stages_.empty()) at(0).begin(direction);
     under_way_.store(true, std::memory_order_relaxed);
 }
 
+void Stages::begin_parts() {
+    const Hold hold(busy_);
+    prepare(Direction::forward, Reduction::replace);
+    if (!stages_.empty()) at(0).open_parts();
+    parts_.open();
+}
+
+// The last one begins what takes no parts; where its thread must not, `end` does.
+bool Stages::put_part(int part) {
+    if (!parts_.take(part)) return false;
+    const bool may_call_mpi = may_work_here();
+    try {
+        if (!stages_.empty()) at(0).put_part(part, may_call_mpi);
+    } catch (...) {
+        const Hold hold(busy_);
+        failure_ = std::current_exception();
+        parts_.finished();
+        throw;
+    }
+    if (parts_.finished() && may_call_mpi) close_parts();
+    return true;
+}
+
+void Stages::close_parts() {
+    const Hold hold(busy_);
+    if (!parts_.close()) return;
+    if (!stages_.empty()) at(0).close_parts();
+    under_way_.store(true, std::memory_order_relaxed);
+}
+
+void Stages::put_what_is_left() {
+    for (int part = 0; part < parts_.count(); ++part) put_part(part);
+    while (!parts_.all()) std::this_thread::yield();  // other threads are at it
+    if (!failure_) close_parts();
+    parts_.close();
+}
+
 void Stages::end(double timeout_s) {
+    if (parts_.is_open()) put_what_is_left();
     const Hold hold(busy_);
     under_way_.store(false, std::memory_order_relaxed);
     if (failure_) std::rethrow_exception(failure_);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exchange/background.hpp"
+#include "exchange/parts_given.hpp"
 #include "exchange/stage_exchange.hpp"
 
 namespace parhelion {
@@ -24,14 +25,23 @@ public:
     Stages& operator=(const Stages&) = delete;
 
     void begin(Direction direction, Reduction reduction = Reduction::replace);
+    /// Forward, part by part.
+    void begin_parts();
+    /// The part's cells have their values. By any thread, several at once. False when the part was given before.
+    bool put_part(int part);
     /// Waits for the neighbors; each wait of a stage at most `timeout_s`. After an error the exchange cannot be used again.
     void end(double timeout_s);
     bool calls_mpi() const { return calls_mpi_; }
+    /// Whether some transport sends what is ready before the rest is.
+    bool takes_parts() const { return !stages_.empty() && stages_.front().takes_parts(); }
 
 private:
     class Hold;
     bool advance() override;
     bool may_work_here() const;
+    void prepare(Direction direction, Reduction reduction);
+    void close_parts();
+    void put_what_is_left();
     Poll poll();
     void finish(double timeout_s);
     StageExchange& at(std::size_t number) {
@@ -42,6 +52,7 @@ private:
     bool calls_mpi_ = false;
     std::atomic<bool> busy_{false};  // some thread is at it; guards what follows
     std::atomic<bool> under_way_{false};
+    PartsGiven parts_;
     Direction direction_ = Direction::forward;
     Reduction reduction_ = Reduction::replace;
     std::size_t stage_ = 0;

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include <climits>
+#include <algorithm>
 #include <utility>
 
 #include "parhelion/core/error.hpp"
@@ -11,15 +11,18 @@
 
 namespace parhelion {
 
+/// Bytes that one count may stand for: 2^31 − 1, or what PARHELION_LARGEST_COUNT says, for tests of what lies beyond. Local.
+byte_count largest_count();
+
 /// `count()` elements of `type()` are exactly `bytes` bytes. Large messages get a type of their own.
 class MessageType {
 public:
     explicit MessageType(byte_count bytes) {
-        if (bytes <= INT_MAX) {
+        if (bytes <= largest_count()) {
             count_ = static_cast<int>(bytes);
             return;
         }
-        constexpr byte_count chunk = 1 << 20;
+        const byte_count chunk = std::min(largest_count(), byte_count{1} << 20);
         const int chunks = static_cast<int>(bytes / chunk);
         MPI_Datatype parts[2] = {MPI_DATATYPE_NULL, MPI_BYTE};
         check_mpi(MPI_Type_contiguous(static_cast<int>(chunk), MPI_BYTE, &parts[0]), "MPI_Type_contiguous");

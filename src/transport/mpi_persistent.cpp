@@ -228,11 +228,14 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context) {
-    auto packed = make_message_transport(context, [](const TransportContext& with, std::vector<Channel> channels, Direction) {
+std::unique_ptr<Transport> make_packed_persistent(const TransportContext& context) {
+    return make_message_transport(context, [](const TransportContext& with, std::vector<Channel> channels, Direction) {
         return std::make_unique<Persistent>(with, channels);
     });
-    return std::make_unique<PersistentTransport>(context, std::move(packed));
+}
+
+std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context) {
+    return std::make_unique<PersistentTransport>(context, make_packed_persistent(context));
 }
 
 }  // namespace parhelion

@@ -26,6 +26,7 @@ const std::vector<TransportInfo>& transports() {
         {"mpi_p2p", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi_p2p},
         {"mpi_persistent", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent},
         {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor},
+        {"mpi_partitioned", "MPI messages in partitions, for threads", Scope::anywhere, partitioned_missing, make_mpi_partitioned},
         {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works, make_shared_transport},
         {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared},
         {"xpmem", "one copy between arrays that XPMEM maps", Scope::same_node, xpmem_unavailable, make_xpmem},

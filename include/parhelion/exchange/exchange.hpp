@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "parhelion/plan/part.hpp"
 #include "parhelion/plan/plan.hpp"
 #include "parhelion/transport/transport.hpp"
 
@@ -26,6 +27,8 @@ struct ExchangeOptions {
     /// polled. It takes some of a core's time; MPI must have been started with MPI_THREAD_MULTIPLE where MPI moves the data, or
     /// the thread does nothing. False: as the environment variable PARHELION_PROGRESS says (1: yes), else no.
     bool progress_thread = false;
+    /// Into how many parts the owned cells are divided for begin_parts; equal on all ranks.
+    int parts = 1;
 };
 
 /// Refreshes the ghosts of fields, or gives the ghosts' contributions back.
@@ -57,6 +60,8 @@ public:
         Step(Step&& other) noexcept = default;
         Step& operator=(Step&&) = delete;
         ~Step();
+        /// See Exchange::ready.
+        void ready(int part);
         void end();
 
     private:
@@ -69,6 +74,25 @@ public:
     /// Forward: owner → ghost.
     [[nodiscard]] Step begin();
     void operator()() { begin().end(); }
+
+    /// Forward, for threads that finish their cells at different times. Tell each part's cells by `ready` once, when they have their
+    /// values; any thread may, several at once. Over mpi_partitioned a part is packed by the thread that tells it and given to MPI as
+    /// soon as a partition of the message is full; other transports begin when the last part is ready. `end` takes parts that nobody
+    /// has told of for ready. Until then only cells of parts that are not ready may be written, and ghosts must not be touched.
+    ///
+    ///     auto step = exchange.begin_parts();          // options: .transport = "mpi_partitioned", .parts = threads
+    ///     #pragma omp parallel for
+    ///     for (int p = 0; p < exchange.parts(); ++p) update(u, exchange.part(p)), step.ready(p);
+    ///     step.end();
+    ///
+    /// Threads need MPI_THREAD_MULTIPLE for that to be early: with less, what other threads than the one that began have packed is
+    /// given to MPI by the next call of that one. Errors of ready: no such part, a part told twice, nothing begun in parts.
+    [[nodiscard]] Step begin_parts();
+    void ready(int part);
+    int parts() const;
+    /// Which owned cells of a block the part consists of: a share of the dimension that changes slowest in memory, or of the local
+    /// indices of an indexed domain. Local. Errors: no such part or block.
+    PartOfBlock part(int part, int block = 0) const;
 
     /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then as in the pattern), so
     /// that floating-point sums repeat bit for bit. Ghosts keep their values (with the staged algorithm they do not).

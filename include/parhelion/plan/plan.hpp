@@ -50,6 +50,7 @@ struct Plan {
     std::vector<int> first_base;       ///< of each field
     std::vector<StagePlan> stages;
     std::shared_ptr<CopyTeam> team = {};  ///< threads that share large copies; null: the caller copies alone
+    int parts = 1;                     ///< into which owned cells are divided for those who finish them at different times
 
     const Communicator& communicator() const { return pattern->communicator; }
     /// Bytes sent to other ranks in one exchange, and messages. Local.

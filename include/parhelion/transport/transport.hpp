@@ -32,6 +32,15 @@ public:
     virtual int expected(Direction direction) const = 0;
     /// What a slot waits for, with the state of both sides, for an error; empty when its neighbor is not waited for.
     virtual std::string state(int slot, Direction direction) const = 0;
+
+    /// Whether a forward exchange may be begun by open_parts and put_part, so that what is finished first leaves first.
+    virtual bool takes_parts() const { return false; }
+    /// Instead of begin. Nothing else is called until put_part has been called once for each of the plan's parts.
+    virtual void open_parts() {}
+    /// The part's cells have their values. By any thread, by several at once. `may_call_mpi`: this thread may; else what has to be
+    /// told to MPI waits for the next call by one that may.
+    virtual void put_part(int /*part*/, bool /*may_call_mpi*/) {}
+
     /// Where a rank can sleep until a neighbor has done something, for transports inside a node.
     virtual NodeContext* node() const { return nullptr; }
     /// Whether it gets on only while it is polled: nobody rings when something has arrived.
