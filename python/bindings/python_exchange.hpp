@@ -19,6 +19,7 @@ public:
     virtual ~AnyExchange() = default;
     virtual bool under_way() const = 0;
     virtual void end() = 0;
+    virtual void ready(int part) = 0;
     /// Tells the exchanges of one object apart: how many have begun.
     long begun() const { return begun_; }
 
@@ -66,11 +67,23 @@ public:
         step_.reset();
     }
 
+    void begin_parts() {
+        if constexpr (in_parts) guarded([&] { step_.emplace(exchange_->begin_parts()); });
+        ++begun_;
+    }
+    /// Any number of threads may be inside.
+    void ready(int part) override {
+        nanobind::gil_scoped_release unlocked;
+        if constexpr (in_parts) exchange_->ready(part);
+        else throw Error("this exchange is not in parts");
+    }
+
     bool under_way() const override { return exchange_->under_way(); }
     const Native& exchange() const { return *exchange_; }
     const nanobind::object& arrays() const { return arrays_; }
 
 protected:
+    static constexpr bool in_parts = requires(Native& native) { native.begin_parts(); };
     explicit PythonExchangeOf(nanobind::object arrays) : arrays_(std::move(arrays)) {}
 
     /// Marks the exchange as used by this thread and lets other Python threads run meanwhile. A mistake of the caller changes
@@ -126,6 +139,10 @@ struct Step {
         if (ended()) throw Error("this step has ended: end a step once");
         exchange->end();
     }
+    void ready(int part) const {
+        if (ended()) throw Error("this step has ended: no part of it is awaited");
+        exchange->ready(part);
+    }
 };
 
 /// The methods that every exchange has.
@@ -135,6 +152,10 @@ struct ExchangeMethods {
     static Exchange& of(Self self) { return *nanobind::inst_ptr<Exchange>(self); }
     static Step begin(Self self) {
         of(self).begin();
+        return {nanobind::borrow(self), &of(self), of(self).begun()};
+    }
+    static Step begin_parts(Self self) {
+        of(self).begin_parts();
         return {nanobind::borrow(self), &of(self), of(self).begun()};
     }
     static Step begin_reverse(Self self, const std::string& reduction) {

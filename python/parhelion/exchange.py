@@ -28,6 +28,7 @@ class Exchange(_core.Exchange):
     transport: "auto", a name that `ph.transports()` lists, or "NEAR+FAR" for neighbors on the own node and others.
         None: the environment variable PARHELION_TRANSPORT, else "auto".
     timeout: seconds after which waiting is an error that says who did not answer. None: PARHELION_TIMEOUT, else never.
+    parts: into how many parts the owned cells are divided for `begin_parts`, equal on all ranks.
 
     Raises ValueError or TypeError on every rank for arrays that do not fit or differ between ranks in number, dtype,
     components or halo. ExchangeTimeoutError after the time limit; the exchange cannot be used any more then.
@@ -43,15 +44,16 @@ class Exchange(_core.Exchange):
         *arrays: Any,
         transport: str | None = None,
         timeout: float | None = None,
+        parts: int = 1,
     ) -> None:
         pattern = source if isinstance(source, Pattern) else build_pattern(source)
         native = pattern._native
 
         def parse() -> tuple[Any, ...]:
-            return (*make_fields(native, arrays), _transport(transport), _seconds(timeout))
+            return (*make_fields(native, arrays), _transport(transport), _seconds(timeout), _count(parts))
 
-        fields, kept, name, seconds = together(native.communicator, parse)
-        super().__init__(native, fields, name, seconds, (arrays, kept))
+        fields, kept, name, seconds, count = together(native.communicator, parse)
+        super().__init__(native, fields, name, seconds, count, (arrays, kept))
         self._pattern = pattern
 
     @property
@@ -65,6 +67,15 @@ class Exchange(_core.Exchange):
         """The pattern that it follows."""
         return self._pattern
 
+    def part(self, part: int, block: int = 0) -> tuple[slice, ...]:
+        """Which owned cells part `part` consists of: an index into the owned cells of a block, as `u.owned[exchange.part(0)]`.
+
+        Equal shares of the axis that changes slowest in memory; of the owned cells of an indexed domain. Local.
+        ValueError when there is no such part or block.
+        """
+        dimension, first, last = self._part(part, block)
+        return (*[slice(None)] * dimension, slice(first, last))
+
     def __repr__(self) -> str:
         return f"<Exchange of {len(self.arrays)} arrays by {self.transport}>"
 
@@ -73,6 +84,14 @@ def _transport(name: Any) -> str:
     if name is not None and not isinstance(name, str):
         raise TypeError(f"transport is {name!r}: pass the name of one, see ph.transports()")
     return name or ""
+
+
+def _count(parts: Any) -> int:
+    if isinstance(parts, bool) or not isinstance(parts, int):
+        raise TypeError(f"parts is {parts!r}: pass a number of parts")
+    if not 1 <= parts <= 4096:
+        raise ValueError(f"an exchange cannot have {parts} parts: use 1 to 4096")
+    return parts
 
 
 def _seconds(timeout: Any) -> float:

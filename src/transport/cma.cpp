@@ -7,10 +7,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "transport/factories.hpp"
+#include "transport/message_type.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
 
@@ -36,7 +38,8 @@ struct Pipe {
 // Linux moves at most 2 GiB − 4 KiB in one call. False when there is no such process any more.
 bool read_from(std::int64_t process, std::byte* to, std::byte* from, byte_count bytes) {
     while (bytes > 0) {
-        iovec here{to, static_cast<std::size_t>(bytes)}, there{from, static_cast<std::size_t>(bytes)};
+        const auto piece = static_cast<std::size_t>(std::min(bytes, largest_count()));
+        iovec here{to, piece}, there{from, piece};
         const ssize_t moved = process_vm_readv(static_cast<pid_t>(process), &here, 1, &there, 1, 0);
         if (moved < 0 && errno == ESRCH) return false;
         if (moved <= 0)

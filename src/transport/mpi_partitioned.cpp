@@ -19,7 +19,7 @@
 
 namespace parhelion {
 
-#if MPI_VERSION < 4
+#ifndef PARHELION_WITH_PARTITIONED
 
 std::string partitioned_missing() { return "the MPI that this build is for has no partitioned communication (MPI 4)"; }
 std::unique_ptr<Transport> make_mpi_partitioned(const TransportContext&) { throw Error(partitioned_missing()); }
@@ -36,10 +36,13 @@ bool is_complete(MPI_Request& request) {
     return flag != 0;
 }
 
-void free_unless_finalized(MPI_Request& request) {
-    int finalized = 0;
+// What was given up half-way cannot be cancelled (MPI-4.1 §4.2): then MPI keeps the buffer for ever.
+void give_back(MPI_Request& request, AlignedBytes& buffer) {
+    int finalized = 0, idle = 0;
     MPI_Finalized(&finalized);
-    if (!finalized && request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    if (finalized || request == MPI_REQUEST_NULL) return;
+    if (MPI_Test(&request, &idle, MPI_STATUS_IGNORE) == MPI_SUCCESS && idle) MPI_Request_free(&request);
+    else static_cast<void>(buffer.release());
 }
 
 // What is unpacked as soon as all partitions up to one have come.
@@ -71,7 +74,7 @@ public:
         check_mpi(MPI_Psend_init(buffer_.get(), partitions_.count, partitions_.size, MPI_BYTE, link.rank, context.tag,
                                  plan_.communicator().handle(), MPI_INFO_NULL, &request_), "MPI_Psend_init");
     }
-    ~Sender() { free_unless_finalized(request_); }
+    ~Sender() { give_back(request_, buffer_); }
     Sender(const Sender&) = delete;
 
     void start() {
@@ -116,7 +119,7 @@ public:
         check_mpi(MPI_Precv_init(buffer_.get(), partitions_.count, partitions_.size, MPI_BYTE, link.rank, context.tag,
                                  plan_.communicator().handle(), MPI_INFO_NULL, &request_), "MPI_Precv_init");
     }
-    ~Receiver() { free_unless_finalized(request_); }
+    ~Receiver() { give_back(request_, buffer_); }
     Receiver(const Receiver&) = delete;
 
     void start() {
@@ -185,8 +188,8 @@ private:
             const auto limit = Clock::now() + std::chrono::seconds(10);
             for (Patience patience; !is_complete(receive) || !is_complete(send); patience.wait())
                 if (Clock::now() > limit) return false;
-            free_unless_finalized(send);
-            free_unless_finalized(receive);
+            MPI_Request_free(&send);
+            MPI_Request_free(&receive);
             return true;
         }
     };
@@ -307,13 +310,7 @@ private:
 
 }  // namespace
 
-std::string partitioned_missing() {
-    int initialized = 0, version = 4, subversion = 0;
-    MPI_Initialized(&initialized);
-    if (initialized) MPI_Get_version(&version, &subversion);
-    return version >= 4 ? "" : "this MPI has no partitioned communication: it follows MPI " + std::to_string(version) + "." +
-                                   std::to_string(subversion);
-}
+std::string partitioned_missing() { return {}; }  // whether it works is tried with all ranks
 
 std::unique_ptr<Transport> make_mpi_partitioned(const TransportContext& context) {
     context.plan.communicator().shared_state<TriedPartitioned>();

@@ -144,10 +144,11 @@ private:
     static constexpr double hopeless = 1.5;  // so far behind after a round that more rounds are not worth their time
 
     // The widest number that suits all ranks. 0 where some rank has falling strides: they are left to packing, for MPIs have been
-    // seen to move other bytes for them.
+    // seen to move other bytes for them. So are messages whose parts an int may not count.
     int unit_of_all_ranks(const TransportContext& context) const {
         int mine = rising_strides() ? 8 : 0, all = 0;
         for (const LinkPlan* link : context.links) {
+            if (std::max(link->forward.send_bytes, link->forward.receive_bytes) > largest_count()) mine = 0;
             mine = std::min(mine, widest_unit(link->forward.pack, plan_.bases.data(), Side::source));
             mine = std::min(mine, widest_unit(link->forward.unpack, plan_.bases.data(), Side::destination));
         }

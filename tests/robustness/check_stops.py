@@ -11,19 +11,22 @@ from pathlib import Path
 
 import ranks
 
-RANKS = 3
-
 
 def main() -> int:
     parser = ranks.parser(__doc__)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ranks", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=250)
+    parser.add_argument("--routes", help="transports of the exchanges, separated by commas (default: those of the test)")
     options = parser.parse_args()
     print(f"seed {options.seed}")
     with tempfile.TemporaryDirectory() as directory:
         stopper = Stopper(Path(directory), options.seed)
-        env = {"PARHELION_TEST_PIDS": directory, "PARHELION_TEST_SEED": str(options.seed)}
+        env = {"PARHELION_TEST_PIDS": directory, "PARHELION_TEST_SEED": str(options.seed), "PARHELION_TEST_ROUNDS": str(options.rounds)}
+        if options.routes:
+            env["PARHELION_TEST_ROUTES"] = options.routes
         with stopper:
-            completed, lines = ranks.run(options, RANKS, ["--test-case=four exchanges*"], env=env)
+            completed, lines = ranks.run(options, options.ranks, ["--test-case=exchanges in flight*"], env=env)
     print("\n".join(lines), f"{stopper.stops} stops", sep="\n")
     if completed.returncode == 0 and stopper.stops == 0:
         print("no rank was stopped")

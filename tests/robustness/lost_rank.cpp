@@ -1,4 +1,4 @@
-// lost_rank DIRECTORY TRANSPORT PLACE VICTIM: ranks in a row, of which one is killed; the others write down what they are told.
+// lost_rank DIRECTORY TRANSPORT PLACE VICTIM [SECONDS]: ranks in a row, of which one is killed; the others write down what they are told.
 //
 // PLACE is `between` (it dies before it begins an exchange that the others wait in, as at a barrier) or `amid` (after it has
 // begun). Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its message.
@@ -25,6 +25,7 @@ struct Orders {
     std::filesystem::path directory;
     std::string transport, place;
     int victim;
+    double timeout_s = 0;
     std::filesystem::path file(const std::string& name) const { return directory / name; }
 };
 
@@ -48,7 +49,7 @@ void exchange_until_death(const Orders& orders, const Communicator& comm) {
     // In a row, so that most ranks are not neighbors of the victim.
     const CartesianDomain domain({8 * comm.size(), 8}, {.halo = 1, .process_grid = {comm.size(), 1}}, comm);
     auto u = make_array<double>(domain);
-    Exchange exchange(build_pattern(domain), {view(u)}, {orders.transport});
+    Exchange exchange(build_pattern(domain), {view(u)}, {orders.transport, orders.timeout_s});
     for (int i = 0; i < 100; ++i) {
         const bool last = i == 50 && comm.rank() == orders.victim;
         if (last && orders.place == "between") die(orders);
@@ -79,8 +80,8 @@ void wait_for_others(const Orders& orders, int ranks) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     signal(SIGUSR1, SIG_IGN);  // how Hydra tells of a lost process
-    if (argc != 5) return 2;
-    const Orders orders{argv[1], argv[2], argv[3], std::atoi(argv[4])};
+    if (argc != 5 && argc != 6) return 2;
+    const Orders orders{argv[1], argv[2], argv[3], std::atoi(argv[4]), argc == 6 ? std::atof(argv[5]) : 0};
     const Communicator comm;
     std::string told = "0 nothing";
     try {

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -62,9 +63,12 @@ REGISTER_LISTENER("rank", 1, RankReporter);
 
 }  // namespace
 
+// PARHELION_TEST_THREADS=funneled: MPI for the main thread only.
 int main(int argc, char** argv) {
+    const char* threads = std::getenv("PARHELION_TEST_THREADS");
+    const bool funneled = threads != nullptr && std::string(threads) == "funneled";
     int provided = MPI_THREAD_SINGLE;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Init_thread(&argc, &argv, funneled ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE, &provided);
     int size = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 

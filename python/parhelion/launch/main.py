@@ -14,7 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
-        launch = _flavor(options).launch(options.ranks, options.program, options.args, bind=options.bind)
+        launch = _flavor(options).launch(options.ranks, options.program, options.args, bind=options.bind, options=options.option)
     except (FlavorError, ValueError) as error:
         print(f"parhelion.launch: {error}", file=sys.stderr)
         return 2
@@ -30,6 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--flavor-file", help="path of a flavor.json, instead of --flavor")
     parser.add_argument("--timeout", type=float, help="seconds until all ranks are ended")
     parser.add_argument("--no-bind", dest="bind", action="store_false", help="leave ranks unbound")
+    parser.add_argument("--option", action="append", default=[], help="for this MPI's mpiexec, as --option=-disable-auto-cleanup")
     parser.add_argument("-v", "--verbose", action="store_true", help="show the command line and what was set")
     parser.add_argument("program")
     parser.add_argument("args", nargs=argparse.REMAINDER)

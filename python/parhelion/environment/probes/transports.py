@@ -17,7 +17,7 @@ NEEDS = {
     "xpmem": ("XPMEM",),
     "ucx": ("UCX",),
 }
-OVER_MPI = ("mpi_p2p", "mpi_persistent", "mpi_neighbor")
+OVER_MPI = ("mpi_p2p", "mpi_persistent", "mpi_neighbor", "mpi_partitioned")
 
 
 def machine_findings() -> list[Finding]:
