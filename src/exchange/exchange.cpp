@@ -119,8 +119,8 @@ struct Exchange::Impl {
 
     std::string about_parts() const {
         const std::string text = std::to_string(plan.parts) + " parts: ";
-        if (chosen.stages->takes_parts()) return text + "what is ready is given to MPI before the others are";
-        return text + "sent when all are ready (mpi_partitioned sends each when it is)";
+        if (chosen.stages->takes_parts()) return text + "each is packed by the thread that tells of it, and given to MPI as early as it takes it";
+        return text + "packed and sent when all are ready (mpi_partitioned packs each when it is)";
     }
 
     std::string reason() const {

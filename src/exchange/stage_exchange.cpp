@@ -74,8 +74,7 @@ void StageExchange::put_part(int part, bool may_call_mpi) {
 }
 
 void StageExchange::close_parts() {
-    for (Used& used : used_)
-        if (!used.forward->takes_parts()) used.forward->begin(Direction::forward);
+    for (Used& used : used_) used.forward->takes_parts() ? used.forward->close_parts() : used.forward->begin(Direction::forward);
     copy_own_images();
 }
 

@@ -3,10 +3,12 @@
 // Found by trying, and worked around here: MPICH 5.0.2 refuses these requests in MPI_Testall, Open MPI 5.0 starts only the first of
 // several in MPI_Startall; each request is started and tested by itself. Open MPI connects with the first message, by a
 // duplicate of MPI_COMM_WORLD, and forgets to take back what it posted for requests that were never started: the first
-// exchange, of nothing but buffers, is made here.
+// exchange, of nothing but buffers, is made here. And it delivered old values, or nothing, when it was called between MPI_Start and
+// the last MPI_Pready: there all of this is told at once, when the last part is ready.
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string_view>
 
 #include "core/cores.hpp"
 #include "parhelion/core/aligned.hpp"
@@ -45,6 +47,13 @@ void give_back(MPI_Request& request, AlignedBytes& buffer) {
     else static_cast<void>(buffer.release());
 }
 
+bool must_tell_at_once() {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(version, &length);
+    return std::string_view(version).find("Open MPI v5.0.") != std::string_view::npos;
+}
+
 // What is unpacked as soon as all partitions up to one have come.
 struct Piece {
     int last;
@@ -77,22 +86,22 @@ public:
     ~Sender() { give_back(request_, buffer_); }
     Sender(const Sender&) = delete;
 
-    void start() {
-        counts_->reset();
-        check_mpi(MPI_Start(&request_), "MPI_Start");
-    }
+    void open() { counts_->reset(); }
+    void start() { check_mpi(MPI_Start(&request_), "MPI_Start"); }
     void put(int part, bool may_call_mpi) {
         std::byte* const message[1] = {buffer_.get()};
         const Program& program = programs_[static_cast<std::size_t>(part)];
         if (plan_.parts == 1) run_shared(plan_, program, plan_.bases.data(), message);
         else run(program, plan_.bases.data(), message);  // the team serves one caller at a time
         counts_->filled(part, [&](int partition) {
-            if (may_call_mpi) tell(partition);
-            else waiting_[static_cast<std::size_t>(partition)].store(true, std::memory_order_release);
+            if (may_call_mpi) return tell(partition);
+            waiting_[static_cast<std::size_t>(partition)].store(true, std::memory_order_release);
+            any_waits_.store(true, std::memory_order_release);
         });
     }
     // Partitions that threads have filled that may not call MPI.
     void tell_what_waits() {
+        if (!any_waits_.exchange(false, std::memory_order_acquire)) return;
         for (int p = 0; p < partitions_.count; ++p)
             if (waiting_[static_cast<std::size_t>(p)].exchange(false, std::memory_order_acq_rel)) tell(p);
     }
@@ -108,6 +117,7 @@ private:
     std::vector<Program> programs_;  // by part
     std::optional<PartitionCounts> counts_;
     std::unique_ptr<std::atomic<bool>[]> waiting_;
+    std::atomic<bool> any_waits_{false};
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
@@ -220,13 +230,21 @@ public:
     void open_parts() override {
         ++number_;
         all_sent_ = false;
-        for (std::size_t i = 0; i < links_.size(); ++i) reported_[i] = receivers_[i] == nullptr;
-        start_all();
+        for (std::size_t i = 0; i < links_.size(); ++i) {
+            reported_[i] = receivers_[i] == nullptr;
+            if (senders_[i]) senders_[i]->open();
+        }
+        if (!at_once_) start_all();
     }
     void put_part(int part, bool may_call_mpi) override {
+        const bool tell = may_call_mpi && !at_once_;
         for (auto& sender : senders_)
-            if (sender) sender->put(part, may_call_mpi);
-        if (may_call_mpi) progress();
+            if (sender) sender->put(part, tell);
+        if (tell) progress();
+    }
+    void close_parts() override {
+        if (at_once_) start_all();
+        tell_what_waits();
     }
 
     void begin(Direction direction) override {
@@ -234,7 +252,8 @@ public:
         open_parts();
         for (int part = 0; part < plan_.parts; ++part)
             for (auto& sender : senders_)
-                if (sender) sender->put(part, true);
+                if (sender) sender->put(part, !at_once_);
+        close_parts();
     }
     int ready(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->ready(direction);
@@ -277,7 +296,6 @@ private:
             if (sender) sender->start();
     }
     void tell_what_waits() {
-        if (plan_.parts == 1) return;
         for (auto& sender : senders_)
             if (sender) sender->tell_what_waits();
     }
@@ -300,6 +318,7 @@ private:
     const Plan& plan_;
     std::vector<const LinkPlan*> links_;
     int tag_;
+    const bool at_once_ = must_tell_at_once();
     std::unique_ptr<Transport> reverse_;
     std::vector<std::unique_ptr<Sender>> senders_;      // by slot; null where nothing is sent
     std::vector<std::unique_ptr<Receiver>> receivers_;

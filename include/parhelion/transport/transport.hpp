@@ -35,11 +35,13 @@ public:
 
     /// Whether a forward exchange may be begun by open_parts and put_part, so that what is finished first leaves first.
     virtual bool takes_parts() const { return false; }
-    /// Instead of begin. Nothing else is called until put_part has been called once for each of the plan's parts.
+    /// Instead of begin; then put_part once for each of the plan's parts, then close_parts; nothing else before that.
     virtual void open_parts() {}
     /// The part's cells have their values. By any thread, by several at once. `may_call_mpi`: this thread may; else what has to be
     /// told to MPI waits for the next call by one that may.
     virtual void put_part(int /*part*/, bool /*may_call_mpi*/) {}
+    /// All parts are there. By a thread that may call MPI.
+    virtual void close_parts() {}
 
     /// Where a rank can sleep until a neighbor has done something, for transports inside a node.
     virtual NodeContext* node() const { return nullptr; }
