@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "parhelion/core/aligned.hpp"
 #include "plan/shared_run.hpp"
 #include "transport/messenger.hpp"
+#include "transport/pieces.hpp"
 
 namespace parhelion {
 namespace {
@@ -14,37 +16,49 @@ std::byte* in_place(const Plan& plan, const Contiguous& piece, byte_count bytes)
     return plan.bases[static_cast<std::size_t>(piece.base)] + piece.offset;
 }
 
+// A message, or a piece of one.
 struct Slot {
-    const LinkPlan* link;
-    const Way* way;
+    int link;
+    const Program* pack;
+    const Program* unpack;
+    byte_count send_bytes, receive_bytes;
     std::byte* send = nullptr;
     std::byte* receive = nullptr;
-    bool pack = true, unpack = true;
     bool sent = false;
     bool arrived = false;
+};
+
+// What is known of a link in one direction.
+struct LinkState {
+    const LinkPlan* link;
+    std::vector<MessagePiece> sent = {}, received = {};  // none: in one
+    int slot = 0, slots = 1, missing = 0;                // the first of its slots, how many, and those whose data is missing
+    bool receives = false;
+    bool in_pieces() const { return slots > 1; }
 };
 
 // Slots, buffers and messenger of one direction.
 class Lane {
 public:
-    Lane(const TransportContext& context, Direction direction, const MakeMessenger& make, Buffers buffers)
-        : plan_(context.plan), messengers_buffers_(buffers == Buffers::messengers) {
-        for (const LinkPlan* link : context.links) slots_.push_back(make_slot(*link, direction));
+    Lane(const TransportContext& context, Direction direction, const MakeMessenger& make, const MessageTransportOptions& options)
+        : plan_(context.plan), messengers_buffers_(options.buffers == Buffers::messengers) {
+        for (const LinkPlan* link : context.links) links_.push_back({link});
+        for (LinkState& link : links_) add_slots(link, direction, options.pieces && direction == Direction::forward);
         if (!messengers_buffers_) place_buffers();
         std::vector<Channel> channels;
-        for (const Slot& slot : slots_) {
-            channels.push_back({slot.link->rank, slot.send, slot.way->send_bytes, slot.receive, slot.way->receive_bytes});
-            expected_ += slot.way->receive_bytes > 0;
-        }
+        for (const Slot& slot : slots_)
+            channels.push_back({rank(slot), slot.send, slot.send_bytes, slot.receive, slot.receive_bytes, slot.link});
         messenger_ = make(context, std::move(channels), direction);
     }
 
     void begin() {
         ++number_;
         messenger_->start_receives();
+        for (LinkState& link : links_) link.missing = 0;
         for (Slot& slot : slots_) {
-            slot.sent = slot.way->send_bytes == 0;
-            slot.arrived = slot.way->receive_bytes == 0;
+            slot.sent = slot.send_bytes == 0;
+            slot.arrived = slot.receive_bytes == 0;
+            links_[static_cast<std::size_t>(slot.link)].missing += !slot.arrived;
         }
         all_sent_ = false;
         send_what_may();
@@ -52,21 +66,25 @@ public:
 
     int ready() {
         if (!all_sent_) send_what_may();
-        const int i = messenger_->test_receive();
-        if (i >= 0) slots_[static_cast<std::size_t>(i)].arrived = true;
-        return i;
+        for (int i; (i = messenger_->test_receive()) >= 0;) {
+            Slot& slot = slots_[static_cast<std::size_t>(i)];
+            LinkState& link = links_[static_cast<std::size_t>(slot.link)];
+            slot.arrived = true;
+            if (link.in_pieces()) unpack(i);
+            if (--link.missing == 0) return slot.link;
+        }
+        return -1;
     }
 
-    void deliver(int i, Direction direction, Reduction reduction) {
-        Slot& slot = slots_[static_cast<std::size_t>(i)];
-        std::byte* const message[1] = {messengers_buffers_ ? messenger_->receive_buffer(i) : slot.receive};
+    void deliver(int number, Direction direction, Reduction reduction) {
+        const LinkState& link = links_[static_cast<std::size_t>(number)];
         if (direction == Direction::reverse) {
-            reduce(slot.way->unpack, message, plan_.bases.data(), reduction);
-        } else {
-            if (slot.unpack) run_shared(plan_, slot.way->unpack, message, plan_.bases.data());
-            run(slot.link->repeat, plan_.bases.data(), plan_.bases.data());
+            std::byte* const message[1] = {received(link.slot)};
+            reduce(*slots_[static_cast<std::size_t>(link.slot)].unpack, message, plan_.bases.data(), reduction);
+            return messenger_->consumed(link.slot);
         }
-        messenger_->consumed(i);
+        if (!link.in_pieces()) unpack(link.slot);
+        run(link.link->repeat, plan_.bases.data(), plan_.bases.data());
     }
 
     bool finished() {
@@ -74,18 +92,39 @@ public:
         return all_sent_ && messenger_->test_sends();
     }
 
-    int expected() const { return expected_; }
+    int expected() const {
+        return static_cast<int>(std::count_if(links_.begin(), links_.end(), [](const LinkState& link) { return link.receives; }));
+    }
 
-    std::string state(int i) const {
-        const Slot& slot = slots_[static_cast<std::size_t>(i)];
-        const std::string rank = "rank " + std::to_string(slot.link->rank), number = std::to_string(number_);
-        const std::string detail = messenger_->state(i);
-        if (!slot.arrived) return waiting_text(slot.way->receive_bytes, slot.link->rank, number_) + detail;
-        if (!slot.sent) return "waiting for " + rank + " to read an earlier message, before number " + number + detail;
+    std::string state(int number) const {
+        const LinkState& link = links_[static_cast<std::size_t>(number)];
+        for (int i = link.slot; i < link.slot + link.slots; ++i)
+            if (const std::string text = state_of_slot(i); !text.empty()) return text;
         return {};
     }
 
 private:
+    std::string state_of_slot(int i) const {
+        const Slot& slot = slots_[static_cast<std::size_t>(i)];
+        const std::string detail = messenger_->state(i);
+        if (!slot.arrived) return waiting_text(slot.receive_bytes, rank(slot), number_) + detail;
+        if (!slot.sent)
+            return "waiting for rank " + std::to_string(rank(slot)) + " to read an earlier message, before number " +
+                   std::to_string(number_) + detail;
+        return {};
+    }
+
+    int rank(const Slot& slot) const { return links_[static_cast<std::size_t>(slot.link)].link->rank; }
+    std::byte* received(int i) const {
+        return messengers_buffers_ ? messenger_->receive_buffer(i) : slots_[static_cast<std::size_t>(i)].receive;
+    }
+    void unpack(int i) {
+        const Slot& slot = slots_[static_cast<std::size_t>(i)];
+        std::byte* const message[1] = {received(i)};
+        if (slot.unpack != nullptr) run_shared(plan_, *slot.unpack, message, plan_.bases.data());
+        messenger_->consumed(i);
+    }
+
     void send_what_may() {
         all_sent_ = true;
         for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
@@ -96,23 +135,47 @@ private:
                 continue;
             }
             std::byte* const message[1] = {messengers_buffers_ ? messenger_->send_buffer(i) : slot.send};
-            if (slot.pack) run_shared(plan_, slot.way->pack, plan_.bases.data(), message);
+            if (slot.pack != nullptr) run_shared(plan_, *slot.pack, plan_.bases.data(), message);
             messenger_->start_send(i);
             slot.sent = true;
         }
         if (all_sent_) messenger_->flush();
     }
 
-    Slot make_slot(const LinkPlan& link, Direction direction) const {
-        Slot slot{&link, &link.way(direction)};
-        if (messengers_buffers_) return slot;
-        slot.send = in_place(plan_, contiguous_source(slot.way->pack), slot.way->send_bytes);
-        // What is received in a reverse exchange is combined with the owner's value: never in place.
-        if (direction == Direction::forward)
-            slot.receive = in_place(plan_, contiguous_destination(slot.way->unpack), slot.way->receive_bytes);
-        slot.pack = slot.send == nullptr;
-        slot.unpack = slot.receive == nullptr;
-        return slot;
+    void add_slots(LinkState& state, Direction direction, bool in_pieces) {
+        const int number = static_cast<int>(&state - links_.data());
+        const Way& way = state.link->way(direction);
+        state.slot = static_cast<int>(slots_.size());
+        state.receives = way.receive_bytes > 0;
+        if (in_pieces) {
+            state.sent = pieces_sent(plan_, *state.link);
+            state.received = pieces_received(plan_, *state.link);
+        }
+        state.slots = static_cast<int>(std::max(state.sent.size(), state.received.size()));
+        if (state.slots > 1) return add_pieces(state, number);
+        state.slots = 1;
+        slots_.push_back({number, &way.pack, &way.unpack, way.send_bytes, way.receive_bytes});
+        if (!messengers_buffers_) use_arrays(slots_.back(), direction);
+    }
+
+    // What goes one way only may have fewer pieces, the rest of whose slots are empty.
+    void add_pieces(const LinkState& state, int number) {
+        static const MessagePiece none;
+        for (std::size_t p = 0; p < static_cast<std::size_t>(state.slots); ++p) {
+            const MessagePiece& out = p < state.sent.size() ? state.sent[p] : none;
+            const MessagePiece& in = p < state.received.size() ? state.received[p] : none;
+            slots_.push_back({number, &out.program, &in.program, out.bytes, in.bytes});
+            if (!messengers_buffers_) use_arrays(slots_.back(), Direction::forward);
+        }
+    }
+
+    // What is received in a reverse exchange is combined with the owner's value: never in place.
+    void use_arrays(Slot& slot, Direction direction) const {
+        slot.send = in_place(plan_, contiguous_source(*slot.pack), slot.send_bytes);
+        if (slot.send != nullptr) slot.pack = nullptr;
+        if (direction == Direction::reverse) return;
+        slot.receive = in_place(plan_, contiguous_destination(*slot.unpack), slot.receive_bytes);
+        if (slot.receive != nullptr) slot.unpack = nullptr;
     }
 
     void place_buffers() {
@@ -120,21 +183,21 @@ private:
         const auto padded = [](byte_count bytes) { return (bytes + line - 1) / line * line; };
         byte_count total = 0;
         for (const Slot& slot : slots_)
-            total += (slot.pack ? padded(slot.way->send_bytes) : 0) + (slot.unpack ? padded(slot.way->receive_bytes) : 0);
+            total += (slot.send == nullptr ? padded(slot.send_bytes) : 0) + (slot.receive == nullptr ? padded(slot.receive_bytes) : 0);
         buffer_ = allocate_aligned(total);
         std::byte* next = buffer_.get();
         for (Slot& slot : slots_) {
-            if (slot.pack) slot.send = std::exchange(next, next + padded(slot.way->send_bytes));
-            if (slot.unpack) slot.receive = std::exchange(next, next + padded(slot.way->receive_bytes));
+            if (slot.send == nullptr) slot.send = std::exchange(next, next + padded(slot.send_bytes));
+            if (slot.receive == nullptr) slot.receive = std::exchange(next, next + padded(slot.receive_bytes));
         }
     }
 
     const Plan& plan_;
     bool messengers_buffers_;
+    std::vector<LinkState> links_;
     std::vector<Slot> slots_;
     AlignedBytes buffer_;
     std::unique_ptr<Messenger> messenger_;
-    int expected_ = 0;
     std::uint64_t number_ = 0;
     bool all_sent_ = true;
 };
@@ -143,8 +206,8 @@ class MessageTransport final : public Transport {
 public:
     MessageTransport(const TransportContext& context, const MakeMessenger& make, MessageTransportOptions options)
         : node_(options.node) {
-        if (has_forward(context.lanes)) forward_.emplace(context, Direction::forward, make, options.buffers);
-        if (has_reverse(context.lanes)) reverse_.emplace(context, Direction::reverse, make, options.buffers);
+        if (has_forward(context.lanes)) forward_.emplace(context, Direction::forward, make, options);
+        if (has_reverse(context.lanes)) reverse_.emplace(context, Direction::reverse, make, options);
     }
 
     void begin(Direction direction) override { lane(direction).begin(); }

@@ -12,6 +12,7 @@ struct Channel {
     byte_count send_bytes = 0;
     std::byte* receive = nullptr;
     byte_count receive_bytes = 0;
+    int link = 0;  ///< of the context's links; several channels where a message goes in pieces, in order
 };
 
 /// Moves full buffers. One object per direction, used by one exchange at a time.
@@ -48,6 +49,7 @@ enum class Buffers {
 struct MessageTransportOptions {
     Buffers buffers = Buffers::arrays_or_private;
     NodeContext* node = nullptr;
+    bool pieces = false;  ///< large forward messages to other nodes go in pieces, each by a channel of its own
 };
 
 using MakeMessenger = std::function<std::unique_ptr<Messenger>(const TransportContext&, std::vector<Channel>, Direction)>;

@@ -47,7 +47,7 @@ public:
         }
     }
 
-    void start_receives() override { requests_.receives.start_all(); }
+    void start_receives() override { requests_.receives.start_in_order(); }
     void start_send(int channel) override {
         const int request = requests_.send_of[static_cast<std::size_t>(channel)];
         check_mpi(MPI_Start(&requests_.sends[static_cast<std::size_t>(request)]), "MPI_Start");
@@ -230,9 +230,11 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> make_packed_persistent(const TransportContext& context) {
-    return make_message_transport(context, [](const TransportContext& with, std::vector<Channel> channels, Direction) {
+    context.plan.communicator().node();
+    const auto make = [](const TransportContext& with, std::vector<Channel> channels, Direction) {
         return std::make_unique<Persistent>(with, channels);
-    });
+    };
+    return make_message_transport(context, make, {.pieces = true});
 }
 
 std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context) {

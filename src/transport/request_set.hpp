@@ -34,6 +34,10 @@ public:
     void start_all() {
         if (size() > 0) check_mpi(MPI_Startall(size(), requests_.data()), "MPI_Startall");
     }
+    /// MPI_Startall may start them in any order, which decides what messages of one tag go where.
+    void start_in_order() {
+        for (MPI_Request& request : requests_) check_mpi(MPI_Start(&request), "MPI_Start");
+    }
     /// Index of a request that has completed since the last call, or −1.
     int test_any() {
         int index = MPI_UNDEFINED, flag = 0;

@@ -80,13 +80,14 @@ private:
     }
 
     void shake_hands(const TransportContext& context) {
-        std::vector<Words> letters;
+        std::vector<Words> letters(context.links.size());
         for (Peer& peer : peers_) {
             peer.tag_here = worker_->new_tag();
-            letters.push_back({static_cast<global_index>(peer.tag_here)});
+            letters[static_cast<std::size_t>(peer.channel.link)].push_back(static_cast<global_index>(peer.tag_here));
         }
         exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
-            peers_[i].tag_there = static_cast<std::uint64_t>(letter.next());
+            for (Peer& peer : peers_)
+                if (static_cast<std::size_t>(peer.channel.link) == i) peer.tag_there = static_cast<std::uint64_t>(letter.next());
         });
     }
 
@@ -97,9 +98,10 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> make_ucx_messages(const TransportContext& context, const UcxNeighbors& neighbors) {
-    return make_message_transport(context, [&](const TransportContext& with, std::vector<Channel> channels, Direction) {
+    const auto make = [&](const TransportContext& with, std::vector<Channel> channels, Direction) {
         return std::make_unique<UcxMessages>(with, channels, neighbors);
-    });
+    };
+    return make_message_transport(context, make, {.pieces = true});
 }
 
 }  // namespace parhelion
