@@ -8,9 +8,10 @@
 namespace parhelion {
 namespace {
 
-// Over TCP a piece of less costs more by its system calls than it gains.
-constexpr byte_count smallest = 32 << 10;
-constexpr byte_count most_pieces = 8;
+// Linux hands TCP's data on in packets of up to 64 KiB, their headers included: a piece that is just too large for one takes as long as
+// two. Pieces of half of that cost more by their system calls than they gain.
+constexpr byte_count largest = 56 << 10;
+constexpr byte_count most_pieces = 64;
 
 // For tests: pieces of this size, of messages to any neighbor.
 byte_count size_for_tests() {
@@ -44,34 +45,30 @@ void append(Program& all, Program more) {
 
 constexpr byte_count aligned(byte_count bytes) { return (bytes + 63) / 64 * 64; }
 
-byte_count size_of_pieces(const std::vector<Part>& parts) {
-    byte_count total = 0;
-    for (const Part& part : parts) total += part.bytes;
-    return std::max(smallest, total / most_pieces);
+byte_count size_of_pieces(byte_count total) {
+    const byte_count count = std::min((total + largest - 1) / largest, most_pieces);
+    return (total + count - 1) / count;
 }
 
-// Consecutive parts until they are large enough together. Parts follow the alignment that vectors like.
+// Consecutive parts until the next would make a piece larger than asked for. Parts follow the alignment that vectors like.
 std::vector<MessagePiece> gather(std::vector<Part> parts, byte_count size, bool packing) {
     std::vector<MessagePiece> pieces;
-    bool full = true;
     for (Part& part : parts) {
-        if (full) pieces.push_back({pieces.empty() ? 0 : aligned(pieces.back().offset + pieces.back().bytes), 0, {}});
+        if (pieces.empty() || aligned(pieces.back().bytes) + part.bytes > size) pieces.emplace_back();
         MessagePiece& piece = pieces.back();
         const byte_count at = aligned(piece.bytes);
         shift(part.program, at, packing);
         append(piece.program, std::move(part.program));
         piece.bytes = at + part.bytes;
-        full = piece.bytes >= size;
     }
     return pieces;
 }
 
 std::vector<MessagePiece> cut(const Plan& plan, const LinkPlan& link, bool packing) {
     const byte_count asked = size_for_tests(), bytes = packing ? link.forward.send_bytes : link.forward.receive_bytes;
-    if (asked == 0 && (bytes < 2 * smallest || plan.communicator().node_rank(link.rank) >= 0)) return {};
+    if (asked == 0 && (bytes <= largest || plan.communicator().node_rank(link.rank) >= 0)) return {};
     std::vector<Part> parts = packing ? parts_sent(plan, link) : parts_received(plan, link);
-    const byte_count size = asked > 0 ? asked : size_of_pieces(parts);
-    return gather(std::move(parts), size, packing);
+    return gather(std::move(parts), asked > 0 ? asked : size_of_pieces(bytes), packing);
 }
 
 }  // namespace

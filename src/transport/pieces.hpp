@@ -7,9 +7,9 @@
 
 namespace parhelion {
 
-/// A piece of a forward message, at `offset` of it. The program's side of the message counts from the piece's start.
+/// A piece of a forward message. The program's side of the message counts from the piece's start.
 struct MessagePiece {
-    byte_count offset = 0, bytes = 0;
+    byte_count bytes = 0;
     Program program;  ///< fields → piece, or piece → fields
 };
 
