@@ -19,7 +19,9 @@ EXTENT, HALO, ROUNDS = 64, 1, 30
 def main() -> None:
     transport = sys.argv[1] if len(sys.argv) > 1 else None
     fields = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    domain = ph.CartesianDomain((EXTENT * COMM.size, EXTENT, EXTENT), halo=HALO, periodic=True, process_grid=(COMM.size, 1, 1))
+    # Periodic along x only: a rank's own periodic images would be copies, which hide behind nothing.
+    extents, periodic = (EXTENT * COMM.size, EXTENT, EXTENT), (True, False, False)
+    domain = ph.CartesianDomain(extents, halo=HALO, periodic=periodic, process_grid=(COMM.size, 1, 1))
     arrays = [domain.zeros(dtype="float32") for _ in range(fields)]
     exchange = ph.Exchange(domain, *arrays, transport=transport, timeout=60)
     exchange()
@@ -78,7 +80,8 @@ def check(domain: ph.CartesianDomain, exchange: ph.Exchange, arrays: list) -> No
     exchange()
     left, right = (COMM.rank - 1) % COMM.size, (COMM.rank + 1) % COMM.size
     for array in arrays:
-        assert (array[:HALO] == left).all() and (array[-HALO:] == right).all(), "a ghost is wrong"
+        faces = array[:, HALO:-HALO, HALO:-HALO]
+        assert (faces[:HALO] == left).all() and (faces[-HALO:] == right).all(), "a ghost is wrong"
 
 
 if __name__ == "__main__":
