@@ -8,6 +8,11 @@
 // Packing and unpacking take turns, part by part: a ghost lies beside the owned cell that was packed just before, often on the
 // same cache line, and is written while that line is still near. With all packing before all unpacking, every line of a thin
 // face would be fetched twice from wherever the array fits.
+//
+// A line that the other core had last takes 50 to 250 ns to come. So lines are asked for before they are needed: those of the next part
+// while a part is copied, and the first to write in the next exchange when this one ends. Packing keeps a few parts ahead of unpacking,
+// so that the next part has mostly come when it is asked for. Between cores far apart a whole exchange takes 15 to 25 % less, between
+// near ones as long as without (64³ float32, halo 1 to 5; index lists of 200 to 1,000 cells).
 #include <algorithm>
 
 #include "plan/parts.hpp"
@@ -24,10 +29,18 @@ using namespace slots;
 
 constexpr std::uint64_t in_window = std::uint64_t{1} << 63;  // beside a part's number: where it lies
 
+constexpr std::size_t ahead = 3;        // parts packed before the first is unpacked; more was not faster
+constexpr byte_count asked_for = 4096;  // of a part; what follows comes in one stream, which the processor foresees
+
+template <bool to_write>
+void ask_for_lines(const std::byte* from, byte_count bytes) {
+    for (const std::byte* const end = from + std::min(bytes, asked_for); from < end; from += line) __builtin_prefetch(from, to_write);
+}
+
 // Parts of one side and where they are in a slot.
 struct Parts {
     struct Placed {
-        byte_count offset, payload;
+        byte_count offset, payload, bytes;
         Program program;
     };
     std::vector<Placed> parts;
@@ -38,7 +51,7 @@ struct Parts {
         byte_count longest = 0;
         for (Part& part : all) {
             longest = std::max(longest, part.bytes);
-            parts.push_back({bytes, bytes + payload_offset(part.bytes), std::move(part.program)});
+            parts.push_back({bytes, bytes + payload_offset(part.bytes), part.bytes, std::move(part.program)});
             bytes += slot_bytes(part.bytes);
         }
         window = {bytes, longest};
@@ -59,6 +72,7 @@ struct Ring {
 
     Ring(const Plan& plan, const LinkPlan& which)
         : link(&which), send(parts_sent(plan, which)), receive(parts_received(plan, which)) {}
+    bool may_receive() const { return received < receive.size() && (sent == send.size() || sent > received + ahead); }
     bool one_way() const { return (send.size() > 0) != (receive.size() > 0); }
     std::byte* in(std::uint64_t number) const { return here + line + static_cast<byte_count>(number % 2) * receive.bytes; }
     std::byte* out(std::uint64_t number) const { return there.get() + line + static_cast<byte_count>(number % 2) * send.bytes; }
@@ -103,6 +117,7 @@ public:
     void deliver(int slot, Direction direction, Reduction reduction) override {
         if (direction == Direction::reverse) return reverse_->deliver(slot, direction, reduction);
         const Ring& ring = rings_[static_cast<std::size_t>(slot)];
+        ask_for_first_to_fill(ring);
         run(ring.link->repeat, plan_.bases.data(), plan_.bases.data());
         if (ring.one_way()) post(ring.consumed_here(), number_, *ring.neighbor->postbox);
     }
@@ -140,7 +155,7 @@ private:
             moved = false;
             if (!all_sent_) moved = send_next();
             for (Ring& ring : rings_)
-                if (ring.received < ring.receive.size()) moved = receive_next(ring) || moved;
+                if (ring.may_receive()) moved = receive_next(ring) || moved;
         }
     }
 
@@ -167,6 +182,7 @@ private:
         std::byte* const slot = ring.out(number_);
         const bool windowed = ring.to.has_room();
         std::byte* const message[1] = {windowed ? ring.to.fill() : slot + part.payload};
+        ask_for_next_to_fill(ring, slot);
         run(part.program, plan_.bases.data(), message);
         auto& number = number_at(slot + part.offset);
         const std::uint64_t told = windowed ? number_ | in_window : number_;
@@ -182,10 +198,34 @@ private:
         if ((told & ~in_window) != number_) return false;
         const bool windowed = (told & in_window) != 0;
         std::byte* const message[1] = {windowed ? ring.from.front() : slot + part.payload};
+        ask_for_next_to_read(ring, slot);
+        if (ring.received == 0) ask_for_lines<false>(message[0], part.bytes);
         run(part.program, message, plan_.bases.data());
         if (windowed) ring.from.empty();
         ++ring.received;
         return true;
+    }
+
+    void ask_for_next_to_fill(Ring& ring, const std::byte* slot) const {
+        if (ring.sent == ring.send.size()) return;
+        const Parts::Placed& next = ring.send.parts[ring.sent];
+        ask_for_lines<true>(slot + next.offset, line);
+        ask_for_lines<true>(ring.to.has_room() ? ring.to.next() : slot + next.payload, next.bytes);
+    }
+
+    // The reader polls the number's line, but none of these.
+    void ask_for_first_to_fill(const Ring& ring) const {
+        if (ring.send.size() == 0) return;
+        const Parts::Placed& first = ring.send.parts.front();
+        if (first.payload == first.offset + line) ask_for_lines<true>(ring.out(number_ + 1) + first.payload, first.bytes);
+    }
+
+    void ask_for_next_to_read(const Ring& ring, std::byte* slot) const {
+        if (ring.received + 1 == ring.receive.size()) return;
+        const Parts::Placed& next = ring.receive.parts[ring.received + 1];
+        const std::uint64_t told = number_at(slot + next.offset).load(std::memory_order_relaxed);
+        if (told == number_) ask_for_lines<false>(slot + next.payload, next.bytes);
+        else if (told == (number_ | in_window)) ask_for_lines<false>(ring.from.second(), next.bytes);
     }
 
     void allocate() {

@@ -47,10 +47,13 @@ public:
         emptied_ = count().load(std::memory_order_acquire);
         return filled_ - emptied_ < shape_.places;
     }
-    /// Sender: the next place, after has_room().
+    /// Sender: the place to fill next.
+    std::byte* next() const { return place(filled_); }
+    /// Sender: takes it, after has_room().
     std::byte* fill() { return place(filled_++); }
-    /// Reader: the place that was filled first of those not emptied.
+    /// Reader: the place that was filled first of those not emptied, and the one after it.
     std::byte* front() const { return place(emptied_); }
+    std::byte* second() const { return place(emptied_ + 1); }
     /// Reader: gives that place back.
     void empty() { count().store(++emptied_, std::memory_order_release); }
 
