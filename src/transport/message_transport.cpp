@@ -3,6 +3,7 @@
 
 #include "parhelion/core/aligned.hpp"
 #include "plan/shared_run.hpp"
+#include "transport/left_behind.hpp"
 #include "transport/messenger.hpp"
 
 namespace parhelion {
@@ -37,6 +38,12 @@ public:
             expected_ += slot.way->receive_bytes > 0;
         }
         messenger_ = make(context, std::move(channels), direction);
+    }
+    Lane(Lane&&) = delete;
+    ~Lane() {
+        if (messenger_->settle()) return;
+        buffer_.release();  // MPI may still read it
+        leave_arrays_behind(plan_);
     }
 
     void begin() {
