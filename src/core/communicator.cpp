@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -36,6 +38,7 @@ struct Communicator::State {
         MPI_Finalized(&finalized);
         if (finalized) return;
         receive_what_is_left();
+        let_others_receive();
         MPI_Comm_free(&handle);
     }
 
@@ -47,8 +50,28 @@ struct Communicator::State {
             if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, handle, &found, &message, &status) != MPI_SUCCESS || !found) return;
             int bytes = 0;
             MPI_Get_count(&status, MPI_BYTE, &bytes);
-            std::vector<std::byte> unread(static_cast<std::size_t>(std::max(bytes, 0)));
-            MPI_Mrecv(unread.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+            auto unread = std::make_unique<std::byte[]>(static_cast<std::size_t>(std::max(bytes, 0)));
+            MPI_Request request = MPI_REQUEST_NULL;
+            if (MPI_Imrecv(unread.get(), bytes, MPI_BYTE, &message, &request) != MPI_SUCCESS || !ends_soon(request))
+                static_cast<void>(unread.release());  // its sender is gone, or MPI may still write it
+        }
+    }
+
+    // A long message gets on only while its sender calls MPI.
+    void let_others_receive() const {
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (MPI_Ibarrier(handle, &request) == MPI_SUCCESS) ends_soon(request);
+    }
+
+    // Whoever should answer may be gone: no wait for ever while the program ends.
+    static bool ends_soon(MPI_Request& request) {
+        constexpr double patience_s = 1;
+        const double start = MPI_Wtime();
+        for (int over = 0;;) {
+            if (MPI_Test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+            if (over) return true;
+            if (MPI_Wtime() - start > patience_s) return false;
+            std::this_thread::yield();
         }
     }
 };

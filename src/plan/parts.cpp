@@ -9,8 +9,8 @@ namespace parhelion {
 namespace {
 
 constexpr byte_count line = 64;
-// Bytes of cache lines that one side touches for a part; two sides and the part itself fit into a first-level cache.
-constexpr byte_count lines_per_part = 16 * 1024;
+// Bytes of cache lines that one side touches for a part; the few parts that are under way at once fit into a second-level cache.
+constexpr byte_count lines_per_part = 32 * 1024;
 
 struct Side {
     const Plan& plan;

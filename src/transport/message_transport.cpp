@@ -4,6 +4,7 @@
 
 #include "parhelion/core/aligned.hpp"
 #include "plan/shared_run.hpp"
+#include "transport/left_behind.hpp"
 #include "transport/messenger.hpp"
 #include "transport/pieces.hpp"
 
@@ -49,6 +50,12 @@ public:
         for (const Slot& slot : slots_)
             channels.push_back({rank(slot), slot.send, slot.send_bytes, slot.receive, slot.receive_bytes, slot.link});
         messenger_ = make(context, std::move(channels), direction);
+    }
+    Lane(Lane&&) = delete;
+    ~Lane() {
+        if (messenger_->settle()) return;
+        buffer_.release();  // MPI may still read it
+        leave_arrays_behind(plan_);
     }
 
     void begin() {

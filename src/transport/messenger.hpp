@@ -33,6 +33,9 @@ public:
     /// The channel's receive buffer has been emptied.
     virtual void consumed(int /*channel*/) {}
 
+    /// Before the messenger goes: ends what is under way, if the exchange was given up. False where the buffers may still be used.
+    virtual bool settle() { return true; }
+
     /// What is known about the neighbor, for an error; empty when nothing is.
     virtual std::string state(int /*channel*/) const { return {}; }
 

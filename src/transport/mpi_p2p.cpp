@@ -37,6 +37,7 @@ public:
         return done < 0 ? -1 : receives_.channel(done);
     }
     bool test_sends() override { return sends_.test_all(); }
+    bool settle() override { return receives_.settle() & sends_.settle(); }
 
 private:
     MPI_Comm comm_;
@@ -44,7 +45,7 @@ private:
     std::vector<Channel> channels_;
     std::vector<MessageType> send_types_, receive_types_;
     std::vector<int> send_of_;
-    RequestSet sends_, receives_;
+    RequestSet sends_{RequestSet::Kind::sends}, receives_{RequestSet::Kind::receives};
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "parhelion/core/communicator.hpp"
 #include "plan/saved_ghosts.hpp"
 #include "transport/factories.hpp"
+#include "transport/left_behind.hpp"
 #include "transport/message_type.hpp"
 #include "transport/program_type.hpp"
 #include "transport/request_set.hpp"
@@ -18,13 +19,14 @@ namespace {
 // Started and completed alike for packed and typed messages.
 class Requests {
 public:
-    RequestSet sends, receives;
+    RequestSet sends{RequestSet::Kind::sends}, receives{RequestSet::Kind::receives};
     std::vector<int> send_of;  // index of a channel's send request
 
     int ready() {
         const int done = receives.test_any();
         return done < 0 ? -1 : receives.channel(done);
     }
+    bool settle() { return receives.settle() & sends.settle(); }
 };
 
 class Persistent final : public Messenger {
@@ -54,6 +56,7 @@ public:
     }
     int test_receive() override { return requests_.ready(); }
     bool test_sends() override { return requests_.sends.test_all(); }
+    bool settle() override { return requests_.settle(); }
 
 private:
     Requests requests_;
@@ -69,6 +72,9 @@ public:
             if (link.forward.receive_bytes > 0) add(context, link, Side::destination, unit, requests_.receives.add(i));
             missing_.push_back(false);
         }
+    }
+    ~Typed() {
+        if (!requests_.settle()) leave_arrays_behind(plan_);
     }
     void begin() {
         ++number_;

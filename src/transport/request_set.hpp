@@ -3,22 +3,26 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 
-/// Requests with the channel that each belongs to. Frees persistent ones that are still there.
+/// Requests with the channel that each belongs to. Frees persistent ones that are still there. Those that are under way then, because
+/// the exchange was given up, get a second to end: MPI may still read and write their memory.
 class RequestSet {
 public:
-    RequestSet() = default;
+    enum class Kind { sends, receives };
+    explicit RequestSet(Kind kind) : kind_(kind) {}
     RequestSet(const RequestSet&) = delete;
     RequestSet& operator=(const RequestSet&) = delete;
     ~RequestSet() {
         int finalized = 0;
         MPI_Finalized(&finalized);
         if (finalized) return;
+        settle();
         for (MPI_Request& request : requests_)
             if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
     }
@@ -51,7 +55,27 @@ public:
         return flag != 0;
     }
 
+    /// Whether MPI is done with the memory of all requests. Cancels receives that are under way; a send cannot be taken back.
+    bool settle() {
+        constexpr double patience_s = 1;
+        if (all_over()) return true;
+        if (kind_ == Kind::receives)
+            for (MPI_Request& request : requests_)
+                if (request != MPI_REQUEST_NULL && !is_over(request)) MPI_Cancel(&request);
+        for (const double start = MPI_Wtime(); !all_over();)
+            if (MPI_Wtime() - start > patience_s) return false;
+        return true;
+    }
+
 private:
+    // Errors of a neighbor that is gone count as an end.
+    static bool is_over(MPI_Request& request) {
+        int over = 1;
+        return request == MPI_REQUEST_NULL || MPI_Test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS || over != 0;
+    }
+    bool all_over() { return std::count_if(requests_.begin(), requests_.end(), is_over) == static_cast<std::ptrdiff_t>(requests_.size()); }
+
+    Kind kind_;
     std::vector<MPI_Request> requests_;
     std::vector<int> channels_;
 };

@@ -3,11 +3,16 @@
 // Each link has two slots. Exchange n uses slot n mod 2. A slot is a row of parts, each with the number n in front of it (for
 // small parts on the same cache line) that says that the part is there. The slot is free when the reader is done with exchange
 // n − 2. Between ranks that both send, its own first part n − 1 has told so; a one-way reader acknowledges on a line in its own
-// memory: whoever sent last may be gone by then.
+// memory: whoever sent last may be gone by then. Parts of long messages go through a window instead where it has room (window.hpp).
 //
 // Packing and unpacking take turns, part by part: a ghost lies beside the owned cell that was packed just before, often on the
 // same cache line, and is written while that line is still near. With all packing before all unpacking, every line of a thin
 // face would be fetched twice from wherever the array fits.
+//
+// A line that the other core had last takes 50 to 250 ns to come. So lines are asked for before they are needed: those of the next part
+// while a part is copied, and the first to write in the next exchange when this one ends. Packing keeps a few parts ahead of unpacking,
+// so that the next part has mostly come when it is asked for. Between cores far apart a whole exchange takes 15 to 25 % less, between
+// near ones as long as without (64³ float32, halo 1 to 5; index lists of 200 to 1,000 cells).
 #include <algorithm>
 
 #include "plan/parts.hpp"
@@ -15,44 +20,63 @@
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/node/slots.hpp"
+#include "transport/node/window.hpp"
 
 namespace parhelion {
 namespace {
 
 using namespace slots;
 
+constexpr std::uint64_t in_window = std::uint64_t{1} << 63;  // beside a part's number: where it lies
+
+constexpr std::size_t ahead = 3;        // parts packed before the first is unpacked; more was not faster
+constexpr byte_count asked_for = 4096;  // of a part; what follows comes in one stream, which the processor foresees
+
+template <bool to_write>
+void ask_for_lines(const std::byte* from, byte_count bytes) {
+    for (const std::byte* const end = from + std::min(bytes, asked_for); from < end; from += line) __builtin_prefetch(from, to_write);
+}
+
 // Parts of one side and where they are in a slot.
 struct Parts {
     struct Placed {
-        byte_count offset, payload;
+        byte_count offset, payload, bytes;
         Program program;
     };
     std::vector<Placed> parts;
     byte_count bytes = 0;  // of a slot
+    WindowShape window;
 
     explicit Parts(std::vector<Part> all) {
+        byte_count longest = 0;
         for (Part& part : all) {
-            parts.push_back({bytes, bytes + payload_offset(part.bytes), std::move(part.program)});
+            longest = std::max(longest, part.bytes);
+            parts.push_back({bytes, bytes + payload_offset(part.bytes), part.bytes, std::move(part.program)});
             bytes += slot_bytes(part.bytes);
         }
+        window = {bytes, longest};
     }
     std::size_t size() const { return parts.size(); }
+    byte_count ring() const { return ring_bytes(bytes) + window.bytes(); }
 };
 
 struct Ring {
     const LinkPlan* link;
     Parts send, receive;
     NodeNeighbor* neighbor = nullptr;
-    std::byte* here = nullptr;                // acknowledged by this rank, and two slots
-    std::shared_ptr<std::byte> there;         // acknowledged by the neighbor, and two slots
+    std::byte* here = nullptr;         // acknowledged by this rank, two slots, a window
+    std::shared_ptr<std::byte> there;  // acknowledged by the neighbor, two slots, a window
+    Window from, to;
     std::size_t sent = 0, received = 0;      // parts of this exchange
     bool reported = true;
 
     Ring(const Plan& plan, const LinkPlan& which)
         : link(&which), send(parts_sent(plan, which)), receive(parts_received(plan, which)) {}
+    bool may_receive() const { return received < receive.size() && (sent == send.size() || sent > received + ahead); }
     bool one_way() const { return (send.size() > 0) != (receive.size() > 0); }
     std::byte* in(std::uint64_t number) const { return here + line + static_cast<byte_count>(number % 2) * receive.bytes; }
     std::byte* out(std::uint64_t number) const { return there.get() + line + static_cast<byte_count>(number % 2) * send.bytes; }
+    std::uint64_t number_sent(std::uint64_t slot) const { return number_at(in(slot)).load() & ~in_window; }
     std::atomic<std::uint64_t>& consumed_here() const { return acknowledged(here).value; }
     std::atomic<std::uint64_t>& consumed_there() const { return acknowledged(there.get()).value; }
 };
@@ -93,6 +117,7 @@ public:
     void deliver(int slot, Direction direction, Reduction reduction) override {
         if (direction == Direction::reverse) return reverse_->deliver(slot, direction, reduction);
         const Ring& ring = rings_[static_cast<std::size_t>(slot)];
+        ask_for_first_to_fill(ring);
         run(ring.link->repeat, plan_.bases.data(), plan_.bases.data());
         if (ring.one_way()) post(ring.consumed_here(), number_, *ring.neighbor->postbox);
     }
@@ -114,7 +139,7 @@ public:
         const std::string with = "rank " + std::to_string(ring.link->rank), number = std::to_string(number_);
         if (ring.received < ring.receive.size())
             return waiting_text(ring.link->forward.receive_bytes, ring.link->rank, number_) + " (it has sent number " +
-                   std::to_string(std::max(number_at(ring.in(0)).load(), number_at(ring.in(1)).load())) + ")";
+                   std::to_string(std::max(ring.number_sent(0), ring.number_sent(1))) + ")";
         if (ring.sent < ring.send.size())
             return "waiting for " + with + " to read an earlier message, before number " + number + " (it has read number " +
                    std::to_string(ring.consumed_there().load()) + ")";
@@ -130,7 +155,7 @@ private:
             moved = false;
             if (!all_sent_) moved = send_next();
             for (Ring& ring : rings_)
-                if (ring.received < ring.receive.size()) moved = receive_next(ring) || moved;
+                if (ring.may_receive()) moved = receive_next(ring) || moved;
         }
     }
 
@@ -155,33 +180,65 @@ private:
     void send_part(Ring& ring) {
         const Parts::Placed& part = ring.send.parts[ring.sent++];
         std::byte* const slot = ring.out(number_);
-        std::byte* const message[1] = {slot + part.payload};
+        const bool windowed = ring.to.has_room();
+        std::byte* const message[1] = {windowed ? ring.to.fill() : slot + part.payload};
+        ask_for_next_to_fill(ring, slot);
         run(part.program, plan_.bases.data(), message);
         auto& number = number_at(slot + part.offset);
+        const std::uint64_t told = windowed ? number_ | in_window : number_;
         // Whoever sleeps is woken by the last part: looking for sleepers means to wait until all that was written is visible.
-        if (ring.sent == ring.send.size()) post(number, number_, *ring.neighbor->postbox);
-        else number.store(number_, std::memory_order_release);
+        if (ring.sent == ring.send.size()) post(number, told, *ring.neighbor->postbox);
+        else number.store(told, std::memory_order_release);
     }
 
     bool receive_next(Ring& ring) {
         const Parts::Placed& part = ring.receive.parts[ring.received];
         std::byte* const slot = ring.in(number_);
-        if (number_at(slot + part.offset).load(std::memory_order_acquire) != number_) return false;
-        std::byte* const message[1] = {slot + part.payload};
+        const std::uint64_t told = number_at(slot + part.offset).load(std::memory_order_acquire);
+        if ((told & ~in_window) != number_) return false;
+        const bool windowed = (told & in_window) != 0;
+        std::byte* const message[1] = {windowed ? ring.from.front() : slot + part.payload};
+        ask_for_next_to_read(ring, slot);
+        if (ring.received == 0) ask_for_lines<false>(message[0], part.bytes);
         run(part.program, message, plan_.bases.data());
+        if (windowed) ring.from.empty();
         ++ring.received;
         return true;
     }
 
+    void ask_for_next_to_fill(Ring& ring, const std::byte* slot) const {
+        if (ring.sent == ring.send.size()) return;
+        const Parts::Placed& next = ring.send.parts[ring.sent];
+        ask_for_lines<true>(slot + next.offset, line);
+        ask_for_lines<true>(ring.to.has_room() ? ring.to.next() : slot + next.payload, next.bytes);
+    }
+
+    // The reader polls the number's line, but none of these.
+    void ask_for_first_to_fill(const Ring& ring) const {
+        if (ring.send.size() == 0) return;
+        const Parts::Placed& first = ring.send.parts.front();
+        if (first.payload == first.offset + line) ask_for_lines<true>(ring.out(number_ + 1) + first.payload, first.bytes);
+    }
+
+    void ask_for_next_to_read(const Ring& ring, std::byte* slot) const {
+        if (ring.received + 1 == ring.receive.size()) return;
+        const Parts::Placed& next = ring.receive.parts[ring.received + 1];
+        const std::uint64_t told = number_at(slot + next.offset).load(std::memory_order_relaxed);
+        if (told == number_) ask_for_lines<false>(slot + next.payload, next.bytes);
+        else if (told == (number_ | in_window)) ask_for_lines<false>(ring.from.second(), next.bytes);
+    }
+
     void allocate() {
         byte_count total = 0;
-        for (const Ring& ring : rings_) total += ring_bytes(ring.receive.bytes);
+        for (const Ring& ring : rings_) total += ring.receive.ring();
         memory_ = source_->allocate(total);
         std::byte* next = memory_.get();
         for (Ring& ring : rings_) {
             ring.here = next;
             new (next) SequenceLine;  // recycled memory has old numbers
-            next += ring_bytes(ring.receive.bytes);
+            ring.from.open(ring.receive.window, next + ring_bytes(ring.receive.bytes));
+            ring.from.reset_count();
+            next += ring.receive.ring();
             for (std::uint64_t slot : {0, 1})
                 for (const auto& part : ring.receive.parts) new (ring.in(slot) + part.offset) std::atomic<std::uint64_t>(0);
         }
@@ -202,6 +259,7 @@ private:
             ring.there = source_->find(letter, ring.link->rank);
             if (letter.next() != static_cast<global_index>(ring.send.size()) || letter.next() != ring.send.bytes)
                 letter.refuse("the two ranks cut their messages differently: they run different versions");
+            ring.to.open(ring.send.window, ring.there.get() + ring_bytes(ring.send.bytes));
         });
     }
 

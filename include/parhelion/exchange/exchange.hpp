@@ -38,7 +38,9 @@ struct ExchangeOptions {
 /// write owned cells or touch ghosts (reverse: not touch owned cells that others hold as ghosts, not write ghosts).
 /// Every rank begins and ends an exchange the same number of times; different exchanges may be under way at once.
 /// begin and end are not collective in MPI's sense: a rank waits for its neighbors only. No call allocates memory.
-/// Errors: see make_plan; an unknown or impossible transport; begin while under way, end before begin; timeout.
+/// Errors: see make_plan; an unknown or impossible transport; begin while under way, end before begin; timeout. After a time limit or
+/// a lost neighbor the exchange is of no more use, and MPI may still send from arrays that are not node-shared: free them after
+/// MPI_Finalize, or with the process.
 ///
 ///     Exchange exchange{build_pattern(domain), {view(domain, u), view(domain, v)}};
 ///     auto step = exchange.begin();
