@@ -1,6 +1,7 @@
 """How much of a halo exchange hides behind work: exchange alone, work alone, and work between begin and end.
 
     parhelion hosts --latency 1 python -m parhelion.launch -n 2 python examples/overlap.py ucx
+    … examples/overlap.py ucx 8 idle     # 8 fields; work that leaves the core free, as on an accelerator
     PARHELION_PROGRESS=1 …        # a thread gets messages on that need the processor while the program works
 """
 
@@ -26,7 +27,7 @@ def main() -> None:
     exchange = ph.Exchange(domain, *arrays, transport=transport, timeout=60)
     exchange()
     communication = median(exchange)
-    work = Work(2 * communication)
+    work = Idle(2 * communication) if sys.argv[3:] == ["idle"] else Work(2 * communication)
     computation = median(work)
 
     def both() -> None:
@@ -59,6 +60,16 @@ class Work:
     def __call__(self) -> None:
         for _ in range(self._sweeps):
             self._sweep()
+
+
+class Idle:
+    """Waits for so many seconds: somebody else works."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = COMM.allreduce(seconds, MPI.MAX)
+
+    def __call__(self) -> None:
+        time.sleep(self._seconds)
 
 
 def median(step) -> float:
