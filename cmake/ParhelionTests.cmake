@@ -7,6 +7,10 @@ add_library(parhelion_test_settings INTERFACE)
 target_include_directories(parhelion_test_settings SYSTEM INTERFACE ${PROJECT_SOURCE_DIR}/third_party)
 target_include_directories(parhelion_test_settings INTERFACE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(parhelion_test_settings INTERFACE parhelion parhelion_compile_options)
+if(PARHELION_MPI_PARTITIONED)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/parallel/lifetimes.cpp
+    PROPERTIES COMPILE_DEFINITIONS PARHELION_WITH_PARTITIONED)
+endif()
 
 # Sources in tests/support are shared by all tests; each kind has its own main.
 file(GLOB support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cpp)

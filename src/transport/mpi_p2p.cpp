@@ -15,8 +15,8 @@ public:
             send_types_.emplace_back(channel.send_bytes);
             receive_types_.emplace_back(channel.receive_bytes);
             send_of_.push_back(channel.send_bytes > 0 ? sends_.size() : -1);
-            if (channel.send_bytes > 0) sends_.add(i);
-            if (channel.receive_bytes > 0) receives_.add(i);
+            if (channel.send_bytes > 0) sends_.add(i, channel.rank);
+            if (channel.receive_bytes > 0) receives_.add(i, channel.rank);
         }
     }
 

@@ -39,12 +39,12 @@ public:
             if (channel.send_bytes > 0) {
                 const MessageType type(channel.send_bytes);
                 check_mpi(MPI_Send_init(channel.send, type.count(), type.type(), channel.rank, context.tag, comm,
-                                        &requests_.sends.add(i)), "MPI_Send_init");
+                                        &requests_.sends.add(i, channel.rank)), "MPI_Send_init");
             }
             if (channel.receive_bytes > 0) {
                 const MessageType type(channel.receive_bytes);
                 check_mpi(MPI_Recv_init(channel.receive, type.count(), type.type(), channel.rank, context.tag, comm,
-                                        &requests_.receives.add(i)), "MPI_Recv_init");
+                                        &requests_.receives.add(i, channel.rank)), "MPI_Recv_init");
             }
         }
     }
@@ -68,8 +68,8 @@ public:
     Typed(const TransportContext& context, int unit) : plan_(context.plan), links_(context.links) {
         for (int i = 0; i < static_cast<int>(links_.size()); ++i) {
             const LinkPlan& link = *links_[static_cast<std::size_t>(i)];
-            if (link.forward.send_bytes > 0) add(context, link, Side::source, unit, requests_.sends.add(i));
-            if (link.forward.receive_bytes > 0) add(context, link, Side::destination, unit, requests_.receives.add(i));
+            if (link.forward.send_bytes > 0) add(context, link, Side::source, unit, requests_.sends.add(i, link.rank));
+            if (link.forward.receive_bytes > 0) add(context, link, Side::destination, unit, requests_.receives.add(i, link.rank));
             missing_.push_back(false);
         }
     }

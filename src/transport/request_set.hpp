@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "parhelion/core/error.hpp"
@@ -27,8 +28,10 @@ public:
             if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
     }
 
-    MPI_Request& add(int channel) {
+    /// A request for the channel to `rank`.
+    MPI_Request& add(int channel, int rank) {
         channels_.push_back(channel);
+        ranks_.push_back(rank);
         return requests_.emplace_back(MPI_REQUEST_NULL);
     }
     MPI_Request& operator[](std::size_t i) { return requests_[i]; }
@@ -45,13 +48,15 @@ public:
     /// Index of a request that has completed since the last call, or −1.
     int test_any() {
         int index = MPI_UNDEFINED, flag = 0;
-        check_mpi(MPI_Testany(size(), requests_.data(), &index, &flag, MPI_STATUS_IGNORE), "MPI_Testany");
+        if (const int code = MPI_Testany(size(), requests_.data(), &index, &flag, MPI_STATUS_IGNORE); code != MPI_SUCCESS)
+            failed(code, index, "MPI_Testany");
         return flag && index != MPI_UNDEFINED ? index : -1;
     }
     bool test_all() {
         if (size() == 0) return true;
         int flag = 0;
-        check_mpi(MPI_Testall(size(), requests_.data(), &flag, MPI_STATUSES_IGNORE), "MPI_Testall");
+        if (const int code = MPI_Testall(size(), requests_.data(), &flag, MPI_STATUSES_IGNORE); code != MPI_SUCCESS)
+            failed(code, MPI_UNDEFINED, "MPI_Testall");
         return flag != 0;
     }
 
@@ -68,6 +73,21 @@ public:
     }
 
 private:
+    // MPI says which request it was, or it is found by asking each.
+    [[noreturn]] void failed(int code, int index, const char* call) {
+        for (int i = 0; (index < 0 || index >= size()) && i < size(); ++i) {
+            int flag = 0;
+            const int one = MPI_Test(&requests_[static_cast<std::size_t>(i)], &flag, MPI_STATUS_IGNORE);
+            if (one != MPI_SUCCESS) code = one, index = i;
+        }
+        if (index < 0 || index >= size()) check_mpi(code, call);
+        char text[MPI_MAX_ERROR_STRING] = {};
+        int length = 0;
+        MPI_Error_string(code, text, &length);
+        throw Error("rank " + std::to_string(ranks_[static_cast<std::size_t>(index)]) + " has ended or cannot be reached any more (" + call +
+                        ": " + text + "): look for its error message, at the network between the two, and start the job again",
+                    ErrorKind::lost_peer);
+    }
     // Errors of a neighbor that is gone count as an end.
     static bool is_over(MPI_Request& request) {
         int over = 1;
@@ -77,7 +97,7 @@ private:
 
     Kind kind_;
     std::vector<MPI_Request> requests_;
-    std::vector<int> channels_;
+    std::vector<int> channels_, ranks_;
 };
 
 }  // namespace parhelion
