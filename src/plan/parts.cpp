@@ -91,8 +91,7 @@ public:
         for (int f = 0; f < static_cast<int>(side_.plan.fields.size()); ++f) {
             const byte_count touched = lines_of(side_, f);
             if (side_.plan.pattern->indexed()) {
-                add_cells(f);
-                close(touched);
+                cut_cells(f, touched);
                 continue;
             }
             // Along the second dimension only where the first is cut into single layers.
@@ -118,10 +117,17 @@ private:
         touched_ = 0;
     }
 
-    void add_cells(int f) {
-        open_.bytes = aligned(open_.bytes);
-        add_side_of_cells(open_.program, side_.plan, f, side_.selection, side_.entries, side_.ghosts, side_.into, open_.bytes, false);
-        open_.bytes += message_bytes(side_.plan, f, side_.selection, side_.entries);
+    void cut_cells(int f, byte_count touched) {
+        const Field& field = side_.plan.fields[static_cast<std::size_t>(f)];
+        const byte_count pieces = field.ragged() ? 1 : std::clamp<byte_count>(touched / lines_per_part, 1, std::max<byte_count>(side_.entries, 1));
+        for (byte_count i = 0; i < pieces; ++i) {
+            const Entries entries{side_.entries * i / pieces, side_.entries * (i + 1) / pieces};
+            open_.bytes = aligned(open_.bytes);
+            add_side_of_cells(open_.program, side_.plan, f, side_.selection, entries, side_.ghosts, side_.into, open_.bytes, false);
+            open_.bytes += pieces == 1 ? message_bytes(side_.plan, f, side_.selection, side_.entries)
+                                       : (entries.end - entries.first) * bytes_per_cell(field);
+            close(touched / pieces);
+        }
     }
 
     // A part of the two outermost dimensions of the message.
