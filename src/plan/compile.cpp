@@ -72,14 +72,16 @@ void add_straight_rows(Program& program, const Plan& plan, int f, const Selectio
 
 }  // namespace
 
-void add_side_of_cells(Program& program, const Plan& plan, int f, const Selection& side, byte_count entries, bool ghosts,
+void add_side_of_cells(Program& program, const Plan& plan, int f, const Selection& side, Entries entries, bool ghosts,
                        Into into, byte_count begin, bool keep_order) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
-    if (field.ragged()) return add_rows(program, plan, f, side, entries, ghosts, into, begin);
-    const CellsLayout mine = cells_in_field(plan, f, side, ghosts);
+    if (field.ragged()) return add_rows(program, plan, f, side, entries.end, ghosts, into, begin);
+    CellsLayout mine = cells_in_field(plan, f, side, ghosts);
+    mine.list += entries.first;
+    const byte_count count = entries.end - entries.first;
     const CellsLayout message{0, begin, bytes_per_cell(field), field.element.size, nullptr};
-    if (into == Into::message) add_cells(program, field, mine, message, entries, keep_order);
-    else add_cells(program, field, message, mine, entries, keep_order);
+    if (into == Into::message) add_cells(program, field, mine, message, count, keep_order);
+    else add_cells(program, field, message, mine, count, keep_order);
 }
 
 namespace {
@@ -92,7 +94,7 @@ Program compile_side(const Plan& plan, const Selection& side, byte_count entries
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
         const Field& field = plan.fields[static_cast<std::size_t>(f)];
         const byte_count begin = offset;
-        if (plan.pattern->indexed()) add_side_of_cells(program, plan, f, side, entries, ghosts, into, begin, keep_order);
+        if (plan.pattern->indexed()) add_side_of_cells(program, plan, f, side, {0, entries}, ghosts, into, begin, keep_order);
         const auto order = orders ? (*orders)[static_cast<std::size_t>(f)] : packing_order(field, plan.pattern->dimensions);
         byte_count at = begin;
         for (byte_count k = 0; !plan.pattern->indexed() && k < entries; ++k) {

@@ -10,8 +10,11 @@ void compile_link(const Plan& plan, LinkPlan& link_plan);
 
 enum class Into { message, field };
 
-/// Adds the copies of one indexed field between the first `entries` cells of a selection and a message, at `begin` there.
-void add_side_of_cells(Program& program, const Plan& plan, int f, const Selection& side, byte_count entries, bool ghosts,
+/// Some of a selection's cells, from `first` to before `end`. Of ragged rows only all from 0.
+struct Entries { byte_count first, end; };
+
+/// Adds the copies of one indexed field between entries of a selection and a message, at `begin` there.
+void add_side_of_cells(Program& program, const Plan& plan, int f, const Selection& side, Entries entries, bool ghosts,
                        Into into, byte_count begin, bool keep_order);
 
 /// Bytes of the forward and the reverse message of one side of a link.

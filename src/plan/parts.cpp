@@ -57,17 +57,31 @@ byte_count lines_of(const Side& side, int f) {
     return total;
 }
 
-// Extent along the outermost dimension of the message; 1 where the pieces differ in it and are not cut.
-byte_count outer_extent(const Side& side, int f) {
-    const auto outer = static_cast<std::size_t>(side.order(f).front());
+// Extent along the outermost dimension of the message, or the one after it; 1 where the pieces differ in it and are not cut.
+byte_count extent_of(const Side& side, int f, std::size_t after_outermost) {
+    const auto order = side.order(f);
+    if (after_outermost >= order.size()) return 1;
     byte_count extent = 0;
     for (byte_count k = 0; k < side.entries; ++k) {
-        const byte_count here = side.layout(f, k).count[outer];
+        const byte_count here = side.layout(f, k).count[static_cast<std::size_t>(order[after_outermost])];
         if (extent != 0 && here != extent) return 1;
         extent = here;
     }
-    return extent;
+    return std::max<byte_count>(extent, 1);
 }
+
+// Part number `which` of `parts` equal ones of a dimension.
+struct Cut {
+    byte_count which = 0, parts = 1;
+
+    void apply(BoxLayout& box, int dimension) const {
+        if (parts == 1) return;  // pieces may differ in this dimension
+        const auto d = static_cast<std::size_t>(dimension);
+        const byte_count lo = box.count[d] * which / parts, hi = box.count[d] * (which + 1) / parts;
+        box.offset += lo * box.stride[d];
+        box.count[d] = hi - lo;
+    }
+};
 
 class Cutter {
 public:
@@ -77,15 +91,16 @@ public:
         for (int f = 0; f < static_cast<int>(side_.plan.fields.size()); ++f) {
             const byte_count touched = lines_of(side_, f);
             if (side_.plan.pattern->indexed()) {
-                add_cells(f);
-                close(touched);
+                cut_cells(f, touched);
                 continue;
             }
-            const byte_count extent = outer_extent(side_, f);
-            const byte_count slices = std::clamp<byte_count>(touched / lines_per_part, 1, std::max<byte_count>(extent, 1));
-            for (byte_count s = 0; s < slices; ++s) {
-                slices == 1 ? add_slice(f, 0, -1) : add_slice(f, extent * s / slices, extent * (s + 1) / slices);
-                close(touched / slices);
+            // Along the second dimension only where the first is cut into single layers.
+            const byte_count wanted = std::max<byte_count>(touched / lines_per_part, 1), layers = extent_of(side_, f, 0);
+            const byte_count slices = std::min(wanted, layers);
+            const byte_count strips = slices == layers ? std::min(wanted / slices, extent_of(side_, f, 1)) : 1;
+            for (byte_count i = 0; i < slices * strips; ++i) {
+                add_slice(f, {i / strips, slices}, {i % strips, strips});
+                close(touched / (slices * strips));
             }
         }
         if (open_.bytes > 0) parts_.push_back(std::move(open_));
@@ -102,24 +117,28 @@ private:
         touched_ = 0;
     }
 
-    void add_cells(int f) {
-        open_.bytes = aligned(open_.bytes);
-        add_side_of_cells(open_.program, side_.plan, f, side_.selection, side_.entries, side_.ghosts, side_.into, open_.bytes, false);
-        open_.bytes += message_bytes(side_.plan, f, side_.selection, side_.entries);
+    void cut_cells(int f, byte_count touched) {
+        const Field& field = side_.plan.fields[static_cast<std::size_t>(f)];
+        const byte_count pieces = field.ragged() ? 1 : std::clamp<byte_count>(touched / lines_per_part, 1, std::max<byte_count>(side_.entries, 1));
+        for (byte_count i = 0; i < pieces; ++i) {
+            const Entries entries{side_.entries * i / pieces, side_.entries * (i + 1) / pieces};
+            open_.bytes = aligned(open_.bytes);
+            add_side_of_cells(open_.program, side_.plan, f, side_.selection, entries, side_.ghosts, side_.into, open_.bytes, false);
+            open_.bytes += pieces == 1 ? message_bytes(side_.plan, f, side_.selection, side_.entries)
+                                       : (entries.end - entries.first) * bytes_per_cell(field);
+            close(touched / pieces);
+        }
     }
 
-    // From `lo` to `hi` of the outermost dimension of the message; all of it when hi is −1.
-    void add_slice(int f, byte_count lo, byte_count hi) {
+    // A part of the two outermost dimensions of the message.
+    void add_slice(int f, Cut outermost, Cut second) {
         const Field& field = side_.plan.fields[static_cast<std::size_t>(f)];
         const auto order = side_.order(f);
-        const auto outer = static_cast<std::size_t>(order.front());
         open_.bytes = aligned(open_.bytes);
         for (byte_count k = 0; k < side_.entries; ++k) {
             BoxLayout mine = side_.layout(f, k);
-            if (hi >= 0) {
-                mine.offset += lo * mine.stride[outer];
-                mine.count[outer] = hi - lo;
-            }
+            outermost.apply(mine, order.front());
+            if (order.size() > 1) second.apply(mine, order[1]);
             const BoxLayout message = box_in_message(mine, order, field.element.size, open_.bytes);
             open_.program.add(side_.into == Into::message ? copy_between(mine, message, field.element)
                                                           : copy_between(message, mine, field.element));

@@ -32,9 +32,19 @@ constexpr std::uint64_t in_window = std::uint64_t{1} << 63;  // beside a part's 
 constexpr std::size_t ahead = 3;        // parts packed before the first is unpacked; more was not faster
 constexpr byte_count asked_for = 4096;  // of a part; what follows comes in one stream, which the processor foresees
 
+// For writing, the line must come as this core's alone. Processors without prefetchw take it for nothing.
+template <bool to_write>
+void ask_for_line(const std::byte* at) {
+#if defined(__x86_64__)
+    if (to_write) asm volatile("prefetchw %0" : : "m"(*at));
+    else
+#endif
+        __builtin_prefetch(at, to_write);
+}
+
 template <bool to_write>
 void ask_for_lines(const std::byte* from, byte_count bytes) {
-    for (const std::byte* const end = from + std::min(bytes, asked_for); from < end; from += line) __builtin_prefetch(from, to_write);
+    for (const std::byte* const end = from + std::min(bytes, asked_for); from < end; from += line) ask_for_line<to_write>(from);
 }
 
 // Parts of one side and where they are in a slot.

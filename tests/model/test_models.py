@@ -20,6 +20,7 @@ SOUND = [
     ("shared", "EXCHANGES=2 ROUNDS=2 HELPER"),
     ("ring", ""),
     ("ring", "ONE_WAY"),
+    ("window", ""),
     ("sleeper", ""),
 ]
 FAULTY = [
@@ -31,6 +32,10 @@ FAULTY = [
     ("ring", "RELAXED", WRONG_GHOST),
     ("ring", "ONE_WAY NO_ACK", WRONG_GHOST),
     ("ring", "ONE_WAY EARLY_ACK", WRONG_GHOST),
+    ("window", "NO_COUNT", WRONG_GHOST),
+    ("window", "ONE_COUNT_AHEAD", WRONG_GHOST),
+    ("window", "EARLY_COUNT", WRONG_GHOST),
+    ("window", "RELAXED", WRONG_GHOST),
     ("sleeper", "NO_POSTER_FENCE", WAITS_FOR_EVER),
     ("sleeper", "NO_SLEEPER_FENCE", WAITS_FOR_EVER),
     ("sleeper", "NO_REPOLL", WAITS_FOR_EVER),
