@@ -2,6 +2,7 @@
 
 #include "clock.hpp"
 #include "errors.hpp"
+#include "parhelion/core/error.hpp"
 
 namespace parhelion::bench {
 
@@ -59,10 +60,21 @@ std::shared_ptr<HaloArrays> node_shared_arrays(const HaloSetup& setup) {
     });
 }
 
+namespace {
+
+// Where no two ranks share a node, arrays in node-shared memory are of no use, and other pages than the other contenders'.
+bool some_share_a_node(const Communicator& comm) {
+    int most = comm.node().size();
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm.handle()), "MPI_Allreduce");
+    return most > 1;
+}
+
+}  // namespace
+
 ContenderPointer make_own_halo(const OwnWay& way, const HaloSetup& setup, SetupTimes& times) {
     require_usable(way, setup.comm);
     std::shared_ptr<HaloArrays> arrays = setup.arrays;
-    if (way.node_shared) validate_together(setup.comm, [&] { arrays = node_shared_arrays(setup); });
+    if (way.node_shared && some_share_a_node(setup.comm)) validate_together(setup.comm, [&] { arrays = node_shared_arrays(setup); });
     const auto pattern = [&] { return build_pattern(make_domain(setup)); };
     return make_own(way, pattern, fields_on(setup, *arrays), arrays, times);
 }
