@@ -155,7 +155,8 @@ def _cartesian_parts(pattern: "_core.Pattern", entry: Any, name: str) -> _Parts:
     blocks = [[stop - start for start, stop in zip(*box, strict=True)] for box in pattern.blocks]
     if len(given) != len(blocks):
         raise ValueError(
-            f"{name} has {len(given)} parts and this rank {len(blocks)} blocks: pass a list with one array per block"
+            f"{name} has {len(given)} parts and this rank {len(blocks)} blocks: pass a list with one array per block, "
+            "and several fields as several arguments"
         )
     arrays = [as_array(part, name) for part in given]
     halos = {_find_halo(pattern, array, owned, told.halo, name) for array, owned in zip(arrays, blocks, strict=True)}
