@@ -177,12 +177,19 @@ class Step:
     def ended(self) -> bool:
         """Whether the exchange has ended, here or by `Exchange.end`."""
 
+    def ready(self, part: int) -> None:
+        """
+        The owned cells of this part have their values: they may leave. Once for each part, from any thread.
+
+        For steps of `Exchange.begin_parts`. ValueError for a part that there is not, or that was told before.
+        """
+
     def __enter__(self) -> Step: ...
 
     def __exit__(self, *exception: object) -> None: ...
 
 class Exchange:
-    def __init__(self, pattern: Pattern, fields: Sequence[Field], transport: str, timeout_s: float, arrays: object) -> None: ...
+    def __init__(self, pattern: Pattern, fields: Sequence[Field], transport: str, timeout_s: float, parts: int, arrays: object) -> None: ...
 
     def __call__(self) -> None:
         """Fills every ghost with its owner's value: begin and end."""
@@ -196,6 +203,22 @@ class Exchange:
             with exchange.begin():
                 update_interior(u)
         """
+
+    def begin_parts(self) -> Step:
+        """
+        Starts filling the ghosts for threads that finish their cells at different times.
+
+        Each tells its part by `step.ready(part)` once, when the part's owned cells have their values; the end of the step
+        takes the others for ready. Over mpi_partitioned a part leaves then, over other transports when all are ready.
+        Until the step ends, cells of parts that are ready must not be written and ghosts not touched.
+
+            with exchange.begin_parts() as step, ThreadPoolExecutor() as threads:
+                threads.map(lambda p: (update(u.owned[exchange.part(p)]), step.ready(p)), range(exchange.parts))
+        """
+
+    @property
+    def parts(self) -> int:
+        """Into how many parts the owned cells are divided."""
 
     def reverse(self, reduction: str = 'sum') -> None:
         """

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/left_behind.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -50,10 +51,10 @@ struct Communicator::State {
             if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, handle, &found, &message, &status) != MPI_SUCCESS || !found) return;
             int bytes = 0;
             MPI_Get_count(&status, MPI_BYTE, &bytes);
-            auto unread = std::make_unique<std::byte[]>(static_cast<std::size_t>(std::max(bytes, 0)));
+            std::shared_ptr<std::byte[]> unread(new std::byte[static_cast<std::size_t>(std::max(bytes, 0))]);
             MPI_Request request = MPI_REQUEST_NULL;
             if (MPI_Imrecv(unread.get(), bytes, MPI_BYTE, &message, &request) != MPI_SUCCESS || !ends_soon(request))
-                static_cast<void>(unread.release());  // its sender is gone, or MPI may still write it
+                leave_behind(std::move(unread));  // its sender is gone, or MPI may still write it
         }
     }
 

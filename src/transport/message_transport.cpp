@@ -54,7 +54,7 @@ public:
     Lane(Lane&&) = delete;
     ~Lane() {
         if (messenger_->settle()) return;
-        buffer_.release();  // MPI may still read it
+        leave_behind(std::shared_ptr<std::byte[]>(std::move(buffer_)));  // MPI may still read it
         leave_arrays_behind(plan_);
     }
 

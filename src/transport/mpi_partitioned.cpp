@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/cores.hpp"
+#include "core/left_behind.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/core/communicator.hpp"
 #include "parhelion/core/error.hpp"
@@ -44,7 +45,7 @@ void give_back(MPI_Request& request, AlignedBytes& buffer) {
     MPI_Finalized(&finalized);
     if (finalized || request == MPI_REQUEST_NULL) return;
     if (MPI_Test(&request, &idle, MPI_STATUS_IGNORE) == MPI_SUCCESS && idle) MPI_Request_free(&request);
-    else static_cast<void>(buffer.release());
+    else leave_behind(std::shared_ptr<std::byte[]>(std::move(buffer)));
 }
 
 bool must_tell_at_once() {
@@ -173,9 +174,9 @@ public:
     explicit Trial(const Communicator& comm) {
         if (comm.size() == 1) return;
         validate_together(comm, [&] {
-            auto message = std::make_unique<Message>();
+            auto message = std::make_shared<Message>();
             if (message->arrives()) return;
-            static_cast<void>(message.release());  // MPI may still use it
+            leave_behind(std::move(message));
             throw Error("transport mpi_partitioned cannot be used here: this MPI did not deliver a partitioned message of the rank to "
                         "itself within 10 s (Open MPI needs all ranks of MPI_COMM_WORLD to take part): use mpi_persistent",
                         ErrorKind::system);

@@ -190,6 +190,29 @@ def test_output_arrives_line_by_line_while_the_command_runs():
     assert (done.ok, lines) == (True, ["one", "two"])
 
 
+@pytest.mark.parametrize("heard", ["line by line", "by the terminal"])
+def test_an_open_mpi_launcher_that_fails_by_its_own_fault_is_started_again(tmp_path, heard, capfd):
+    script = tmp_path / "mpiexec"
+    fault = "The PMIx server's listener thread failed to start. We cannot"
+    script.write_text(f'#!/bin/sh\necho x >> {tmp_path}/tries\n[ $(wc -l < {tmp_path}/tries) = 3 ] || {{ echo "{fault}" >&2; exit 1; }}\n')
+    script.chmod(0o755)
+    flavor = launch.load_flavor(write_flavor(tmp_path, "wheel", "openmpi", mpiexec=str(script)))
+    lines = []
+    done = launch.run(2, "program", flavor=flavor, on_line=lines.append if heard == "line by line" else None)
+    said = capfd.readouterr().err
+    assert done.returncode == 0 and said.count("starting again") == 2
+    assert (len(lines) == 2) == (heard == "line by line") and said.count("We cannot") == 2 - len(lines)
+
+
+def test_a_program_that_fails_is_not_started_again(tmp_path):
+    script = tmp_path / "mpiexec"
+    script.write_text(f"#!/bin/sh\necho x >> {tmp_path}/tries\nexit 1\n")
+    script.chmod(0o755)
+    flavor = launch.load_flavor(write_flavor(tmp_path, "wheel", "openmpi", mpiexec=str(script)))
+    assert launch.run(2, "program", flavor=flavor).returncode == 1
+    assert (tmp_path / "tries").read_text() == "x\n"
+
+
 def test_the_exit_status_of_the_command_is_handed_on():
     done = launch.run_command([sys.executable, "-c", "raise SystemExit(7)"], timeout=20)
     assert (done.returncode, done.timed_out) == (7, False)
