@@ -15,8 +15,9 @@ namespace {
 constexpr double long_exchange_s = 0.01;
 // A sample is planned this much longer than asked for: the machine may be slow while the length is chosen.
 constexpr double margin = 1.25;
-// Two, for some keep two buffers and use them in turn: the second is as far away as the first after another contender's sample.
-constexpr int exchanges_before_sample = 2;
+// Caches are full of what the contender before used, and take several rounds to settle: arrays of 20 MB were up to half slower after two
+// exchanges than after ten, if few contenders used the same arrays. A steady state is what is measured.
+constexpr int exchanges_before_sample = 10;
 
 // How far the 95 % interval of the median reaches from it, as a share of it: by order statistics, with the normal
 // approximation of the binomial distribution, which is near enough for deciding when to stop.
