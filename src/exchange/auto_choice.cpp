@@ -8,6 +8,7 @@
 #include "parhelion/core/hash.hpp"
 #include "plan/copy_team.hpp"
 #include "plan/saved_ghosts.hpp"
+#include "transport/factories.hpp"
 #include "transport/node/array_access.hpp"
 #include "transport/node/xpmem.hpp"
 
@@ -24,12 +25,6 @@ struct Situation {
     int has_near = 0, has_far = 0, has_thin = 0, has_wide = 0, has_private = 0, has_unmappable = 0, lacks_ucx = 0;
 };
 
-bool is_usable(const std::string& name) {
-    for (const TransportInfo& info : transports())
-        if (info.name == name) return info.unavailable().empty();
-    return false;
-}
-
 Situation look_around(const Plan& plan) {
     const Communicator& comm = plan.communicator();
     comm.node();
@@ -40,7 +35,7 @@ Situation look_around(const Plan& plan) {
             (near ? mine.has_near : mine.has_far) = 1;
             if (near) (link.thin ? mine.has_thin : mine.has_wide) = 1;
         }
-    mine.lacks_ucx = mine.has_far && !is_usable("ucx");  // looking loads it
+    mine.lacks_ucx = mine.has_far && !ucx_missing().empty();  // looking loads it
     mine.has_private = private_field(plan).empty() ? 0 : 1;
     mine.has_unmappable = mine.has_private && !(xpmem_unavailable().empty() && ragged_field(plan).empty());
     check_mpi(MPI_Allreduce(&mine, &all, sizeof mine / sizeof(int), MPI_INT, MPI_MAX, comm.handle()), "MPI_Allreduce");

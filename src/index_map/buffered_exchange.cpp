@@ -1,5 +1,6 @@
 #include "parhelion/index_map/buffered_exchange.hpp"
 
+#include "parhelion/core/aligned.hpp"
 #include "parhelion/core/node_memory.hpp"
 
 namespace parhelion {
@@ -46,7 +47,7 @@ IndexedOp copy_op(byte_count width, std::size_t count, byte_count src_stride, co
 
 BufferedExchange::BufferedExchange(const Pattern& pattern, byte_count width) : width_(width) {
     Pattern buffer = buffer_pattern(pattern, sent_, received_);
-    const byte_count sent_bytes = (static_cast<byte_count>(sent_.size()) * width + 63) / 64 * 64;
+    const byte_count sent_bytes = whole_lines(static_cast<byte_count>(sent_.size()) * width);
     memory_ = allocate_node_shared(sent_bytes + static_cast<byte_count>(received_.size()) * width + 64);
     sent_values_ = memory_.get();
     received_values_ = memory_.get() + sent_bytes;

@@ -6,6 +6,13 @@
 
 namespace parhelion {
 
+BoxLayout cut(BoxLayout box, int dimension, byte_count first, byte_count last) {
+    const auto d = static_cast<std::size_t>(dimension);
+    box.offset += first * box.stride[d];
+    box.count[d] = last - first;
+    return box;
+}
+
 std::vector<int> packing_order(const Field& field, int dimensions) {
     std::vector<int> order(static_cast<std::size_t>(dimensions) + 1);
     std::iota(order.begin(), order.end(), 0);

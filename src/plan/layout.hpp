@@ -16,6 +16,9 @@ struct BoxLayout {
     std::array<byte_count, StridedOp::most_dims> count{}, stride{};
 };
 
+/// From `first` to before `last` along one dimension of a box.
+BoxLayout cut(BoxLayout box, int dimension, byte_count first, byte_count last);
+
 /// Order in which a field's dimensions (components last in the list) are packed: by falling stride.
 std::vector<int> packing_order(const Field& field, int dimensions);
 

@@ -21,14 +21,6 @@ int slowest_dimension(const Plan& plan) {
     return 0;
 }
 
-// From the first to the last row, or entry, of a box along one dimension.
-BoxLayout cut(BoxLayout layout, int d, global_index first, global_index last) {
-    const auto dimension = static_cast<std::size_t>(d);
-    layout.offset += first * layout.stride[dimension];
-    layout.count[dimension] = last - first;
-    return layout;
-}
-
 void add_boxes(Program& program, const Plan& plan, int f, const Link& link, int part, byte_count at) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const int dimensions = plan.pattern->dimensions;

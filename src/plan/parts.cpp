@@ -74,12 +74,9 @@ byte_count extent_of(const Side& side, int f, std::size_t after_outermost) {
 struct Cut {
     byte_count which = 0, parts = 1;
 
-    void apply(BoxLayout& box, int dimension) const {
-        if (parts == 1) return;  // pieces may differ in this dimension
-        const auto d = static_cast<std::size_t>(dimension);
-        const byte_count lo = box.count[d] * which / parts, hi = box.count[d] * (which + 1) / parts;
-        box.offset += lo * box.stride[d];
-        box.count[d] = hi - lo;
+    BoxLayout of(const BoxLayout& box, int dimension) const {
+        const byte_count rows = box.count[static_cast<std::size_t>(dimension)];
+        return cut(box, dimension, rows * which / parts, rows * (which + 1) / parts);
     }
 };
 
@@ -136,9 +133,8 @@ private:
         const auto order = side_.order(f);
         open_.bytes = aligned(open_.bytes);
         for (byte_count k = 0; k < side_.entries; ++k) {
-            BoxLayout mine = side_.layout(f, k);
-            outermost.apply(mine, order.front());
-            if (order.size() > 1) second.apply(mine, order[1]);
+            BoxLayout mine = outermost.of(side_.layout(f, k), order.front());
+            if (order.size() > 1) mine = second.of(mine, order[1]);
             const BoxLayout message = box_in_message(mine, order, field.element.size, open_.bytes);
             open_.program.add(side_.into == Into::message ? copy_between(mine, message, field.element)
                                                           : copy_between(message, mine, field.element));

@@ -186,16 +186,14 @@ private:
     }
 
     void place_buffers() {
-        constexpr byte_count line = 64;
-        const auto padded = [](byte_count bytes) { return (bytes + line - 1) / line * line; };
         byte_count total = 0;
         for (const Slot& slot : slots_)
-            total += (slot.send == nullptr ? padded(slot.send_bytes) : 0) + (slot.receive == nullptr ? padded(slot.receive_bytes) : 0);
+            total += (slot.send == nullptr ? whole_lines(slot.send_bytes) : 0) + (slot.receive == nullptr ? whole_lines(slot.receive_bytes) : 0);
         buffer_ = allocate_aligned(total);
         std::byte* next = buffer_.get();
         for (Slot& slot : slots_) {
-            if (slot.send == nullptr) slot.send = std::exchange(next, next + padded(slot.send_bytes));
-            if (slot.receive == nullptr) slot.receive = std::exchange(next, next + padded(slot.receive_bytes));
+            if (slot.send == nullptr) slot.send = std::exchange(next, next + whole_lines(slot.send_bytes));
+            if (slot.receive == nullptr) slot.receive = std::exchange(next, next + whole_lines(slot.receive_bytes));
         }
     }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "parhelion/core/aligned.hpp"
 #include "transport/message_type.hpp"
 
 namespace parhelion {
@@ -11,7 +12,6 @@ namespace {
 // Smaller ones cost more than they gain: each is a message of its own.
 constexpr byte_count smallest = 4096;
 constexpr int most = 64;
-constexpr byte_count line = 64;
 constexpr byte_count largest = byte_count{1} << 30;  // some MPIs count a partition's bytes by 32 bits
 
 std::vector<int> partitions_of(const Program& program, const Partitions& partitions) {
@@ -37,7 +37,7 @@ Partitions::Partitions(byte_count bytes, const Plan& plan) {
     const auto wanted = plan.parts == 1 ? byte_count{1}
                                         : std::min<byte_count>(byte_count{plan.parts} * static_cast<byte_count>(plan.fields.size()), most);
     const byte_count each = std::min({std::max((bytes + wanted - 1) / wanted, smallest), largest, largest_count()});
-    size = (each + line - 1) / line * line;
+    size = whole_lines(each);
     count = static_cast<int>((bytes + size - 1) / size);
 }
 

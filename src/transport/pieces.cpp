@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "parhelion/core/aligned.hpp"
 #include "plan/parts.hpp"
 
 namespace parhelion {
@@ -43,8 +44,6 @@ void append(Program& all, Program more) {
     std::move(more.runs.begin(), more.runs.end(), std::back_inserter(all.runs));
 }
 
-constexpr byte_count aligned(byte_count bytes) { return (bytes + 63) / 64 * 64; }
-
 byte_count size_of_pieces(byte_count total) {
     const byte_count count = std::min((total + largest - 1) / largest, most_pieces);
     return (total + count - 1) / count;
@@ -54,9 +53,9 @@ byte_count size_of_pieces(byte_count total) {
 std::vector<MessagePiece> gather(std::vector<Part> parts, byte_count size, bool packing) {
     std::vector<MessagePiece> pieces;
     for (Part& part : parts) {
-        if (pieces.empty() || aligned(pieces.back().bytes) + part.bytes > size) pieces.emplace_back();
+        if (pieces.empty() || whole_lines(pieces.back().bytes) + part.bytes > size) pieces.emplace_back();
         MessagePiece& piece = pieces.back();
-        const byte_count at = aligned(piece.bytes);
+        const byte_count at = whole_lines(piece.bytes);
         shift(part.program, at, packing);
         append(piece.program, std::move(part.program));
         piece.bytes = at + part.bytes;

@@ -2,7 +2,6 @@
 #include <dolfinx/common/IndexMap.h>
 #include <dolfinx/common/Scatterer.h>
 
-#include <cstdio>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "gather_peer.h"
+#include "peer_functions.hpp"
 
 namespace {
 
@@ -63,22 +63,10 @@ std::unique_ptr<Peer> make_peer(const phl_peer_gather& gather) {
 }
 
 void* make(const phl_peer_gather* gather, const char*, char* error, int size) {
-    try {
-        return make_peer(*gather).release();
-    } catch (const std::exception& failure) {
-        std::snprintf(error, static_cast<std::size_t>(size), "%s", failure.what());
-        return nullptr;
-    }
+    return phl_make_peer(error, size, [&] { return make_peer(*gather).release(); });
 }
-
-int exchange(void* peer) {
-    static_cast<Peer*>(peer)->exchange();
-    return 0;
-}
-
-void free_peer(void* peer) { delete static_cast<Peer*>(peer); }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, exchange,
-                                                                                                  free_peer};
+extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>,
+                                                                                                  phl_free_peer<Peer>};

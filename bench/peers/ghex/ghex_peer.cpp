@@ -1,8 +1,6 @@
 // GHEX's exchange of one block per rank, as its own benchmarks call it: one pattern, one communication object, all fields in one
 // call. Variant "direct" sends to all neighbors at once, "staged" dimension by dimension.
 #include <array>
-#include <cstdio>
-#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -17,6 +15,7 @@
 #include <ghex/structured/regular/make_pattern.hpp>
 
 #include "halo_peer.h"
+#include "peer_functions.hpp"
 
 namespace {
 
@@ -152,29 +151,14 @@ std::unique_ptr<Peer> make_of(const phl_peer_halo& halo, const std::string& vari
 }
 
 void* make(const phl_peer_halo* halo, const char* variant, char* error, int size) {
-    try {
+    return phl_make_peer(error, size, [&] {
         if (halo->element_bytes != 4 && halo->element_bytes != 8)
             throw std::invalid_argument("this plug-in has elements of 4 and 8 bytes");
         return (halo->element_bytes == 4 ? make_of<float>(*halo, variant) : make_of<double>(*halo, variant)).release();
-    } catch (const std::exception& failure) {
-        std::snprintf(error, static_cast<std::size_t>(size), "%s", failure.what());
-        return nullptr;
-    }
+    });
 }
-
-int exchange(void* peer) {
-    try {
-        static_cast<Peer*>(peer)->exchange();
-        return 0;
-    } catch (const std::exception& failure) {
-        std::fprintf(stderr, "GHEX: %s\n", failure.what());
-        return 1;
-    }
-}
-
-void free_peer(void* peer) { delete static_cast<Peer*>(peer); }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const phl_halo_peer_functions phl_halo_peer{PHL_PEER_VERSION, make, exchange,
-                                                                                              free_peer};
+extern "C" __attribute__((visibility("default"))) const phl_halo_peer_functions phl_halo_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>,
+                                                                                                  phl_free_peer<Peer>};

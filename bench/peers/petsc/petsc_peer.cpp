@@ -2,12 +2,12 @@
 #include <petscsf.h>
 #include <petscsys.h>
 
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "gather_peer.h"
+#include "peer_functions.hpp"
 
 namespace {
 
@@ -91,27 +91,10 @@ private:
 };
 
 void* make(const phl_peer_gather* gather, const char* variant, char* error, int size) {
-    try {
-        return new Peer(*gather, variant);
-    } catch (const std::exception& failure) {
-        std::snprintf(error, static_cast<std::size_t>(size), "%s", failure.what());
-        return nullptr;
-    }
+    return phl_make_peer(error, size, [&] { return new Peer(*gather, variant); });
 }
-
-int exchange(void* peer) {
-    try {
-        static_cast<Peer*>(peer)->exchange();
-        return 0;
-    } catch (const std::exception& failure) {
-        std::fprintf(stderr, "%s\n", failure.what());
-        return 1;
-    }
-}
-
-void free_peer(void* peer) { delete static_cast<Peer*>(peer); }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, exchange,
-                                                                                                  free_peer};
+extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>,
+                                                                                                  phl_free_peer<Peer>};

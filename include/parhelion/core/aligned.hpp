@@ -14,6 +14,9 @@ struct FreeBytes {
 };
 using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
 
+/// Rounded up to whole cache lines.
+constexpr byte_count whole_lines(byte_count bytes) { return (bytes + 63) / 64 * 64; }
+
 /// At least `bytes` bytes, aligned to 64. Throws std::bad_alloc.
 inline AlignedBytes allocate_aligned(byte_count bytes) {
     const auto size = static_cast<std::size_t>((bytes + 127) / 64 * 64);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "parhelion/core/aligned.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "transport/node/peer_memory.hpp"
 #include "transport/node/signals.hpp"
@@ -16,7 +17,7 @@ constexpr byte_count small_offset = 16;  // of a message that shares a line with
 
 /// A slot is a number and the message behind it, on the same cache line where it is small.
 constexpr byte_count payload_offset(byte_count bytes) { return bytes <= line - small_offset ? small_offset : line; }
-constexpr byte_count slot_bytes(byte_count bytes) { return (payload_offset(bytes) + bytes + line - 1) / line * line; }
+constexpr byte_count slot_bytes(byte_count bytes) { return whole_lines(payload_offset(bytes) + bytes); }
 
 inline std::atomic<std::uint64_t>& number_at(std::byte* slot) { return *reinterpret_cast<std::atomic<std::uint64_t>*>(slot); }
 

@@ -20,7 +20,7 @@ struct WindowShape {
 
     WindowShape() = default;
     /// For slots of `slot` bytes with parts of at most `part` bytes.
-    WindowShape(byte_count slot, byte_count part) : place((part + line - 1) / line * line) {
+    WindowShape(byte_count slot, byte_count part) : place(whole_lines(part)) {
         // Measured with 1 MiB of second-level cache: from 1.3 MB a message 10 to 25 % faster, below 0.9 MB up to 4 % slower.
         constexpr byte_count worthwhile = 1 << 20, whole = 256 << 10;
         if (slot > worthwhile && place <= whole / 4) places = std::bit_floor(static_cast<std::uint64_t>(whole / place));

@@ -1,0 +1,33 @@
+// The C functions of a plug-in around a class of its own: no exception leaves it.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+
+/// What `make_new` returns; null with the reason in `error` where it throws.
+template <class MakeNew>
+void* phl_make_peer(char* error, int size, MakeNew&& make_new) {
+    try {
+        return make_new();
+    } catch (const std::exception& failure) {
+        std::snprintf(error, static_cast<std::size_t>(size), "%s", failure.what());
+        return nullptr;
+    }
+}
+
+template <class Peer>
+int phl_exchange_of(void* peer) {
+    try {
+        static_cast<Peer*>(peer)->exchange();
+        return 0;
+    } catch (const std::exception& failure) {
+        std::fprintf(stderr, PHL_PEER_VERSION ": %s\n", failure.what());
+        return 1;
+    }
+}
+
+template <class Peer>
+void phl_free_peer(void* peer) {
+    delete static_cast<Peer*>(peer);
+}
