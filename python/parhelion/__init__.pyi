@@ -1,8 +1,8 @@
 from ._core import Step as Step
-from ._transports import Transport as Transport, transports as transports
-from .arrays import HaloArray as HaloArray
-from .cartesian import CartesianDomain as CartesianDomain, choose_process_grid as choose_process_grid
-from .conversion import (
+from .exchange.transports import Transport as Transport, transports as transports
+from .domain.arrays import HaloArray as HaloArray
+from .domain.cartesian import CartesianDomain as CartesianDomain, choose_process_grid as choose_process_grid
+from .domain.conversion import (
     from_index_map as from_index_map,
     from_local_to_global as from_local_to_global,
     from_star_forest as from_star_forest,
@@ -18,12 +18,12 @@ from .errors import (
     MpiMismatchError as MpiMismatchError,
     ResourceError as ResourceError,
 )
-from .exchange import Exchange as Exchange
-from .fields import Field as Field
-from .ghost_array import GhostArray as GhostArray
-from .ghost_exchange import GhostExchange as GhostExchange, fill_ghosts as fill_ghosts
-from .ghost_map import GhostMap as GhostMap
-from .indexed import IndexedDomain as IndexedDomain, read_partition as read_partition
-from .pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern, load_pattern as load_pattern
+from .exchange.exchange import Exchange as Exchange
+from .exchange.fields import Field as Field
+from .ghosts.array import GhostArray as GhostArray
+from .ghosts.exchange import GhostExchange as GhostExchange, fill_ghosts as fill_ghosts
+from .ghosts.map import GhostMap as GhostMap
+from .domain.indexed import IndexedDomain as IndexedDomain, read_partition as read_partition
+from .exchange.pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern, load_pattern as load_pattern
 
 __version__: str

@@ -5,6 +5,6 @@ This file stands in for it: when it has run, `parhelion._core` is the extension 
 
 import sys
 
-from ._loader import load_core
+from .native.loader import load_core
 
 sys.modules[__name__] = load_core(__name__)

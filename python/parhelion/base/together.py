@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from . import _core
-from .errors import CLASSES, kind_of
+from .. import _core
+from ..errors import CLASSES, kind_of
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arguments import choice, integers
-from .errors import ResourceError
+from .. import _core
+from ..base.arguments import choice, integers
+from ..errors import ResourceError
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import _core
-from ._arguments import (
+from .. import _core
+from ..base.arguments import (
     choice,
     extents_of,
     halo_sides,
@@ -15,7 +15,7 @@ from ._arguments import (
     per_dimension,
     periodicity,
 )
-from ._together import resolve, together
+from ..base.together import resolve, together
 from .arrays import HaloArray, Place, make_array
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arguments import integer
-from ._together import resolve, together
+from ..base.arguments import integer
+from ..base.together import resolve, together
 from .indexed import IndexedDomain, to_ids
 
 if TYPE_CHECKING:

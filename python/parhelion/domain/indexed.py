@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import _core
-from ._arguments import integer
-from ._together import resolve, together
+from .. import _core
+from ..base.arguments import integer
+from ..base.together import resolve, together
 from .arrays import HaloArray, Place, make_array
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from . import _core
-from ._together import together
-from .cartesian import CartesianDomain
+from .. import _core
+from ..base.together import together
+from ..domain.cartesian import CartesianDomain
+from ..domain.indexed import IndexedDomain
 from .fields import make_fields
-from .indexed import IndexedDomain
 from .pattern import Pattern, build_pattern
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arguments import Sides, halo_sides
-from .arrays import HaloArray
+from .. import _core
+from ..base.arguments import Sides, halo_sides
+from ..domain.arrays import HaloArray
 
 NAMED = {
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import _core
-from ._together import resolve, together
-from .cartesian import CartesianDomain
-from .indexed import IndexedDomain
+from .. import _core
+from ..base.together import resolve, together
+from ..domain.cartesian import CartesianDomain
+from ..domain.indexed import IndexedDomain
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from . import _core
+from .. import _core
 
 
 class Transport(NamedTuple):

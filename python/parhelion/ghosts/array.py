@@ -7,23 +7,26 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import _core
-from ._arguments import integer
-from ._together import together
-from .arrays import component_shape
-from .fields import as_array, element_name
-from .ghost_map import GhostMap
+from .. import _core
+from ..base.arguments import integer
+from ..base.together import together
+from ..domain.arrays import component_shape
+from ..exchange.fields import as_array, element_name
+from .files import load, save
+from .map import GhostMap, checked_map
+from .rows import Rows
+from .storage import detach
 
 if TYPE_CHECKING:
     import os
 
     from numpy.typing import ArrayLike, DTypeLike
 
-    from .ghost_padded import PaddedGhostArray
-    from .ghost_ragged import RaggedGhostArray
+    from .padded import PaddedGhostArray
+    from .ragged import RaggedGhostArray
 
 
-class GhostArray:
+class GhostArray(Rows):
     """Rows of a `GhostMap`: owned rows, then ghosts. This class has rows of one size; `padded` and `ragged` make others.
 
     The rows lie in node-shared memory that the array owns, from which neighbors on the node can be served without messages;
@@ -47,7 +50,7 @@ class GhostArray:
     def __init__(
         self, map: GhostMap, shape: "int | Sequence[int]" = (), dtype: "DTypeLike" = "float64", *, alignment: int = 1
     ) -> None:
-        self._map = _checked_map(map)
+        self._map = checked_map(map)
         self._make(lambda: self._describe(dtype, shape, 1, alignment))
         memory = self._native.memory()
         self._array: np.ndarray | None = self._rows_of(memory, self._shape)
@@ -61,9 +64,8 @@ class GhostArray:
         alignment: int = 1,
     ) -> "PaddedGhostArray":  # fmt: skip
         """Rows with room for `most` entries, each with a size of its own in `sizes`, which travels along. Collective."""
-        from .ghost_padded import PaddedGhostArray
-
-        return PaddedGhostArray(map, most, dtype, components, alignment=alignment)
+        made: PaddedGhostArray = Rows.kinds["padded"](map, most, dtype, components, alignment=alignment)
+        return made
 
     @staticmethod
     def ragged(
@@ -75,9 +77,8 @@ class GhostArray:
         Without sizes the rows are empty until they are edited. Ghost rows get their size when an exchange is made or
         refreshed. Collective.
         """
-        from .ghost_ragged import RaggedGhostArray
-
-        return RaggedGhostArray(map, sizes, values, dtype, components, alignment=alignment)
+        made: RaggedGhostArray = Rows.kinds["ragged"](map, sizes, values, dtype, components, alignment=alignment)
+        return made
 
     @classmethod
     def over(cls, map: GhostMap, owned: "ArrayLike", ghosts: "ArrayLike") -> "GhostArray":
@@ -86,7 +87,7 @@ class GhostArray:
         Both are kept alive, and cannot be resized meanwhile. `rebind` takes others.
         """
         made = cls.__new__(cls)
-        made._map = _checked_map(map)
+        made._map = checked_map(map)
         together(made._comm, lambda: made._take(owned, ghosts))
         made._native = _core.GhostRows.over(map._map, made._layout, *_places(made._parts))
         made._array = None
@@ -153,10 +154,6 @@ class GhostArray:
         return np.ndarray((len(self), *shape), self._dtype, memory, strides=(self._layout.stride, *inner))
 
     # --- what it is ---
-
-    @property
-    def _comm(self) -> "_core.Communicator":
-        return self._map._native_comm
 
     @property
     def map(self) -> GhostMap:
@@ -243,8 +240,6 @@ class GhostArray:
 
     def copy(self) -> "GhostArray":
         """The same rows in memory of their own, on the same map. Collective."""
-        from .ghost_storage import detach
-
         return detach(self).attach(self._map)
 
     def __copy__(self) -> "GhostArray":
@@ -254,8 +249,6 @@ class GhostArray:
         return self.copy()
 
     def __reduce__(self) -> Any:
-        from .ghost_storage import detach
-
         rows = detach(self)
         return type(rows), tuple(vars(rows).values())
 
@@ -266,8 +259,6 @@ class GhostArray:
         together where h5py is built for MPI, else rank after rank. Any other path: a folder with one file per rank, ghosts
         included. Raises on every rank when one cannot write.
         """
-        from .ghost_files import save
-
         save(self, path)
 
     @staticmethod
@@ -276,19 +267,11 @@ class GhostArray:
 
         Raises ValueError on every rank when the file does not have the map's rows, or is no such file.
         """
-        from .ghost_files import load
-
         return load(path, map)
 
     def __repr__(self) -> str:
         return (f"<{type(self).__name__}: rank {self._map.comm.rank}, {self._map.owned} owned rows, {self._map.ghosts} ghosts "
                 f"of {self._dtype} {self._shape}>")  # fmt: skip
-
-
-def _checked_map(map: Any) -> GhostMap:
-    if not isinstance(map, GhostMap):
-        raise TypeError(f"map is a {type(map).__name__}: pass a GhostMap, as GhostMap.pull or GhostMap.push makes it")
-    return map
 
 
 def _places(parts: Any) -> tuple[int, ...]:

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import _core
-from ._arguments import integer
-from ._together import together
-from .exchange import _seconds, _transport
-from .ghost_array import GhostArray
-from .ghost_rotation import Rotation
+from .. import _core
+from ..base.arguments import integer
+from ..base.together import together
+from ..exchange.exchange import _seconds, _transport
+from .rotation import Rotation
+from .rows import Rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -34,23 +34,23 @@ class GhostExchange(_core.GhostExchange):
             update_interior()
     """
 
-    def __init__(self, *arrays: GhostArray, transport: str | None = None, timeout: float | None = None) -> None:
-        known = next((array for array in arrays if isinstance(array, GhostArray)), None)
+    def __init__(self, *arrays: Rows, transport: str | None = None, timeout: float | None = None) -> None:
+        known = next((array for array in arrays if isinstance(array, Rows)), None)
         if known is None:
             raise TypeError("no GhostArray was passed: pass those whose ghosts the exchange fills")
 
         def parse() -> tuple[Any, ...]:
             for number, array in enumerate(arrays):
-                if not isinstance(array, GhostArray):
+                if not isinstance(array, Rows):
                     raise TypeError(f"array {number} is a {type(array).__name__}: pass GhostArrays, or use ph.Exchange for others")
             return [array._native for array in arrays], _transport(transport), _seconds(timeout)
 
         super().__init__(*together(known._comm, parse), arrays)
 
     @property
-    def arrays(self) -> tuple[GhostArray, ...]:
+    def arrays(self) -> tuple[Any, ...]:
         """The arrays as they were passed."""
-        passed: tuple[GhostArray, ...] = self.kept_alive
+        passed: tuple[Any, ...] = self.kept_alive
         return passed
 
     def on_arrival(self, hook: Callable[[], object], reverse: Callable[[], object] | None = None) -> None:
@@ -63,7 +63,7 @@ class GhostExchange(_core.GhostExchange):
             raise TypeError("a hook is a function without arguments")
         self._on_arrival(hook, reverse)
 
-    def rotate(self, array: GhostArray, matrix: "ArrayLike", ghosts: "ArrayLike | None" = None, first: int = 0, order: int = 1) -> None:
+    def rotate(self, array: Rows, matrix: "ArrayLike", ghosts: "ArrayLike | None" = None, first: int = 0, order: int = 1) -> None:
         """Rotates ghosts of `array` on arrival, as beyond a periodic end that is turned; back before a reverse exchange.
 
         `ghosts` are positions among the ghosts (None: all). In each row (the last axis, flattened) the d numbers from `first`
@@ -73,7 +73,7 @@ class GhostExchange(_core.GhostExchange):
         self.on_arrival(turn.arrive, turn.depart)
 
 
-def fill_ghosts(*arrays: GhostArray) -> None:
+def fill_ghosts(*arrays: Rows) -> None:
     """Fills the ghost rows of arrays of one map, once. Collective; for several times make a GhostExchange, which is quicker.
 
     u = ph.GhostArray(cells); ph.fill_ghosts(u)

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from ._together import together
-from .ghost_array import GhostArray
-from .ghost_map import GhostMap
-from .ghost_storage import DetachedRows, detach
+from ..base.together import together
+from .exchange import fill_ghosts
+from .map import GhostMap, checked_map
+from .storage import DetachedRows, detach
 
 SCHEMA = "parhelion.rows/1"
 ONE_FILE = {".h5", ".hdf5"}
 
 
-def save(array: GhostArray, path: Any) -> None:
+def save(array: Any, path: Any) -> None:
     """See GhostArray.save."""
     comm = array._comm
     h5py = together(comm, _h5py)
@@ -25,12 +25,9 @@ def save(array: GhostArray, path: Any) -> None:
         together(comm, lambda: _save_part(h5py, rows, place, array.map.comm.rank, array.map.comm.size))
 
 
-def load(path: Any, map: GhostMap) -> GhostArray:
+def load(path: Any, map: GhostMap) -> Any:
     """See GhostArray.load."""
-    from .ghost_array import _checked_map
-    from .ghost_exchange import fill_ghosts
-
-    comm = _checked_map(map)._native_comm
+    comm = checked_map(map)._native_comm
     h5py = together(comm, _h5py)
     place = together(comm, lambda: Path(path))
     if place.suffix not in ONE_FILE:
@@ -38,7 +35,7 @@ def load(path: Any, map: GhostMap) -> GhostArray:
     rows = together(comm, lambda: _load_own(h5py, place, map))
     array = rows._empty_on(map)
     if array.layout == "ragged":
-        array.replace(rows.sizes[: map.owned], rows.entries)  # type: ignore[attr-defined]
+        array.replace(rows.sizes[: map.owned], rows.entries)
     else:
         rows._fill(array)
     fill_ghosts(array)

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core
-from ._arguments import integer
-from ._together import resolve, together
-from .indexed import IndexedDomain, to_ids
-from .pattern import Pattern
+from .. import _core
+from ..base.arguments import integer
+from ..base.together import resolve, together
+from ..domain.indexed import IndexedDomain, to_ids
+from ..exchange.pattern import Pattern
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -77,6 +77,13 @@ class GhostMap(IndexedDomain):
 
     def __repr__(self) -> str:
         return f"GhostMap(rank {self.comm.rank}: {self.owned} owned of {self.global_size} rows, {self.ghosts} ghosts)"
+
+
+def checked_map(map: Any) -> GhostMap:
+    """`map`, if it is one."""
+    if not isinstance(map, GhostMap):
+        raise TypeError(f"map is a {type(map).__name__}: pass a GhostMap, as GhostMap.pull or GhostMap.push makes it")
+    return map
 
 
 def _domain(owned: "int | ArrayLike", ghosts: "ArrayLike", comm: "Intracomm | None") -> IndexedDomain:

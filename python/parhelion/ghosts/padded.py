@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .ghost_array import GhostArray, _checked_map
-from .ghost_map import GhostMap
+from .array import GhostArray
+from .map import GhostMap, checked_map
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -21,7 +21,7 @@ class PaddedGhostArray(GhostArray):
         self, map: GhostMap, most: int, dtype: "DTypeLike" = "float64", components: "int | Sequence[int] | None" = None, *,
         alignment: int = 1,
     ) -> None:  # fmt: skip
-        self._map = _checked_map(map)
+        self._map = checked_map(map)
         self._make(lambda: self._describe(dtype, components, most, alignment))
         self.most = int(most)
         self._array = self._rows_of(self._native.memory(), (self.most, *self._shape))

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core
-from ._together import together
-from .ghost_array import GhostArray, _checked_map
-from .ghost_map import GhostMap
+from .. import _core
+from ..base.together import together
+from .array import GhostArray
+from .map import GhostMap, checked_map
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -32,7 +32,7 @@ class RaggedGhostArray(GhostArray):
         self, map: GhostMap, sizes: "ArrayLike | None" = None, values: "ArrayLike | None" = None,
         dtype: "DTypeLike | None" = None, components: "int | Sequence[int] | None" = None, *, alignment: int = 1,
     ) -> None:  # fmt: skip
-        self._map = _checked_map(map)
+        self._map = checked_map(map)
 
         def make() -> "_core.GhostRows":
             kind = dtype if dtype is not None or values is None else np.asarray(values).dtype

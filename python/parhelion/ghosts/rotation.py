@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .indexed import to_ids
+from ..domain.indexed import to_ids
 
 
 class Rotation:

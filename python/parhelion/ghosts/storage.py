@@ -1,12 +1,14 @@
 """Row arrays without their ranks: what is pickled and copied."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ._together import together
-from .ghost_array import GhostArray
-from .ghost_map import GhostMap
+from ..base.together import together
+from .exchange import fill_ghosts
+from .map import GhostMap, checked_map
+from .rows import Rows
 
 
 @dataclass(eq=False)
@@ -25,17 +27,14 @@ class DetachedRows:
     sizes: np.ndarray
     entries: np.ndarray
 
-    def attach(self, map: GhostMap) -> GhostArray:
+    def attach(self, map: GhostMap) -> Any:
         """A GhostArray with these rows on `map`, whose owned rows and ghosts must be the same ones. Collective."""
-        from .ghost_array import _checked_map
-        from .ghost_exchange import fill_ghosts
-
-        comm = _checked_map(map)._native_comm
+        comm = checked_map(map)._native_comm
         together(comm, lambda: self._check(map))
         array = self._empty_on(map)
         if array.layout == "ragged":
             owned = int(self.sizes[: map.owned].sum())
-            array.replace(self.sizes[: map.owned], self.entries[:owned])  # type: ignore[attr-defined]
+            array.replace(self.sizes[: map.owned], self.entries[:owned])
             fill_ghosts(array)
         self._fill(array)
         return array
@@ -45,15 +44,15 @@ class DetachedRows:
             raise ValueError(f"the rows are {len(self.owned_ids)} owned ones and {len(self.ghost_ids)} ghosts, and the map of rank "
                              f"{map.comm.rank} has others: attach them to a map with the same ids")  # fmt: skip
 
-    def _empty_on(self, map: GhostMap) -> GhostArray:
+    def _empty_on(self, map: GhostMap) -> Any:
         kind, shape, alignment = self.entries.dtype, self.shape, self.alignment
         if self.layout == "uniform":
-            return GhostArray(map, shape, kind, alignment=alignment)
+            return Rows.kinds["uniform"](map, shape, kind, alignment=alignment)
         if self.layout == "padded":
-            return GhostArray.padded(map, self.most, kind, shape or None, alignment=alignment)
-        return GhostArray.ragged(map, dtype=kind, components=shape or None, alignment=alignment)
+            return Rows.kinds["padded"](map, self.most, kind, shape or None, alignment=alignment)
+        return Rows.kinds["ragged"](map, dtype=kind, components=shape or None, alignment=alignment)
 
-    def _fill(self, array: GhostArray) -> None:
+    def _fill(self, array: Any) -> None:
         if array.layout == "uniform":
             array.array[...] = self.entries.reshape(array.array.shape)
             return
@@ -64,10 +63,10 @@ class DetachedRows:
             begin += size
 
 
-def detach(array: GhostArray) -> DetachedRows:
+def detach(array: Any) -> DetachedRows:
     """A copy of this rank's rows. Local."""
     layout = array.layout
-    if layout == "ragged" and array.editing:  # type: ignore[attr-defined]
+    if layout == "ragged" and array.editing:
         raise ValueError("the rows are being edited: compress them before they are copied, pickled or saved")
     rows = len(array)
     sizes = np.ones(rows, np.int32) if layout == "uniform" else np.array(array.sizes)

@@ -6,9 +6,9 @@ import os
 import warnings
 from types import ModuleType
 
-from ._mpi_libraries import file_of, loaded_mpi_libraries, symbol_address
-from .errors import MpiMismatchError
-from .launch import Flavor, flavor_directory, flavors, inside_launcher
+from ..errors import MpiMismatchError
+from ..launch import Flavor, flavor_directory, flavors, inside_launcher
+from .mpi_libraries import file_of, loaded_mpi_libraries, symbol_address
 
 
 def load_core(name: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Placement: puts the process grid onto the machine, scores it, draws it, writes rank files.
+"""Placement: puts the process grid onto the machine and scores it. Drawings and rank files are in `tools.placing`.
 
 >>> machine = Machine("node:27 pack:2 numa:4 l3:4 core:4", ranks_per_node=64)
 >>> placement = place((12, 12, 12), machine, periodic=True)

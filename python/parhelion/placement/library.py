@@ -58,6 +58,6 @@ def _flavor() -> Flavor:
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is None:
         return default_flavor()
-    from .._loader import choose_flavor
+    from ..native.loader import choose_flavor
 
     return choose_flavor(mpi.__file__, mpi.Get_library_version())

@@ -2,30 +2,66 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import click
 
-from .lazy import LazyGroup
+from .cli.errors import BadInput
+from .cli.lazy import LazyGroup
 
 COMMANDS = {
-    "demo": (".demo", "demo", "Measure halo and gather on this machine and write report.html."),
-    "bench": (".bench", "bench", "Measure: halo, gather, alltoall, setup."),
-    "matrix": (".matrix", "matrix", "Run the same benchmark under several MPIs and networks."),
-    "hosts": (".hosts", "hosts", "Run a command on two hosts that this machine pretends to be."),
-    "report": (".report", "report", "Write HTML and Markdown from runs."),
-    "compare": (".compare", "compare", "Say what changed between two sets of runs."),
-    "profile": (".profile", "profile", "Sample ranks with perf: time per library and function; compare two profiles."),
-    "calibrate": (".calibrate", "calibrate", "Say how often compare is right on this machine."),
-    "runs": (".runs", "runs", "List, show, tag, export and query runs."),
-    "doctor": (".doctor", "doctor", "Say what this machine offers and which transports work here."),
-    "place": (".place", "place", "Put the process grid onto the machine and score it."),
-    "model": (".model", "model", "Predict what an exchange costs; check it on published figures."),
-    "simulate": (".simulate", "simulate", "Run the real exchange on a described machine under SimGrid."),
-    "partition": (".partition", "partition", "Partition a mesh and write index maps."),
-    "inspect": (".inspect", "inspect", "Check index maps and say what they hold."),
+    "demo": ("parhelion.tools.bench.demo.command", "demo", "Measure halo and gather on this machine and write report.html."),
+    "bench": ("parhelion.tools.bench.group", "bench", "Measure: halo, gather, alltoall, setup."),
+    "matrix": ("parhelion.tools.bench.matrix.command", "matrix", "Run the same benchmark under several MPIs and networks."),
+    "hosts": ("parhelion.tools.machine.hosts.command", "hosts", "Run a command on two hosts that this machine pretends to be."),
+    "report": ("parhelion.tools.reporting.command", "report", "Write HTML and Markdown from runs."),
+    "compare": ("parhelion.tools.comparing.command", "compare", "Say what changed between two sets of runs."),
+    "profile": ("parhelion.tools.profiling.group", "profile", "Sample ranks with perf: time per library and function; compare two profiles."),
+    "calibrate": ("parhelion.tools.comparing.calibrate.command", "calibrate", "Say how often compare is right on this machine."),
+    "runs": ("parhelion.tools.runs.group", "runs", "List, show, tag, export and query runs."),
+    "doctor": ("parhelion.tools.machine.doctor.command", "doctor", "Say what this machine offers and which transports work here."),
+    "place": ("parhelion.tools.placing.command", "place", "Put the process grid onto the machine and score it."),
+    "model": ("parhelion.studies.model.group", "model", "Predict what an exchange costs; check it on published figures."),
+    "simulate": ("parhelion.studies.simulation.command", "simulate", "Run the real exchange on a described machine under SimGrid."),
+    "partition": ("parhelion.tools.partitioning.command", "partition", "Partition a mesh and write index maps."),
+    "inspect": ("parhelion.tools.partitioning.inspect_command", "inspect", "Check index maps and say what they hold."),
+}
+
+KNOWN = {
+    "parhelion.tools.records.errors": ("RecordError",),
+    "parhelion.tools.profiling.errors": ("ProfileError",),
+    "parhelion.launch.flavor": ("FlavorError",),
+    "parhelion.tools.partitioning.errors": ("MeshError", "IndexMapError"),
+    "parhelion.placement.errors": ("PlacementError",),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+def known_errors() -> tuple[type[Exception], ...]:
+    """Errors of other parts that mean bad input; only parts that are loaded can have raised one."""
+    loaded = [(sys.modules[module], names) for module, names in KNOWN.items() if module in sys.modules]
+    return tuple(getattr(module, name) for module, names in loaded for name in names)
+
+
+class Root(LazyGroup):
+    """The only group that knows every part, and so what can go wrong in one."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; bad input ends in one message, never in a traceback."""
+        try:
+            return super().invoke(ctx)
+        except known_errors() as error:
+            raise BadInput(str(error)) from None
+        except BrokenPipeError:
+            raise  # click ends quietly when whoever read our output has gone
+        except OSError as error:
+            raise BadInput(f"cannot use {error.filename or 'a file'}: {error.strerror or error}") from None
+        except KeyboardInterrupt:
+            click.echo("stopped", err=True)
+            raise SystemExit(130) from None
+
+
+@click.group(cls=Root, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="parhelion", prog_name="parhelion")
 def root() -> None:
     """Moves halos, places ranks, and measures both.

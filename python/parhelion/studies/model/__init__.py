@@ -1,7 +1,9 @@
-"""The model: what an exchange costs, from bytes and messages per level of the machine.
+"""The model: what an exchange costs, from bytes and messages per level of the machine (`parhelion model`).
 
 >>> parameters = read_parameters("betzy.json")
 >>> parameters.predict(traffic(placement, Exchange((64, 64, 64), halo=1, fields=8, bytes_per_cell=4)))
+
+Measured figures come from records, published ones from `published`; nothing here starts ranks.
 """
 
 from .exchange import Exchange

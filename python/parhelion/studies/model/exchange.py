@@ -6,7 +6,7 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from ..placement import PlacementError
+from ...placement import PlacementError
 
 ALGORITHMS = ("standard", "staged")
 

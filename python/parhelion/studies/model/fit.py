@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from ..placement import PlacementError
+from ...placement import PlacementError
 from .parameters import Parameters
 from .traffic import Traffic
 

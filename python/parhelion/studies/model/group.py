@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from .lazy import LazyGroup
+from ...tools.cli.lazy import LazyGroup
 
 VERBS = {
-    "published": (".model_verbs", "published", "Fit and check the model on the published figures."),
-    "fit": (".model_verbs", "fit", "Fit the model to runs that were measured here."),
-    "predict": (".model_verbs", "predict", "Predict an exchange in blocked order and placed."),
+    "published": ("parhelion.studies.model.verbs", "published", "Fit and check the model on the published figures."),
+    "fit": ("parhelion.studies.model.verbs", "fit", "Fit the model to runs that were measured here."),
+    "predict": ("parhelion.studies.model.verbs", "predict", "Predict an exchange in blocked order and placed."),
 }
 
 

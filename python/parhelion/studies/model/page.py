@@ -24,8 +24,8 @@ The time of an exchange is a sum, because a rank packs, sends and unpacks one af
 >      + bytes that the ranks of one NUMA domain send / bandwidth of copying
 
 Bytes and messages follow from the placement and the exchange alone: they are counted over every grid point and
-neighbor (`parhelion.model.traffic`). All ranks of a node share its network interface, which is why placement matters.
-Latency and bandwidth are fitted by non-negative least squares on relative errors (`parhelion.model.fit`), for each
+neighbor (`parhelion.studies.model.traffic`). All ranks of a node share its network interface, which is why placement matters.
+Latency and bandwidth are fitted by non-negative least squares on relative errors (`parhelion.studies.model.fit`), for each
 software on its own; the machine is the same for all.
 
 ## Which rows were used for what

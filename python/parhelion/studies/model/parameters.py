@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..placement import PlacementError
+from ...placement import PlacementError
 from .traffic import Traffic
 
 SCHEMA = "parhelion.model/1"

@@ -7,7 +7,7 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..placement import Machine, Placement, PlacementError, place, place_by_hand
+from ...placement import Machine, Placement, PlacementError, place, place_by_hand
 from .exchange import Exchange
 from .fit import Fit, fit
 from .traffic import Traffic, traffic
@@ -17,7 +17,7 @@ TOPOLOGY = "node:27 pack:2 numa:4 l3:4 core:4"
 CELLS = (64, 64, 64)
 FLOAT32 = 4
 EXCHANGES = 10_000
-REPOSITORY = Path(__file__).parents[3] / "data" / "published"
+REPOSITORY = Path(__file__).parents[1] / "published"
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..placement import PlacementError
-from ..records import Record, read_record
-from ..records.model import Case, Launch
+from ...placement import PlacementError
+from ...tools.records import Record, read_record
+from ...tools.records.model import Case, Launch
 from .exchange import Exchange
 from .fit import Fit, fit
 from .traffic import Traffic, count

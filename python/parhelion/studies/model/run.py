@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from ..model import Exchange, Fit, read_parameters, traffic, write_parameters
-from ..model.page import error, model_page
-from ..model.published import fit_published, published_rows
-from ..model.records import fit_records
-from ..placement import Machine, PlacementError, place
-from .errors import BadInput
-from .output import Output
+from ...placement import Machine, PlacementError, place
+from ...tools.cli.errors import BadInput
+from ...tools.cli.output import Output
+from .exchange import Exchange
+from .fit import Fit
+from .page import error, model_page
+from .parameters import read_parameters, write_parameters
+from .published import fit_published, published_rows
+from .records import fit_records
+from .traffic import traffic
 
 
 def run_published(output: Output, data: Path | None, out: Path | None, parameters: Path | None) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..placement import Placement
+from ...placement import Placement
 from .exchange import Exchange
 
 MEMORY_LEVELS = ("numa", "pack", "node")

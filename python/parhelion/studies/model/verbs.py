@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Numbers
-from .output import Output, json_option
+from ...tools.cli.options import POSITIVE, Numbers
+from ...tools.cli.output import Output, json_option
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -20,7 +20,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @json_option
 def published(data: Path | None, out: Path | None, parameters: Path | None, json_file: str | None) -> None:
     """Fit the model to some of the published Betzy rows and check it on the others."""
-    from .model_run import run_published
+    from .run import run_published
 
     run_published(Output(json_file), data, out, parameters)
 
@@ -32,7 +32,7 @@ def published(data: Path | None, out: Path | None, parameters: Path | None, json
 @json_option
 def fit(runs: tuple[Path, ...], contender: str, out: Path, json_file: str | None) -> None:
     """Fit latency and bandwidth to the halo cases of runs that `parhelion bench halo` made."""
-    from .model_run import run_fit
+    from .run import run_fit
 
     run_fit(Output(json_file), list(runs), contender, out)
 
@@ -51,6 +51,6 @@ def fit(runs: tuple[Path, ...], contender: str, out: Path, json_file: str | None
 @json_option
 def predict(json_file: str | None, **options: Any) -> None:
     """Predict an exchange in blocked order and as placed, and say what the time is spent on."""
-    from .model_run import run_predict
+    from .run import run_predict
 
     run_predict(Output(json_file), **options)

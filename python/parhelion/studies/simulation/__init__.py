@@ -1,4 +1,7 @@
-"""The real exchange under SimGrid's SMPI, on a machine that is only described."""
+"""The real exchange under SimGrid's SMPI, on a machine that is only described (`parhelion simulate`).
+
+The simulated program, in C++, is in the folder `studies/simulation` of the repository; what an exchange should cost is for `model`.
+"""
 
 from .cells import Cell, published_cells
 from .errors import SimulationError

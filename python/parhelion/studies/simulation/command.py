@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Names, Numbers
-from .output import Output, json_option
+from ...tools.cli.options import POSITIVE, Names, Numbers
+from ...tools.cli.output import Output, json_option
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -37,6 +37,6 @@ def simulate(json_file: str | None, **options: Any) -> None:
     Every rank runs the unchanged library code over mpi_p2p; SimGrid decides how long its messages take. The table
     stands beside the published speed-ups where the machine is the published one.
     """  # fmt: skip
-    from .simulate_run import run_simulate
+    from .run import run_simulate
 
     run_simulate(Output(json_file), **options)

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
+from ...placement import Machine, Numbering, Placement
 from ..model import Parameters
 from ..model.traffic import memory_level
-from ..placement import Machine, Numbering, Placement
 
 
 def machine_text(machine: Machine, figures: Parameters) -> str:
-    """Levels with parts, bandwidth and latency, as simulate/platform.cpp reads them.
+    """Levels with parts, bandwidth and latency, as studies/simulation/platform.cpp reads them.
 
     A unit hangs on its parent by one link each way. Levels without figures of their own are left out: their parts
     become parts of the level around them. Of a message's latency each of its two ends gets half.

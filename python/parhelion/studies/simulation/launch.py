@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...placement import Placement
 from ..model import Exchange, Parameters, traffic
-from ..placement import Placement
 from .description import copy_seconds_per_byte, hosts, machine_text
 from .errors import SimulationError
 from .program import Program

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from .errors import SimulationError
 
-SOURCE = Path(__file__).parents[3] / "simulate"
-BUILD = Path(__file__).parents[3] / "build" / "simulate"
+SOURCE = Path(__file__).parents[4] / "studies" / "simulation"
+BUILD = Path(__file__).parents[4] / "build" / "simulate"
 INSTALL = "install it (Debian, Ubuntu: apt install libsimgrid-dev) or leave simulations out"
 
 

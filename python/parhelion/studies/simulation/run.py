@@ -7,14 +7,16 @@ from typing import Any
 
 from rich.table import Table
 
+from ...placement import Machine, PlacementError, choose_grid
+from ...tools.cli.errors import BadInput, RanksFailed
+from ...tools.cli.output import Output
 from ..model import read_parameters
 from ..model.published import TOPOLOGY as PUBLISHED_TOPOLOGY
-from ..placement import Machine, PlacementError, choose_grid
-from ..simulate import SimulationError, default_figures, find_program
-from ..simulate.drawing import draw_speed_ups
-from ..simulate.study import CellResult, published_range, run_study, study_document
-from .errors import BadInput, RanksFailed
-from .output import Output
+from .drawing import draw_speed_ups
+from .errors import SimulationError
+from .figures import default_figures
+from .program import find_program
+from .study import CellResult, published_range, run_study, study_document
 
 PUBLISHED_GRIDS = {64: (12, 12, 12), 128: (24, 12, 12)}
 

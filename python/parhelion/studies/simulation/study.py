@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...placement import Machine, Placement, Stencil, place
 from ..model import Parameters
 from ..model.published import CELLS
 from ..model.published import TOPOLOGY as PUBLISHED_TOPOLOGY
-from ..placement import Machine, Placement, Stencil, place
 from .cells import Cell, published_cells
 from .launch import Launch, simulate
 from .program import Program

@@ -7,12 +7,9 @@ from typing import Any
 
 import click
 
-from ...records import Record
-from ..errors import BadInput
-from ..output import Output
-from .finish import exit_with, finish
-from .matrix import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report
-from .measurement import (
+from ..cli.options import parse_labels
+from ..cli.output import Output
+from ..measuring.measurement import (
     LAUNCHES,
     MIN_SAMPLE_S,
     QUICK_LAUNCHES,
@@ -23,7 +20,10 @@ from .measurement import (
     Group,
     Measurement,
 )
-from .session import measure
+from ..measuring.session import measure
+from ..records import Record
+from ..tables.finish import exit_with, finish
+from .matrix.request import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report
 
 
 def run(
@@ -80,12 +80,3 @@ def run(
         write_matrix_report(record, asked, output)
     exit_with(status)
     return record
-
-
-def parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
-    """`KEY=VALUE` words as a mapping."""
-    pairs = [label.partition("=") for label in labels]
-    for label, (key, equals, _) in zip(labels, pairs, strict=True):
-        if not key.strip() or not equals:
-            raise BadInput(f"--label {label}: give KEY=VALUE, such as image=v0.4")
-    return {key.strip(): value.strip() for key, _, value in pairs}

@@ -1,5 +1,1 @@
-"""The command `parhelion`: one file per command, loaded only when it is called."""
-
-from .main import main
-
-__all__ = ["main"]
+"""What every command has: option types, where it writes, exit statuses. No command is here."""

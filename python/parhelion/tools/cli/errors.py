@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 OK = 0
@@ -22,18 +20,3 @@ class RanksFailed(click.ClickException):
     """The ranks crashed or were stopped; finished cases are kept. Exit status 3."""
 
     exit_code = RANKS_FAILED
-
-
-KNOWN = {
-    "parhelion.records.errors": ("RecordError",),
-    "parhelion.profile.errors": ("ProfileError",),
-    "parhelion.launch.flavor": ("FlavorError",),
-    "parhelion.partition.errors": ("MeshError", "IndexMapError"),
-    "parhelion.placement.errors": ("PlacementError",),
-}
-
-
-def known_errors() -> tuple[type[Exception], ...]:
-    """Errors of other parts that mean bad input; only parts that are loaded can have raised one."""
-    loaded = [(sys.modules[module], names) for module, names in KNOWN.items() if module in sys.modules]
-    return tuple(getattr(module, name) for module, names in loaded for name in names)

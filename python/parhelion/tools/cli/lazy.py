@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-from .errors import BadInput, known_errors
-
 
 class LazyGroup(click.Group):
     """`table` maps a command's name to its module, its attribute there, and its one-line help."""
@@ -24,23 +22,9 @@ class LazyGroup(click.Group):
         if cmd_name not in self.table:
             return None
         module, attribute, _ = self.table[cmd_name]
-        return getattr(importlib.import_module(module, __package__), attribute)
+        return getattr(importlib.import_module(module), attribute)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table, importing none of them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, help_text) for name, (_, _, help_text) in self.table.items()])
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; bad input ends in one message, never in a traceback."""
-        try:
-            return super().invoke(ctx)
-        except known_errors() as error:
-            raise BadInput(str(error)) from None
-        except BrokenPipeError:
-            raise  # click ends quietly when whoever read our output has gone
-        except OSError as error:
-            raise BadInput(f"cannot use {error.filename or 'a file'}: {error.strerror or error}") from None
-        except KeyboardInterrupt:
-            click.echo("stopped", err=True)
-            raise SystemExit(130) from None

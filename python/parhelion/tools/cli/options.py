@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from .errors import BadInput
 from .output import json_option
 
 ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
@@ -128,3 +129,12 @@ def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
+    """`KEY=VALUE` words as a mapping."""
+    pairs = [label.partition("=") for label in labels]
+    for label, (key, equals, _) in zip(labels, pairs, strict=True):
+        if not key.strip() or not equals:
+            raise BadInput(f"--label {label}: give KEY=VALUE, such as image=v0.4")
+    return {key.strip(): value.strip() for key, _, value in pairs}

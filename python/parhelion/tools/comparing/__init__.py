@@ -1,4 +1,7 @@
-"""Two sets of records against each other: what changed in the figures, and what changed around them."""
+"""Two sets of records against each other: what changed in the figures, and what changed around them.
+
+The tests behind it are in `statistics`; `calibrate` says how often they are right here.
+"""
 
 from .comparison import Comparison, Row, compare
 from .document import comparison_document

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from .errors import OK, WRONG_VALUE, BadInput
-from .output import Output, json_option
+from ..cli.errors import OK, WRONG_VALUE, BadInput
+from ..cli.output import Output, json_option
 
 FAIL_ON = {"slower": ("slower",), "different": ("slower", "faster"), "never": ()}
 
@@ -38,10 +38,11 @@ def compare(
     Ratios are B / A: above 1, B is slower. Ten launches a side find 5 % on an ordinary machine; `parhelion calibrate`
     tells for this one. Exit status 1 when B is slower (see --fail-on) or gave wrong values.
     """  # fmt: skip
-    from ..comparison import compare as compare_sets
-    from ..comparison import comparison_document, read_set
     from ..statistics.verdict import Rules
-    from .compare_text import show
+    from .comparison import compare as compare_sets
+    from .document import comparison_document
+    from .sets import read_set
+    from .text import show
 
     output = Output(json_file)
     rules = Rules(alpha=alpha, least=least, margin=margin)
@@ -61,7 +62,7 @@ def _status(found, bad: tuple[str, ...]) -> int:
 
 def chosen(sets, contenders: str | None, relative_to: str | None):
     """The sets with the named contenders, as times relative to one of them where that was asked for."""
-    from ..comparison.relative import relative_to as relative
+    from .relative import relative_to as relative
 
     if relative_to:
         sets = relative(sets, relative_to)
@@ -78,7 +79,7 @@ def only(records, contenders: str | None):
 
 
 def _write(path: Path, found) -> None:
-    from ..comparison.markdown import markdown
+    from .markdown import markdown
 
     try:
         path.write_text(markdown(found), encoding="utf-8")

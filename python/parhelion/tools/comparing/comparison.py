@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..records import CaseResult, Entry, RecordError
-from ..records.document import failed
+from ..documents import CaseResult, Entry
+from ..documents.document import failed
+from ..documents.params import in_order
+from ..records import RecordError
 from ..records.model import Case
-from ..records.params import in_order
 from ..statistics.compare import Difference, differences
 from ..statistics.states import Launch
 from ..statistics.verdict import DEFAULT_RULES, Rules, Verdict, adjusted, verdicts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ..records.params import varying
-from ..report.words import filters
+from ..documents.params import varying
+from ..reporting.words import filters
 from ..statistics.verdict import Verdict
 from .comparison import Comparison
 
@@ -15,7 +15,7 @@ ICONS = {Verdict.SLOWER: "🔴", Verdict.FASTER: "🟢", Verdict.NO_DIFFERENCE: 
 def markdown(comparison: Comparison) -> str:
     """Verdicts, the cases that changed, and what changed around them."""
     environment = Environment(
-        loader=PackageLoader("parhelion.comparison"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        loader=PackageLoader("parhelion.tools.comparing"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         autoescape=False,
     )  # fmt: skip
     environment.filters.update(filters)

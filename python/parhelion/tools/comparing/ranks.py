@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..records import CaseResult
+from ..documents import CaseResult
 from ..records.model import Case
 
 CLEARLY = 1.25  # times the median of the ranks; cores that lie unevenly make less

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..records import CaseResult, Record, RecordError, read_record, results
+from ..documents import CaseResult, results
+from ..documents.remarks import remarks
+from ..records import Record, RecordError, read_record
 from ..records.read import FILE_NAME
-from ..records.remarks import remarks
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..comparison import Comparison, Row
-from ..comparison.changes import Change
-from ..records.params import text, varying
-from ..report.words import p_value, ratio, ratios, signed
+from ..documents.params import text, varying
+from ..reporting.words import p_value, ratio, ratios, signed
 from ..statistics.numbers import microseconds
 from ..statistics.verdict import Verdict
+from .changes import Change
+from .comparison import Comparison, Row
 
 COLORS = {
     Verdict.SLOWER: "bold red",

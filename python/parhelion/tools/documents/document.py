@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .model import End
-from .read import Record
+from ..records.model import FINISHED, UNAVAILABLE, End
+from ..records.read import Record
 from .remarks import remarks
 from .results import CaseResult, Entry, results
+from .sweep.document import sweep_document
 
 SCHEMA = "parhelion.bench/1"
-FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
-UNAVAILABLE = "unavailable"  # what was asked for cannot run here; the rows say why
 
 
 def bench_document(record: Record) -> dict[str, Any]:
@@ -35,8 +34,6 @@ def bench_document(record: Record) -> dict[str, Any]:
 def _sweep(record: Record, cases: list[CaseResult]) -> dict[str, Any]:
     if not any("size" in case.params or "network" in case.params for case in cases):
         return {}
-    from ..sweep.document import sweep_document
-
     return sweep_document(record, cases)
 
 

@@ -51,3 +51,8 @@ def _names(cases: Sequence[CaseResult]) -> list[str]:
 def _key(value: Any) -> list[tuple[int, float, str]]:
     parts = re.split(r"(\d+\.?\d*)", text(value))
     return [(0, float(part), "") if part[:1].isdigit() else (1, 0.0, part) for part in parts if part]
+
+
+def case_label(case: CaseResult, cases: Sequence[CaseResult]) -> str:
+    """A case by the parameters that tell it from the others."""
+    return ", ".join(f"{name} {text(case.params.get(name))}" for name in varying(cases))

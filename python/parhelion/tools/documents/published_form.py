@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..records import CaseResult, Entry
-from ..records.params import text
-from ..records.results import contenders
+from .params import text
+from .results import CaseResult, Entry, contenders
 
 EXCHANGES = 10_000  # the published halo figures are seconds for so many
 

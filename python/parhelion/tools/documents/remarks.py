@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..records.model import Launch
+from ..records.read import Record
 from ..statistics.states import state_boundary
-from .model import Launch
-from .read import Record
 from .results import CaseResult
 
 WIDE = 0.25  # an interval this wide, in shares of its median, says little

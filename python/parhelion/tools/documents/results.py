@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from ..records.model import Case
 from ..statistics import Interval, Summary, ratio_interval, summarize
 from ..statistics.interval import NO_INTERVAL
-from .model import Case
 
 BASELINE, PEER = "baseline", "peer"
 

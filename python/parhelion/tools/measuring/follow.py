@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...records.model import Line
-from ...records.read import parse_line
+from ..records.model import Line
+from ..records.read import parse_line
 
 
 class Follower:

@@ -13,8 +13,8 @@ import msgspec
 from ...launch import Flavor, Launch, default_flavor, flavors, inside_launcher
 from ...launch.inside import Rank
 from ...launch.threads import single_threaded
-from ..errors import BAD_INPUT, BadInput
-from .contenders import built_contenders
+from ..cli.errors import BAD_INPUT, BadInput
+from ..machine.contenders import built_contenders
 from .measurement import Group, Measurement
 from .ranks import Ranks
 

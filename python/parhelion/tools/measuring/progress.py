@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from ...records.model import Case, Line, Plan
+from ..records.model import Case, Line, Plan
 from .combination import Combination
 
 

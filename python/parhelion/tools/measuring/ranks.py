@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from ...launch.tree import descendants, kill_remaining
-from ..errors import BadInput
+from ..cli.errors import BadInput
 
 GRACE_S = 5.0
 

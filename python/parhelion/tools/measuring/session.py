@@ -8,17 +8,17 @@ from pathlib import Path
 
 import msgspec
 
-from ...environment import collect
-from ...records import Record, RunFolder, read_record
-from ...records.document import FINISHED
-from ...records.model import Case, End, Line
-from ..output import Output
-from .combination import Combination, write_unavailable
+from ..cli.output import Output
+from ..machine import collect
+from ..records import Record, RunFolder, read_record
+from ..records.model import FINISHED, Case, End, Line
+from .combination import Combination
 from .follow import Follower
 from .launcher import OwnLauncher, Starter, prepare
 from .measurement import Group, Measurement
 from .messages import exit_text, first_words, rank_message
 from .progress import RunProgress
+from .unavailable import write_unavailable
 
 LOOK_EVERY_S = 0.1
 

@@ -1,17 +1,20 @@
-"""Mesh partitioning and index-map data sets: which ids each rank owns and which it reads from others."""
+"""Mesh partitioning and index-map data sets: which ids each rank owns and which it reads from others.
 
-from .command import partition_mesh
-from .dataset import FORMATS, convert, format_of, read_index_maps, read_rank_map, write_index_maps
-from .demo import demo_mesh, demo_partition
+`meshes` reads and makes meshes, `maps` reads and writes index maps; between them stand graph, entities and the two commands.
+"""
+
 from .entities import ADJACENCIES, index_maps
 from .errors import IndexMapError, MeshError
 from .graph import dual_graph, edge_cut, partition_cells
 from .inspection import describe, inspect
-from .maps import IndexMaps, RankMap
-from .mesh import Mesh, mesh_from_meshio
-from .read import read_mesh
+from .maps.dataset import FORMATS, convert, format_of, read_index_maps, read_rank_map, write_index_maps
+from .maps.maps import IndexMaps, RankMap
+from .mesh_to_maps import partition_mesh
+from .meshes.demo import demo_mesh, demo_partition
+from .meshes.mesh import Mesh, mesh_from_meshio
+from .meshes.read import read_mesh
+from .meshes.topology import ENTITIES
 from .text import inspection_text, partition_text
-from .topology import ENTITIES
 
 __all__ = [
     "ADJACENCIES", "ENTITIES", "FORMATS", "IndexMapError", "IndexMaps", "Mesh", "MeshError", "RankMap",

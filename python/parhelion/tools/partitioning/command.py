@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from .options import POSITIVE, Names
-from .output import Output, json_option
+from ..cli.options import POSITIVE, Names
+from ..cli.output import Output, json_option
 
 
 @click.command()
@@ -28,7 +28,8 @@ def partition(
 
     The folders NAME-PARTS that it writes are what `parhelion bench gather` takes.
     """  # fmt: skip
-    from ..partition import partition_mesh, partition_text
+    from .mesh_to_maps import partition_mesh
+    from .text import partition_text
 
     output = Output(json_file)
     summary = partition_mesh(mesh, parts, entities, formats, out, adjacency=adjacency, name=name, seed=seed)

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from .errors import MeshError
-from .maps import IndexMaps
-from .mesh import Mesh
-from .topology import incidence
+from .maps.maps import IndexMaps
+from .meshes.mesh import Mesh
+from .meshes.topology import incidence
 
 ADJACENCIES = ("faces", "nodes")
 _PHI = np.uint64(0x9E3779B97F4A7C15)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from .errors import MeshError
-from .mesh import Mesh
-from .topology import incidence
+from .meshes.mesh import Mesh
+from .meshes.topology import incidence
 
 # In thousandths. METIS lets k-way parts differ by 30 unless told: a cost to every step of a solver
 # that the few faces saved do not repay.

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from .options import POSITIVE
-from .output import Output, json_option
+from ..cli.options import POSITIVE
+from ..cli.output import Output, json_option
 
 
 @click.command()
@@ -16,8 +16,8 @@ from .output import Output, json_option
 @json_option
 def inspect(datasets: tuple[Path, ...], ranks: int | None, json_file: str | None) -> None:
     """Read and check index maps of either format, and say what they hold."""
-    from ..partition import inspect as inspect_maps
-    from ..partition import inspection_text
+    from .inspection import inspect as inspect_maps
+    from .text import inspection_text
 
     output = Output(json_file)
     summaries = [inspect_maps(dataset, ranks) for dataset in datasets]

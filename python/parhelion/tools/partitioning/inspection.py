@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from .dataset import format_of, read_index_maps
-from .maps import IndexMaps
+from .maps.dataset import format_of, read_index_maps
+from .maps.maps import IndexMaps
 
 
 def describe(maps: IndexMaps) -> dict:

@@ -6,15 +6,15 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from .dataset import FORMATS, write_index_maps
 from .entities import index_maps
 from .errors import MeshError
 from .graph import dual_graph, edge_cut, partition_cells
 from .inspection import describe, imbalance
-from .maps import IndexMaps
-from .mesh import Mesh, mesh_from_meshio
-from .read import read_mesh
-from .topology import ENTITIES
+from .maps.dataset import FORMATS, write_index_maps
+from .maps.maps import IndexMaps
+from .meshes.mesh import Mesh, mesh_from_meshio
+from .meshes.read import read_mesh
+from .meshes.topology import ENTITIES
 
 SCHEMA = "parhelion.partition/1"
 

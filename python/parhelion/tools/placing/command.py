@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Names, Numbers
-from .output import Output, json_option
+from ..cli.options import POSITIVE, Names, Numbers
+from ..cli.output import Output, json_option
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -48,6 +48,6 @@ def place(json_file: str | None, **options: Any) -> None:
     Jmax: the most that leave one), and writes pictures and rank files. With --json the document holds the grid, the
     node of every grid point (last dimension fastest) and all scores.
     """  # fmt: skip
-    from .place_run import run_place
+    from .run import run_place
 
     run_place(Output(json_file), **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from .placement import Placement
+from ...placement.placement import Placement
 
 SCHEMA = "parhelion.placement/1"
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import PlacementError
-from .placement import Placement
+from ...placement.errors import PlacementError
+from ...placement.placement import Placement
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

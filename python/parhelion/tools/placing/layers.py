@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .numbering import Numbering
-from .placement import Placement
+from ...placement.numbering import Numbering
+from ...placement.placement import Placement
 
 AXES = """Z |    / Y
   |   /

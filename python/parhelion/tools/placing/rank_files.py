@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .errors import PlacementError
-from .numbering import Numbering
-from .placement import Placement
+from ...placement.errors import PlacementError
+from ...placement.numbering import Numbering
+from ...placement.placement import Placement
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..placement import Machine, Placement, Stencil, choose_grid, place, place_by_hand
-from .errors import BadInput
+from ...placement import Machine, Placement, Stencil, choose_grid, place, place_by_hand
+from ..cli.errors import BadInput
 
 Blocks = dict[str, tuple[int, ...]]
 NODE_NAMES = ("node", "machine", "host")

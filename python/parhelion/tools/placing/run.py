@@ -9,15 +9,15 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
-from ..placement import Placement, PlacementError, Score
-from ..placement.document import placement_document
-from ..placement.drawing import draw
-from ..placement.layers import HWCART_NAMES, layers
-from ..placement.machine import parts_of_a_node
-from ..placement.rank_files import rank_file
-from .errors import BadInput
-from .output import Output
-from .place_request import find_placement
+from ...placement import Placement, PlacementError, Score
+from ...placement.machine import parts_of_a_node
+from ..cli.errors import BadInput
+from ..cli.output import Output
+from .document import placement_document
+from .drawing import draw
+from .layers import HWCART_NAMES, layers
+from .rank_files import rank_file
+from .request import find_placement
 
 MOST_POINTS_PRINTED = 256
 

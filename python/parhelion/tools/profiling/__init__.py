@@ -1,4 +1,7 @@
-"""Profiles: what share of the ranks' time goes to which library and function, and what changed between two."""
+"""`parhelion profile`: what share of the ranks' time goes to which library and function, and what changed between two profiles.
+
+One folder per verb; here is what they share: a profile on disk, its parts and shares, tables and documents of them.
+"""
 
 from .errors import ProfileError
 from .folder import read_profile

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from ..profile import Profile
-from ..profile.difference import Difference, ProfileComparison
-from ..profile.shares import Key, Shares, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
+from .compare.difference import Difference, ProfileComparison
+from .model import Profile
+from .shares import Key, Shares, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
 
 SCHEMA = "parhelion.profile-shares/1"
 COMPARISON = "parhelion.profile-compare/1"

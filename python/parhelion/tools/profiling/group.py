@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from .lazy import LazyGroup
+from ..cli.lazy import LazyGroup
 
 VERBS = {
-    "run": (".profile_run", "run_profile", "Start a program's ranks under Linux perf and say where the time goes."),
-    "show": (".profile_show", "show_profile", "Show a profile again: tables, flame graph, folded stacks."),
-    "compare": (".profile_compare", "compare", "Rank what changed between two profiles; flame graphs side by side."),
+    "run": ("parhelion.tools.profiling.run.command", "run_profile", "Start a program's ranks under Linux perf and say where the time goes."),
+    "show": ("parhelion.tools.profiling.show.command", "show_profile", "Show a profile again: tables, flame graph, folded stacks."),
+    "compare": ("parhelion.tools.profiling.compare.command", "compare", "Rank what changed between two profiles; flame graphs side by side."),
 }
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..profile.errors import ProfileError
-from ..profile.folder import DEFAULT_STORE, FILE_NAME
-from .output import Output
+from ..cli.output import Output
+from .errors import ProfileError
+from .folder import DEFAULT_STORE, FILE_NAME
 
 if TYPE_CHECKING:
-    from ..profile import Profile
+    from .model import Profile
 
 
 def html_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,7 +37,7 @@ def write_page(profiles: Sequence[Profile], html: Path | None, output: Output) -
     """Write the page where `--html` said, if it was given."""
     if html is None:
         return
-    from ..profile.page import write
+    from .show.page import write
 
     write(profiles, html)
     output.console.print(str(html.resolve()), markup=False, soft_wrap=True)

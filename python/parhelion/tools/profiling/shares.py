@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .model import Frame, Profile, RankProfile
 from .parts import ASLEEP, WAITING, part_of
-from .watch import INTERVAL_S
+from .run.watch import INTERVAL_S
 
 
 class Key(NamedTuple):

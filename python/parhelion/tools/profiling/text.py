@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..profile import Profile
-from ..profile.shares import Key, Shares, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares, waiting_share
+from .model import Profile
+from .shares import Key, Shares, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares, waiting_share
 
 LEAST = 0.001
 MUCH = 0.1

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field
 
 SCHEMA = "parhelion.record/1"
+FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
+UNAVAILABLE = "unavailable"  # what was asked for cannot run here; the rows say why
 
 Seconds = Annotated[float, Meta(ge=0, description="seconds")]
 Count = Annotated[int, Meta(ge=0)]

@@ -1,6 +1,6 @@
 """The published JSON schema of a record line, generated from the types that read it.
 
-`python -m parhelion.records.schema > docs/record.schema.json` writes it anew.
+`python -m parhelion.tools.records.schema > docs/record.schema.json` writes it anew.
 """
 
 from __future__ import annotations

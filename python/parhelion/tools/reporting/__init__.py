@@ -1,4 +1,7 @@
-"""Reports from records: one self-contained HTML page and the same tables in Markdown."""
+"""Reports from records: one self-contained HTML page and the same tables in Markdown.
+
+`sections` holds what a report says, `plots` what it draws, `templates` how it looks.
+"""
 
 from .write import write_report
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .output import Output, json_option
+from ..cli.output import Output, json_option
 
 
 @click.command()
@@ -17,9 +17,9 @@ from .output import Output, json_option
 @json_option
 def report(runs: tuple[Path, ...], html: Path, markdown: Path, published: bool, json_file: str | None) -> None:
     """Write one self-contained HTML page and the same tables in Markdown from run folders."""
+    from ..documents.document import bench_document
     from ..records import read_record
-    from ..records.document import bench_document
-    from ..report import write_report
+    from .write import write_report
 
     output = Output(json_file)
     records = [read_record(run) for run in runs]

@@ -7,12 +7,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..records.params import text
+from ..documents.params import text
+from ..documents.sweep.words import size_text
 from ..statistics import Interval
 from ..statistics.numbers import microseconds
-from ..sweep.words import size_text
-from .mapping import ranges
-from .setup import setup_exchanges
+from .sections.mapping import ranges
+from .sections.setup import setup_exchanges
 
 UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from ..records import Record, RecordError
-from .section import Section, section
+from .sections.section import Section, section
 from .words import filters
 
 
@@ -24,7 +24,7 @@ def write_report(records: Sequence[Record], html: Path | None, markdown: Path | 
 def render(template: str, sections: Sequence[Section]) -> str:
     """One of the templates; whatever a record holds is escaped."""
     environment = Environment(
-        loader=PackageLoader("parhelion.report"),
+        loader=PackageLoader("parhelion.tools.reporting"),
         autoescape=select_autoescape(["html.j2"]),
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -8,11 +8,11 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from ..records.query import FORMATS, export, query
-from ..records.tables import TABLES
-from .errors import BadInput
-from .output import Output, json_option
-from .runs_options import chosen, store_option
+from ..cli.errors import BadInput
+from ..cli.output import Output, json_option
+from .options import chosen, store_option
+from .query import FORMATS, export, query
+from .tables import TABLES
 
 
 @click.command()

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from ..records.document import bench_document
-from .measure.run import parse_labels
-from .options import POSITIVE
-from .output import Output, json_option
+from ..cli.options import POSITIVE, parse_labels
+from ..cli.output import Output, json_option
+from ..documents.document import bench_document
 
 
 @click.command()
@@ -25,7 +24,7 @@ def import_runs(
     """Make a run of what OSU Micro-Benchmarks or IMB have printed. Each FILE is one start of the ranks, so that
     several files of the same test can be compared with several others.
     """
-    from ..records.imported import import_files
+    from .imported import import_files
 
     output = Output(json_file)
     record = import_files(files, out, parse_labels(labels), ranks, ["parhelion", *sys.argv[1:]])

@@ -8,10 +8,10 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
+from ..cli.options import parse_labels
+from ..cli.output import Output, json_option
 from ..records.store import Stored, stored_runs
-from .measure.run import parse_labels
-from .output import Output, json_option
-from .runs_options import store_option
+from .options import store_option
 
 
 @click.command()

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
+from ..cli.output import Output
 from ..records import Record, read_record
 from ..records.folder import DEFAULT_STORE
 from ..records.store import find_run, stored_runs
-from .output import Output
 
 
 def store_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import RecordError
-from .read import Record
+from ..records.errors import RecordError
+from ..records.read import Record
 from .tables import TABLES, tables
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from ..cli.output import Output, json_option
+from ..documents.document import bench_document
 from ..records import read_record
-from ..records.document import bench_document
 from ..records.store import find_run
-from .measure.finish import show
-from .output import Output, json_option
-from .runs_options import store_option
+from ..tables.finish import show
+from .options import store_option
 
 
 @click.command()

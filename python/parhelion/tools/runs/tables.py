@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from .document import failed
-from .facts import flatten
-from .model import Case
-from .read import Record
+from ..documents.document import failed
+from ..records.facts import flatten
+from ..records.model import Case
+from ..records.read import Record
 
 Table = dict[str, np.ndarray]
 TABLES = ("runs", "cases", "samples")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from ..cli.options import parse_labels
+from ..cli.output import Output, json_option
 from ..records.store import find_run, relabel
-from .measure.run import parse_labels
-from .output import Output, json_option
-from .runs_options import store_option
+from .options import store_option
 
 
 @click.command()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from ...records import Record
-from ...records.document import bench_document, failed
-from ...records.model import End
-from ...records.results import PEER, results
-from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
-from ..output import Output
-from .gather_table import has_published_form, print_gather
-from .ghosts_table import print_ghosts
-from .messages import exit_text
+from ..cli.errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
+from ..cli.output import Output
+from ..documents.document import bench_document, failed
+from ..documents.results import PEER, results
+from ..measuring.messages import exit_text
+from ..records import Record
+from ..records.model import End
+from .gather import has_published_form, print_gather
+from .ghosts import print_ghosts
 from .table import print_results
 
 

@@ -6,11 +6,11 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from ...records import Record
-from ...records.params import in_order, text
-from ...records.results import CaseResult, contenders, results
-from ...report.published_form import scaled
-from .short_table import UNLIMITED
+from ..documents.params import in_order, text
+from ..documents.published_form import scaled
+from ..documents.results import CaseResult, contenders, results
+from ..records import Record
+from .short import UNLIMITED
 
 CAPTION = "seconds per gather, median of verified contenders; wrong: values were; failed: crashed or took too long; –: did not run"
 

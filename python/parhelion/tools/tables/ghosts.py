@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...records import Entry, Record
-from ...records.params import in_order
-from ...records.results import results
-from ...report.published_form import bandwidths
+from ..documents import Entry
+from ..documents.params import in_order
+from ..documents.published_form import bandwidths
+from ..documents.results import results
+from ..records import Record
 
 CAPTION = ("bytes that reach a rank from others, per second, mean (least … most) over ranks, \\[time of a pull on the slowest rank], "
            "and of all ranks together; claimed: the same, counting every face row as the published figures did")  # fmt: skip

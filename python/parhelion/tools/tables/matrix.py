@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...records import CaseResult, Record
-from ...records.wording import wording
-from ...statistics.numbers import microseconds
-from ...sweep.matrix import MatrixRow, matrix_rows, matrix_title
+from ..documents import CaseResult
+from ..documents.sweep.matrix import MatrixRow, matrix_rows, matrix_title
+from ..documents.wording import wording
+from ..records import Record
+from ..statistics.numbers import microseconds
 
 
 def print_matrix(console: Console, record: Record, cases: Sequence[CaseResult]) -> None:

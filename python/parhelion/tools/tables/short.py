@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.table import Table
 
-from ...records import CaseResult, Entry
-from ...records.params import constant, in_order, text, varying
-from ...records.results import BASELINE
-from ...records.wording import wording
-from ...statistics import geometric_mean
-from ...statistics.numbers import microseconds
+from ..documents import CaseResult, Entry
+from ..documents.params import constant, in_order, text, varying
+from ..documents.results import BASELINE
+from ..documents.wording import wording
+from ..statistics import geometric_mean
+from ..statistics.numbers import microseconds
 
 UNLIMITED = 10_000
 HELP = "µs per {}, median; ×: times as fast as {}; a wider terminal shows every contender"

@@ -8,11 +8,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...records import CaseResult, Record
-from ...sweep import Change, Curve, PublishedRow, Threshold, changes, curves, published_rows, thresholds
-from ...sweep.changes import LEAST_SIZES
-from ...sweep.curves import differing
-from ...sweep.words import change_text, size_text, threshold_text
+from ..documents import CaseResult
+from ..documents.sweep import Change, Curve, PublishedRow, Threshold, changes, curves, published_rows, thresholds
+from ..documents.sweep.changes import LEAST_SIZES
+from ..documents.sweep.curves import differing
+from ..documents.sweep.words import change_text, size_text, threshold_text
+from ..records import Record
 
 MOST_ROWS = 60
 

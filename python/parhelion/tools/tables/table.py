@@ -9,17 +9,18 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from ...records import CaseResult, Entry, Record
-from ...records.params import constant, in_order, text, varying
-from ...records.remarks import remarks
-from ...records.results import BASELINE, contenders
-from ...records.wording import wording
-from ...statistics import geometric_mean
-from ...statistics.numbers import microseconds
-from ...sweep.matrix import is_matrix
-from .matrix_text import print_matrix
-from .short_table import UNLIMITED, short_table
-from .sweep_text import print_sweep
+from ..documents import CaseResult, Entry
+from ..documents.params import constant, in_order, text, varying
+from ..documents.remarks import remarks
+from ..documents.results import BASELINE, contenders
+from ..documents.sweep.matrix import is_matrix
+from ..documents.wording import wording
+from ..records import Record
+from ..statistics import geometric_mean
+from ..statistics.numbers import microseconds
+from .matrix import print_matrix
+from .short import UNLIMITED, short_table
+from .sweep import print_sweep
 
 MOST_TABLES = 3
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ..launch import usable_cores
-from .errors import BadInput
-from .measure.launcher import launched_ranks
-from .measure.measurement import Group
+from ....launch import usable_cores
+from ...cli.errors import BadInput
+from ...measuring.launcher import launched_ranks
+from ...measuring.measurement import Group
 
 BUFFERS = 10  # of all contenders together, in multiples of what one rank sends
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .options import Numbers, Sizes, measuring_options
+from ...cli.options import Numbers, Sizes, measuring_options
 
 
 @click.command()
@@ -23,8 +23,8 @@ def alltoall(**options: Any) -> None:
     mean(std) per image and network, and with the sizes at which another algorithm seems to take over. Ten samples per size
     and start, or as many as --precision needs. Name image, reservation and notes with --label.
     """  # fmt: skip
-    from .alltoall_cases import alltoall_groups, program_options
-    from .measure.run import run
+    from ..run import run
+    from .cases import alltoall_groups, program_options
 
     ranks, sizes, first = (options.pop(name) for name in ("ranks", "size", "first_size"))
     groups = alltoall_groups(ranks, sizes)

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import click
 
-from .options import POSITIVE
-from .output import Output, json_option
+from ...cli.options import POSITIVE
+from ...cli.output import Output, json_option
 
 CELLS = 200_000
-HALO_WIDTHS, FIELDS = (1, 2, 5), (1, 8)
-GATHERS = (("int32", 1), ("float64", 8))
 
 
 @click.command()
@@ -25,6 +23,6 @@ def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file
 
     Ends with a table and with report.html.
     """
-    from .demo_run import run_demo
+    from .run import run_demo
 
     run_demo(ranks, flavor, cells, out, Output(json_file))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..launch import usable_cores
-from ..records import Record
-from ..records.document import bench_document
-from ..records.folder import DEFAULT_STORE
-from .demo import FIELDS, GATHERS, HALO_WIDTHS
-from .halo_cases import halo_group
-from .measure.finish import exit_status, exit_with, show
-from .measure.measurement import QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, Group, Measurement
-from .measure.session import measure
-from .output import Output
+from ....launch import usable_cores
+from ...cli.output import Output
+from ...documents.document import bench_document
+from ...measuring.measurement import QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, Group, Measurement
+from ...measuring.session import measure
+from ...records import Record
+from ...records.folder import DEFAULT_STORE
+from ...tables.finish import exit_status, exit_with, show
+from ..halo.cases import halo_group
+
+HALO_WIDTHS, FIELDS = (1, 2, 5), (1, 8)
+GATHERS = (("int32", 1), ("float64", 8))
 
 
 def run_demo(ranks: int | None, flavor: str | None, cells: int, out: Path, output: Output) -> None:
@@ -37,7 +39,7 @@ def _halo_cases(ranks: int) -> Group:
 
 
 def _gather_cases(ranks: int, cells: int, output: Output) -> Group:
-    from ..partition import demo_partition
+    from ...partitioning import demo_partition
 
     with output.errors.status("meshing a casting and partitioning it with METIS"):
         dataset = demo_partition(DEFAULT_STORE / "meshes", ranks, cells).resolve()
@@ -61,7 +63,7 @@ def _measure(benchmark: str, group: Group, flavor: str | None, output: Output) -
 
 
 def _report(records: list[Record], out: Path, output: Output) -> dict[str, str]:
-    from ..report import write_report
+    from ...reporting import write_report
 
     html, markdown = (out / name for name in ("report.html", "report.md"))
     with output.errors.status("drawing the report"):

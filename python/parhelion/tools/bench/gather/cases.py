@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
-from .measure.measurement import Group
+from ...measuring.measurement import Group
 
 
 def gather_groups(
@@ -21,6 +21,6 @@ def gather_groups(
 
 
 def _checked_ranks(dataset: Path, ranks: int | None) -> int:
-    from ..partition.published import read_published
+    from ...partitioning.maps.published import read_published
 
     return read_published(dataset, ranks).ranks

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ...records import CaseResult
+from ...documents import CaseResult
 from .coarrays import CoarrayBuild, Way
 
 WORD = 4

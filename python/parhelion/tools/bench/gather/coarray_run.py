@@ -9,17 +9,18 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ...records import CaseResult, RunFolder, read_record
+from ...documents import CaseResult
+from ...documents.params import in_order
+from ...documents.results import results
+from ...measuring.follow import Follower
+from ...measuring.measurement import Group, Measurement
+from ...measuring.messages import exit_text, first_words, rank_message
+from ...measuring.progress import RunProgress
+from ...measuring.ranks import Ranks
+from ...records import RunFolder, read_record
 from ...records.model import Case
-from ...records.params import in_order
-from ...records.results import results
 from .coarray_job import job_text, words_of
 from .coarrays import WAYS, CoarrayBuild, Way
-from .follow import Follower
-from .measurement import Group, Measurement
-from .messages import exit_text, first_words, rank_message
-from .progress import RunProgress
-from .ranks import Ranks
 
 BUDGET_S = 1.0
 LIMIT_S = 30.0

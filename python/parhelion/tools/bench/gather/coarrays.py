@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from ...launch import Flavor, Launch, flavor
-from ...launch.threads import single_threaded
+from ....launch import Flavor, Launch, flavor
+from ....launch.threads import single_threaded
 
 PROGRAM = "phl-coarray-gather"
 

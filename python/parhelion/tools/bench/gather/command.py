@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from .gather_peers import PEERS, Peers
-from .options import POSITIVE, Elements, Numbers, measuring_options
+from ...cli.options import POSITIVE, Elements, Numbers, measuring_options
+from .peers import PEERS, Peers
 
 
 @click.command()
@@ -25,11 +25,11 @@ def gather(datasets: tuple[Path, ...], peers: tuple[str, ...] | None, **options:
     DATASET is a folder with one file per rank, `data001` …, as `parhelion partition` writes it. Each set is run on
     the number of ranks that it was partitioned for.
     """  # fmt: skip
-    from .gather_cases import gather_groups
-    from .gather_peers import choose_peers
-    from .measure.launcher import find_flavor
-    from .measure.run import run
-    from .output import Output
+    from ...cli.output import Output
+    from ...measuring.launcher import find_flavor
+    from ..run import run
+    from .cases import gather_groups
+    from .peers import choose_peers
 
     cases = ("ranks", "element", "components")
     groups = gather_groups(datasets, **{name: options.pop(name) for name in cases})

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from ..launch import Flavor
-from .options import Names
+from ....launch import Flavor
+from ...cli.options import Names
 
 # PETSc's type `window` aborts with active synchronisation under Open MPI 4.1: petsc_window_active runs only where it is named.
 PLUG_INS = {
@@ -39,8 +39,8 @@ class Chosen(NamedTuple):
 
 def choose_peers(names: tuple[str, ...], flavor: Flavor) -> Chosen:
     """Those that are asked for; what is not built is told, whether it was asked for by name or not."""
-    from .measure.coarray_run import CoarrayContenders
-    from .measure.coarrays import coarray_builds
+    from .coarray_run import CoarrayContenders
+    from .coarrays import coarray_builds
 
     wanted = PEERS if names[0] in ("built", "all") else () if names[0] == "none" else names
     builds = coarray_builds() if COARRAY in wanted else []

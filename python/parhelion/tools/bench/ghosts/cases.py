@@ -6,14 +6,14 @@ import math
 import os
 from itertools import product
 
-from ..ghostbench.contenders import ALL
-from ..launch import usable_cores
-from .errors import BadInput
-from .halo_cases import ELEMENT_BYTES, balanced_grid
-from .measure.launcher import launched_ranks
-from .measure.measurement import Group
+from ....launch import usable_cores
+from ...cli.errors import BadInput
+from ...measuring.launcher import launched_ranks
+from ...measuring.measurement import Group
+from ..ghosts_program.contenders import ALL
+from ..halo.cases import ELEMENT_BYTES, balanced_grid
 
-MODULE = "parhelion.ghostbench"
+MODULE = "parhelion.tools.bench.ghosts_program"
 ARRAYS_AT_ONCE = 9  # one for each contender
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Elements, Numbers, measuring_options
+from ...cli.options import POSITIVE, Elements, Numbers, measuring_options
 
 
 @click.command()
@@ -24,8 +24,8 @@ def ghosts(**options: Any) -> None:
     Every rank has a block of 32³ rows and pulls those beyond its six faces: 6,144 claimed, of which each one that another
     rank owns moves once. Every value is verified.
     """  # fmt: skip
-    from .ghosts_cases import MODULE, check_contenders, ghosts_group
-    from .measure.run import run
+    from ..run import run
+    from .cases import MODULE, check_contenders, ghosts_group
 
     cases = ("ranks", "grid", "extent", "vdim", "element", "pattern")
     group = ghosts_group(**{name: options.pop(name) for name in cases})

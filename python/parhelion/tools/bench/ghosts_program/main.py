@@ -23,7 +23,7 @@ def main(imports: dict[str, float]) -> int:
         status = _measure(comm, job, record)
     except ValueError as error:
         if comm.rank == 0:
-            print(f"parhelion.ghostbench: {error}", file=sys.stderr)
+            print(f"parhelion bench ghosts: {error}", file=sys.stderr)
         status = BAD_INPUT
     record.write("end", {"status": status})
     return status

@@ -6,11 +6,11 @@ import math
 import os
 from itertools import product
 
-from ..launch import usable_cores
-from .errors import BadInput
-from .measure.launcher import launched_ranks
-from .measure.measurement import Group
-from .options import ELEMENTS
+from ....launch import usable_cores
+from ...cli.errors import BadInput
+from ...cli.options import ELEMENTS
+from ...measuring.launcher import launched_ranks
+from ...measuring.measurement import Group
 
 DIMENSIONS = 3
 ELEMENT_BYTES = {name: (int(name.lstrip("abcdefghijklmnopqrstuvwxyz")) + 7) // 8 for name in ELEMENTS}

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Elements, Names, Numbers, measuring_options
+from ...cli.options import POSITIVE, Elements, Names, Numbers, measuring_options
 
 PEERS = {"ghex": ("ghex", "ghex_staged")}
 
@@ -42,8 +42,8 @@ def halo(**options: Any) -> None:
 
     The default is the published case: 64³ cells of float32 per rank, full halo, 16 cells of halo width × fields.
     """  # fmt: skip
-    from .halo_cases import halo_group
-    from .measure.run import run
+    from ..run import run
+    from .cases import halo_group
 
     cases = ("ranks", "grid", "extent", "halo", "fields", "element", "components", "neighbors", "order", "not_periodic")
     group = halo_group(**{name: options.pop(name) for name in cases})

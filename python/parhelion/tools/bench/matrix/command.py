@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from .bench import BENCHMARKS
-from .lazy import LazyGroup
-from .options import Names
+from ...cli.lazy import LazyGroup
+from ...cli.options import Names
+from ..group import BENCHMARKS
 
 
 @click.group(cls=LazyGroup, table=BENCHMARKS)
@@ -27,6 +27,6 @@ def matrix(context: click.Context, mpis: tuple[str, ...], networks: tuple[str, .
     What follows the benchmark's name are its own options. Combinations take turns in an order drawn anew for each round. What
     a combination cannot do here is a row with its reason.
     """  # fmt: skip
-    from .measure.matrix import MatrixRequest
+    from .request import MatrixRequest
 
     context.obj = MatrixRequest.checked(mpis, networks, report_dir)

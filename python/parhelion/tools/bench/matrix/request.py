@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...launch import Flavor, flavors
-from ...launch.hosts import Hosts
-from ...launch.networks import NETWORKS, network_setting
+from ....launch import Flavor, flavors
+from ....launch.hosts import Hosts
+from ....launch.networks import NETWORKS, network_setting
+from ...cli.errors import BadInput
+from ...cli.output import Output
+from ...measuring.combination import Combination
+from ...measuring.launcher import find_flavor
+from ...measuring.measurement import Group
 from ...records import Record
-from ..errors import BadInput
-from ..output import Output
-from .combination import Combination
-from .launcher import find_flavor
-from .measurement import Group
 
 USUAL_MPIS = ("mpich", "openmpi", "impi")
 MATRIX_TIMEOUT_S = 60.0
@@ -57,7 +57,7 @@ def matrix_groups(groups: Sequence[Group], request: MatrixRequest, flavor: str |
 
 def write_matrix_report(record: Record, request: MatrixRequest, output: Output) -> None:
     """One report over all combinations, beside the record unless told otherwise."""
-    from ...report import write_report
+    from ...reporting import write_report
 
     folder = request.report_dir or record.path.parent
     with output.errors.status("drawing the report"):

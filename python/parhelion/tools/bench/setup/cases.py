@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import product
 
-from ..launch import usable_cores
-from .halo_cases import halo_group
-from .measure.launcher import launched_ranks
-from .measure.measurement import Group
+from ....launch import usable_cores
+from ...measuring.launcher import launched_ranks
+from ...measuring.measurement import Group
+from ..halo.cases import halo_group
 
 USUAL_MOST = 8
 

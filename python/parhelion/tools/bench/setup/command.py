@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Elements, Names, Numbers, measuring_options
+from ...cli.options import POSITIVE, Elements, Names, Numbers, measuring_options
 
 
 @click.command()
@@ -23,8 +23,8 @@ def setup(**options: Any) -> None:
     Each repetition sets everything up anew on a fresh duplicate of the world, and verifies the exchange. Stages stand in
     the table where contenders stand elsewhere, and --contenders chooses among them.
     """  # fmt: skip
-    from .measure.run import run
-    from .setup_cases import setup_groups
+    from ..run import run
+    from .cases import setup_groups
 
     cases = ("ranks", "extent", "halo", "fields", "element", "transport")
     groups = setup_groups(**{name: options.pop(name) for name in cases})

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..records import RecordError
-from ..statistics.compare import differences
-from ..statistics.states import Launch
-from ..statistics.verdict import DEFAULT_RULES, Rules, Verdict, verdicts
-from .comparison import launches as launches_of
-from .sets import RecordSet
+from ...records import RecordError
+from ...statistics.compare import differences
+from ...statistics.states import Launch
+from ...statistics.verdict import DEFAULT_RULES, Rules, Verdict, verdicts
+from ..comparison import launches as launches_of
+from ..sets import RecordSet
 
 DIFFERENT = (Verdict.SLOWER, Verdict.FASTER)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from .options import POSITIVE
-from .output import Output, json_option
+from ...cli.options import POSITIVE
+from ...cli.output import Output, json_option
 
 
 @click.command()
@@ -27,9 +27,9 @@ def calibrate(
     """Split the launches of RUN at random into pairs in which nothing changed, and say how often `compare` finds a
     difference that is not there, and one that was planted.
     """
-    from ..comparison.calibration import calibrate as measure
-    from ..comparison.sets import read_set
-    from .compare import chosen
+    from ..command import chosen
+    from ..sets import read_set
+    from .calibration import calibrate as measure
 
     output = Output(json_file)
     found = measure(chosen([read_set(run)], contenders, relative_to)[0], planted, splits, launches, seed)

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..records import CaseResult, Entry
-from ..records.params import text
-from ..records.results import contenders
+from ..params import text
+from ..results import CaseResult, Entry, contenders
 from .points import Point, points
 
 SIZE = "size"

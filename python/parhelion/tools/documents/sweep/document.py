@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ..records import CaseResult, Record
+from ...records import Record
+from ..results import CaseResult
 from .changes import changes
 from .curves import Curve, curves
 from .matrix import MatrixRow, is_matrix, matrix_rows

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..records import CaseResult, Entry
-from ..records.params import in_order, text, varying
-from ..records.results import contenders
+from ..params import in_order, text, varying
+from ..results import CaseResult, Entry, contenders
 from .words import size_text
 
 OF_COMBINATION = ("mpi", "network")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..records import Entry
-from ..statistics import Summary, summarize
-from ..statistics.states import state_boundary
+from ...statistics import Summary, summarize
+from ...statistics.states import state_boundary
+from ..results import Entry
 
 LEAST_SAMPLES = 5
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..records import CaseResult, Entry, Record
-from ..records.model import Launch
-from ..statistics import mean_std
+from ...records import Record
+from ...records.model import Launch
+from ...statistics import mean_std
+from ..results import CaseResult, Entry
 
 CONTENDER = "mpi_alltoall"
 FIRST, FIRST_OF_SIZE, LATER = "first_call", "first_call_of_size", "later_calls"

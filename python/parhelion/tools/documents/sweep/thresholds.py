@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..records import Record
+from ...records import Record
 from .changes import LEAST_SIZES, Change
 from .curves import Curve
 

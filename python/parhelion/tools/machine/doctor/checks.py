@@ -6,12 +6,12 @@ import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..environment import collect
-from ..environment.mpi import Mpi4py, launchers, mpi4py_loads, mpi4py_matches
-from ..environment.probes import Finding, transports
-from ..environment.probes.transports import machine_findings, usable_by_any
-from ..launch import Flavor, flavors, usable_cores
-from .measure.contenders import built_contenders, own_transports
+from ....launch import Flavor, flavors, usable_cores
+from ..collect import collect
+from ..contenders import built_contenders, own_transports
+from .finding import Finding
+from .mpi import Mpi4py, launchers, mpi4py_loads, mpi4py_matches
+from .transports import machine_findings, transports, usable_by_any
 
 
 @dataclass(frozen=True)

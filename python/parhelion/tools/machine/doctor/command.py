@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from .options import POSITIVE
-from .output import Output, json_option
+from ...cli.options import POSITIVE
+from ...cli.output import Output, json_option
 
 
 @click.command()
@@ -16,8 +16,8 @@ def doctor(ranks: int | None, json_file: str | None) -> None:
 
     Everything is tried out, nothing is changed.
     """
-    from .doctor_checks import examine
-    from .doctor_text import show
+    from .checks import examine
+    from .text import show
 
     output = Output(json_file)
     examination = examine(ranks)

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..environment.probes import Finding
-from .doctor_checks import Build, Examination
+from .checks import Build, Examination
+from .finding import Finding
 
 YES, NO = "[green]yes[/]", "[red]no[/]"
 

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from .errors import BadInput
-from .output import Output, json_option
+from ...cli.errors import BadInput
+from ...cli.output import Output, json_option
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -41,7 +41,7 @@ def hosts(count: int, check: bool, latency: float, json_file: str | None, comman
 
 
 def _try(count: int, command: tuple[str, ...], latency: float) -> tuple[int | None, str | None]:
-    from ..hosts import HostsError, run_on_hosts
+    from .sandbox import HostsError, run_on_hosts
 
     try:
         return run_on_hosts(count, command, latency), None

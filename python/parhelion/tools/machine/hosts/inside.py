@@ -1,6 +1,6 @@
 """Runs as root of fresh namespaces: makes the hosts, runs the command on the first, and ends.
 
-`python -m parhelion.hosts.inside FOLDER COUNT LATENCY COMMAND…`, LATENCY in seconds; nothing here is visible outside.
+`python -m parhelion.tools.machine.hosts.inside FOLDER COUNT LATENCY COMMAND…`, LATENCY in seconds; nothing here is visible outside.
 """
 
 from __future__ import annotations

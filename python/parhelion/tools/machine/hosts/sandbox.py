@@ -36,7 +36,7 @@ def run_on_hosts(count: int, command: Sequence[str], latency: float = 0) -> int:
         raise HostsError(f"latency needs {TUN}, which is not there or may not be opened: load the kernel module tun")
     prefix = _prefix()
     with tempfile.TemporaryDirectory(prefix="parhelion-hosts-") as folder:
-        inside = [sys.executable, "-m", "parhelion.hosts.inside", folder, str(count), repr(latency), *command]
+        inside = [sys.executable, "-m", "parhelion.tools.machine.hosts.inside", folder, str(count), repr(latency), *command]
         return subprocess.run([*prefix, *inside], env=os.environ | {"PATH": PATH}).returncode
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .errors import fault
+from ..errors import fault
 from .maps import IndexMaps
 
 REWRITE = "write the data set again from its mesh"

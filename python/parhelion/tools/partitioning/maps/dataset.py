@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .errors import IndexMapError, fault
+from ..errors import IndexMapError, fault
 from .maps import IndexMaps, RankMap
 from .phlmap_read import read_phlmap, read_phlmap_rank
 from .phlmap_write import write_phlmap

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from .errors import fault
+from ..errors import fault
 
 
 @contextlib.contextmanager

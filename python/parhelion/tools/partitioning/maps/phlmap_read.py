@@ -7,8 +7,8 @@ from typing import BinaryIO
 
 import numpy as np
 
+from ..errors import fault
 from .check import REWRITE, check_ghosts, check_rank, check_ranks
-from .errors import fault
 from .files import opened
 from .layout import (
     ENTRY_BYTES,

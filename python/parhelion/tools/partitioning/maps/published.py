@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ..errors import fault
 from .check import REWRITE, check_ghosts, check_maps, check_rank, check_ranks
-from .errors import fault
 from .files import opened, write_whole
 from .maps import IndexMaps, RankMap
 

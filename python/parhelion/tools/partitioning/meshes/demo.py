@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from .dataset import read_index_maps, write_index_maps
-from .entities import index_maps
-from .errors import IndexMapError, MeshError
-from .graph import dual_graph, partition_cells
+from ..entities import index_maps
+from ..errors import IndexMapError, MeshError
+from ..graph import dual_graph, partition_cells
+from ..maps.dataset import read_index_maps, write_index_maps
 from .read import read_mesh
 
 _BOLTS = 6

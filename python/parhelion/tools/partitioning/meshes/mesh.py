@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..errors import MeshError
 from .cells import POINT_KINDS, Shape, shape_of
-from .errors import MeshError
 
 
 @dataclass(frozen=True)

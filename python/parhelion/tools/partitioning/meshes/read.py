@@ -6,7 +6,7 @@ import contextlib
 import io
 from pathlib import Path
 
-from .errors import MeshError
+from ..errors import MeshError
 from .mesh import Mesh, mesh_from_meshio
 
 # meshio carries the readers of some forty formats; it is the reader that the Python side of this

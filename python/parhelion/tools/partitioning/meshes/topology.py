@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from .errors import MeshError
+from ..errors import MeshError
 from .mesh import Block, Mesh
 
 ENTITIES = ("cells", "faces", "edges", "nodes")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from .errors import OK, WRONG_VALUE
-from .output import Output, json_option
-from .profile_options import find_profile, html_option, write_page
+from ...cli.errors import OK, WRONG_VALUE
+from ...cli.output import Output, json_option
+from ..options import find_profile, html_option, write_page
 
 
 @click.command()
@@ -23,10 +23,10 @@ def compare(a: str, b: str, most: int, fail_on_change: bool, html: Path | None, 
 
     Differences that sampling alone can explain are left out.
     """
-    from ..profile import read_profile
-    from ..profile.difference import compare_profiles
-    from .profile_compare_text import show
-    from .profile_document import comparison_document
+    from ..document import comparison_document
+    from ..folder import read_profile
+    from .difference import compare_profiles
+    from .text import show
 
     output = Output(json_file)
     first, second = (read_profile(find_profile(name)) for name in (a, b))

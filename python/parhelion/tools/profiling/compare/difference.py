@@ -9,11 +9,11 @@ from pathlib import PurePath
 
 from msgspec import to_builtins
 
-from ..comparison.changes import Change, differing, gathered
-from ..records.facts import flatten
-from .model import Profile, RankProfile
-from .shares import Key, Naming, Shares, by_part, by_symbol, charged_shares, looks, own_shares, total_shares
-from .shares import by_library as by_library_of
+from ...comparing.changes import Change, differing, gathered
+from ...records.facts import flatten
+from ..model import Profile, RankProfile
+from ..shares import Key, Naming, Shares, by_part, by_symbol, charged_shares, looks, own_shares, total_shares
+from ..shares import by_library as by_library_of
 
 LEAST = 0.01  # of the time: smaller differences are of no interest
 ERRORS = 3.0

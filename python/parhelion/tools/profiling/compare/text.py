@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..profile.difference import Difference, ProfileComparison
-from .compare_text import changes_table
-from .profile_text import name_of, percent
+from ...comparing.text import changes_table
+from ..text import name_of, percent
+from .difference import Difference, ProfileComparison
 
 TABLES = {
     "parts": "by part",

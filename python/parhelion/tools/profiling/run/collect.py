@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..environment import collect
-from ..launch import Completed, Flavor, run_command
-from .errors import ProfileError
-from .folder import create_folder, write_profile
-from .model import SCHEMA, Frame, How, Profile, RankProfile, Stack
+from ....launch import Completed, Flavor, run_command
+from ...machine import collect
+from ..errors import ProfileError
+from ..folder import create_folder, write_profile
+from ..model import SCHEMA, Frame, How, Profile, RankProfile, Stack
 from .perf import Sample, read_samples
 from .tools import Tool, find_tool
 
@@ -49,7 +49,7 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     """Run the program under the tool; returns the profile, its folder and how the program ended."""
     tool = find_tool(request.tool, request.frequency, request.call_graph)
     profile_id, folder = create_folder(request.program[0], request.out)
-    words = ["-m", "parhelion.profile.on_rank", folder.resolve(), request.wanted, "--", *tool.argv, "--", *request.program]
+    words = ["-m", "parhelion.tools.profiling.run.on_rank", folder.resolve(), request.wanted, "--", *tool.argv, "--", *request.program]
     launch = request.flavor.launch(request.ranks, sys.executable, words, bind=request.bind)
     environment = collect(request.ranks)
     created = datetime.now(UTC).isoformat(timespec="seconds")

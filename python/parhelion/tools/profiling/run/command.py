@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
-from .errors import RANKS_FAILED, BadInput
-from .measure.run import parse_labels
-from .options import POSITIVE
-from .output import Output, json_option
-from .profile_options import html_option, write_page
+from ...cli.errors import RANKS_FAILED, BadInput
+from ...cli.options import POSITIVE, parse_labels
+from ...cli.output import Output, json_option
+from ..options import html_option, write_page
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -48,10 +47,10 @@ def run_profile(
     Such as: parhelion profile run -n 2 -- ./solver input.txt, or -- parhelion bench halo --halo 1 --fields 1.
     Exit status 3 when the program failed; what was sampled until then is kept.
     """  # fmt: skip
-    from ..launch import usable_cores
-    from ..profile.collect import Request, take_profile
-    from .profile_document import profile_document
-    from .profile_text import show
+    from ....launch import usable_cores
+    from ..document import profile_document
+    from ..text import show
+    from .collect import Request, take_profile
 
     output = Output(json_file)
     count = ranks or max(2, usable_cores())
@@ -69,7 +68,7 @@ def run_profile(
 
 def _flavor(name: str | None):
     """The named build, or the default one; only its launcher is used."""
-    from ..launch import default_flavor, flavors
+    from ....launch import default_flavor, flavors
 
     built = flavors()
     if name is not None and name not in built:

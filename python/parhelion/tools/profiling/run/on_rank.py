@@ -1,4 +1,4 @@
-"""Runs beside each rank: `python -m parhelion.profile.on_rank FOLDER COMMAND -- TOOL... -- PROGRAM...`.
+"""Runs beside each rank: `python -m parhelion.tools.profiling.run.on_rank FOLDER COMMAND -- TOOL... -- PROGRAM...`.
 
 This process becomes the tool (perf), whose child is the program, so that signals and the exit status take their usual
 way. A watcher, which belongs to nobody, writes down what samples of a core cannot show: where the rank sleeps, for how
@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from parhelion.launch.inside import inside_launcher
-
+from ....launch.inside import inside_launcher
 from .watch import watch
 
 REPLACED = ("hpcrun",)  # sets its environment and becomes the program; perf stays beside it

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from .errors import ProfileError
-from .model import Frame
+from ..errors import ProfileError
+from ..model import Frame
 
 KERNEL = "[kernel]"
 UNKNOWN = "[unknown]"

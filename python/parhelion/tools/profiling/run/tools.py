@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import ProfileError
+from ..errors import ProfileError
 
 CALL_GRAPHS = {"dwarf": ["--call-graph", "dwarf,16384"], "fp": ["--call-graph", "fp"], "none": []}
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")

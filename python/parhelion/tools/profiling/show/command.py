@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from .errors import BadInput
-from .output import Output, json_option
-from .profile_options import find_profile, html_option, write_page
+from ...cli.errors import BadInput
+from ...cli.output import Output, json_option
+from ..options import find_profile, html_option, write_page
 
 
 @click.command()
@@ -24,10 +24,10 @@ def show_profile(
     profile: str, rank: int | None, most: int, folded: Path | None, html: Path | None, json_file: str | None
 ) -> None:
     """Show PROFILE again: a folder, or a part of its name."""
-    from ..profile import read_profile
-    from ..profile.flame import folded as fold
-    from .profile_document import profile_document
-    from .profile_text import show
+    from ..document import profile_document
+    from ..folder import read_profile
+    from ..text import show
+    from .flame import folded as fold
 
     output = Output(json_file)
     path = find_profile(profile)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from .model import Frame, Profile
-from .parts import ASLEEP, part_of
-from .perf import KERNEL, UNKNOWN
-from .shares import seconds
+from ..model import Frame, Profile
+from ..parts import ASLEEP, part_of
+from ..run.perf import KERNEL, UNKNOWN
+from ..shares import seconds
 
 LEAST = 0.002  # of the width: narrower boxes cannot be seen
 DEEPEST = 48

@@ -10,14 +10,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from msgspec import to_builtins
 
-from ..comparison.changes import Change
-from ..records.facts import flatten
-from .difference import Difference, ProfileComparison, compare_profiles
-from .errors import ProfileError
+from ...comparing.changes import Change
+from ...records.facts import flatten
+from ..compare.difference import Difference, ProfileComparison, compare_profiles
+from ..errors import ProfileError
+from ..model import Profile
+from ..parts import WAITING
+from ..shares import Key, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
 from .flame import Box, flame_graphs
-from .model import Profile
-from .parts import WAITING
-from .shares import Key, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
 
 MOST = 25
 FULL_COLOR = 0.25  # a change of a quarter of the time takes the full color
@@ -38,7 +38,7 @@ def write(profiles: Sequence[Profile], file: Path) -> None:
 def render(profiles: Sequence[Profile]) -> str:
     """The page; whatever a profile holds is escaped."""
     environment = Environment(
-        loader=PackageLoader("parhelion.profile"), autoescape=select_autoescape(["html.j2"]), undefined=StrictUndefined,
+        loader=PackageLoader("parhelion.tools.profiling.show"), autoescape=select_autoescape(["html.j2"]), undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters.update(percent=percent, points=points, label=label, place=place)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup
 
-from ..records import CaseResult, Entry
-from ..records.params import text, varying
-from ..records.results import contenders
+from ...documents import CaseResult, Entry
+from ...documents.params import text, varying
+from ...documents.results import contenders
 from . import svg
 from .distribution import WIDTH, plain_log_axis
 

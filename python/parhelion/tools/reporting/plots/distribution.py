@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..records import CaseResult, Entry
-from ..records.results import contenders
+from ...documents import CaseResult, Entry
+from ...documents.results import contenders
 from . import svg
 from .thin import spread
 

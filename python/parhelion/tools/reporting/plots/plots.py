@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ..records import CaseResult
+from ...documents import CaseResult
+from ...documents.params import case_label
 from .distribution import distribution
-from .setup import case_label
 from .thin import some
 from .timeline import timeline
 

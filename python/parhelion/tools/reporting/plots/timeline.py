@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..records import CaseResult, Entry
-from ..records.results import BASELINE
+from ...documents import CaseResult, Entry
+from ...documents.results import BASELINE
 from . import svg
 from .distribution import WIDTH, plain_log_axis
 from .thin import envelope

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..records.facts import Facts, flatten
-from ..records.model import Launch
+from ...records.facts import Facts, flatten
+from ...records.model import Launch
 
 
 def environment_facts(environment: dict[str, Any]) -> Facts:

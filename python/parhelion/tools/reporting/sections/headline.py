@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..records import CaseResult
-from ..records.results import contenders
-from ..statistics import geometric_mean
+from ...documents import CaseResult
+from ...documents.results import contenders
+from ...statistics import geometric_mean
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..records import CaseResult
-from ..records.params import text, varying
+from ...documents import CaseResult
+from ...documents.params import text, varying
 from .headline import own_speeds
 
 FULL_COLOR = math.log(2)  # twice or half as fast takes the full color

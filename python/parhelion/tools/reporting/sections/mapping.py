@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..records.model import Launch
+from ...records.model import Launch
 
 MOST_HOSTS = 64
 

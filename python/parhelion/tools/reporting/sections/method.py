@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..records import Record
+from ...records import Record
 
 
 @dataclass(frozen=True)

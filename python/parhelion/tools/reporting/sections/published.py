@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from ..statistics.numbers import microseconds
+from ...statistics.numbers import microseconds
 
 Line = dict[str, str]
 HAND_WRITTEN = "mpi_comm"
@@ -32,7 +32,7 @@ def published(benchmark: str) -> list[PublishedTable]:
 
 
 def _halo() -> PublishedTable:
-    lines = [line for line in _read("halo_exchange.csv") if line["numbering"] == "XYZ"]
+    lines = [line for line in _read("betzy_halo_exchange.csv") if line["numbering"] == "XYZ"]
     title = "GHEX benchmark on Betzy, 27 nodes × 64 ranks, hwcart, numbering XYZ"
     return _exchanges(title, lines, ("runtime", "toolchain"))
 
@@ -99,5 +99,5 @@ def _speeds(values: Sequence[float | None], bases: Sequence[float | None]) -> li
 
 
 def _read(name: str) -> list[Line]:
-    folder = resources.files("parhelion.report").joinpath("published_data")
+    folder = resources.files("parhelion.studies.published")
     return list(csv.DictReader(folder.joinpath(name).read_text(encoding="utf-8").splitlines()))

@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..records import CaseResult, Record
-from ..records.document import failed
-from ..records.params import constant, in_order, varying
-from ..records.remarks import remarks
-from ..records.results import contenders, results
-from ..records.wording import Wording, wording
-from .curves import CurveGroup, curve_groups
+from ...documents import CaseResult
+from ...documents.document import failed
+from ...documents.params import constant, in_order, varying
+from ...documents.published_form import PublishedForm, published_form
+from ...documents.remarks import remarks
+from ...documents.results import contenders, results
+from ...documents.wording import Wording, wording
+from ...records import Record
+from ..plots.curves import CurveGroup, curve_groups
+from ..plots.plots import CasePlots, case_plots
 from .environment import Facts, environment_facts, launch_facts
 from .headline import Headline, headline, means
 from .layout import HeatMap, heat_maps
 from .mapping import Mapping, mappings
 from .method import Method, method
-from .plots import CasePlots, case_plots
 from .published import PublishedTable, published
-from .published_form import PublishedForm, published_form
 from .setup import Setup, choices, setup
 from .sweep import Sweep, sweep
 from .verification import Verification, verification

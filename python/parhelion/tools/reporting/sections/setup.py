@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ..records import CaseResult, Entry
-from ..records.params import text, varying
+from ...documents import CaseResult, Entry
+from ...documents.params import case_label
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,6 @@ def choices(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
         for line in entry.lines[:1]
         if entry.contender == "auto" and line.explain
     ]
-
-
-def case_label(case: CaseResult, cases: Sequence[CaseResult]) -> str:
-    """A case by the parameters that tell it from the others."""
-    return ", ".join(f"{name} {text(case.params.get(name))}" for name in varying(cases))
 
 
 def _told(explain: object) -> str:

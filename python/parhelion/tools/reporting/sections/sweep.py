@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..records import CaseResult, Record
-from ..sweep import Change, PublishedRow, changes, curves, published_rows, thresholds
-from ..sweep.curves import differing
-from ..sweep.matrix import MatrixRow, is_matrix, leader, matrix_rows
-from ..sweep.words import change_text, threshold_text
+from ...documents import CaseResult
+from ...documents.sweep import Change, PublishedRow, changes, curves, published_rows, thresholds
+from ...documents.sweep.curves import differing
+from ...documents.sweep.matrix import MatrixRow, is_matrix, leader, matrix_rows
+from ...documents.sweep.words import change_text, threshold_text
+from ...records import Record
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..records import CaseResult, Entry
+from ...documents import CaseResult, Entry
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..model import Case
+from ...records.model import Case
 from .table import Output, Row, Table
 
 SIZES = ("Size", "#bytes", "Message Size", "Size (B)")

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..errors import RecordError
-from ..folder import RunFolder
-from ..model import Case, End, Launch, Plan
-from ..read import Record, read_record
+from ...records.errors import RecordError
+from ...records.folder import RunFolder
+from ...records.model import Case, End, Launch, Plan
+from ...records.read import Record, read_record
 from . import imb, osu
 from .figure import case_of
 from .table import Output, Table, read_lines

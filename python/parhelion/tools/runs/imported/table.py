@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import RecordError
+from ...records.errors import RecordError
 
 GREATEST = 2.0**62
 LARGEST = 64 * 2**20  # bytes; such files have some hundred lines

@@ -4,5 +4,5 @@ from pathlib import Path
 
 
 def folder() -> Path:
-    """Where the checks lie: `python -c "import parhelion.reframe as r; print(r.folder())"`."""
-    return Path(__file__).parent / "checks"
+    """Where the checks lie: `python -c "import parhelion.tools.bench.reframe as r; print(r.folder())"`."""
+    return Path(__file__).with_name("reframe_checks")

@@ -1,0 +1,1 @@
+"""`parhelion demo`: two short benchmarks and a report."""

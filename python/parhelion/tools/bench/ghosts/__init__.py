@@ -1,0 +1,1 @@
+"""`parhelion bench ghosts`; what its ranks run is `ghosts_program`."""

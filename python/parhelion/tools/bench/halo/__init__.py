@@ -1,0 +1,1 @@
+"""`parhelion bench halo`."""

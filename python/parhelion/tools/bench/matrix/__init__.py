@@ -1,0 +1,1 @@
+"""`parhelion matrix`: a benchmark under every combination of MPI and network."""

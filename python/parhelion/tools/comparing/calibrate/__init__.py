@@ -1,0 +1,1 @@
+"""`parhelion calibrate`: how often `compare` is right on this machine."""

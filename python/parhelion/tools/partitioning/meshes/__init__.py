@@ -1,0 +1,1 @@
+"""Meshes: file formats and the shapes of their cells, topology, the demo mesh. Nothing here knows ranks."""

@@ -1,0 +1,1 @@
+"""`parhelion profile compare`: what changed between two profiles."""

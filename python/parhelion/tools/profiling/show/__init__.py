@@ -1,0 +1,1 @@
+"""`parhelion profile show`: flame graphs and the HTML page."""
