@@ -10,7 +10,7 @@ import ranks
 def need_hosts() -> None:
     """Ends the test with the reason where hosts cannot be made."""
     try:
-        from parhelion.hosts import reason_against
+        from parhelion.tools.machine.hosts import reason_against
     except ImportError as error:
         ranks.skip(f"the Python package is not there: {error}")
     if reason := reason_against():
@@ -22,6 +22,6 @@ def run(options, count: int, *args: object, env: dict[str, str], launcher_option
     launch = [sys.executable, str(Path(ranks.__file__).parents[2] / "scripts" / "mpirun.py"), "--flavor-file", options.flavor_file,
               "--ranks", str(count), "--timeout", str(options.timeout), *(f"--option={each}" for each in launcher_options),
               *wrap, options.program, *map(str, args)]  # fmt: skip
-    hosts = "import sys; from parhelion.hosts import run_on_hosts; sys.exit(run_on_hosts(2, sys.argv[1:]))"
+    hosts = "import sys; from parhelion.tools.machine.hosts import run_on_hosts; sys.exit(run_on_hosts(2, sys.argv[1:]))"
     return subprocess.run([sys.executable, "-c", hosts, *launch], env=env, text=True, timeout=options.timeout + 20,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip

@@ -10,9 +10,9 @@ from program_runs import python_flavors, run_python
 KNOW_ONLY = """
 import mpi4py, sys
 mpi4py.rc.initialize = False
-from parhelion import _loader
-known = _loader.flavors()
-_loader.flavors = lambda: {name: known[name] for name in sys.argv[1].split(",") if name}
+from parhelion.native import loader
+known = loader.flavors()
+loader.flavors = lambda: {name: known[name] for name in sys.argv[1].split(",") if name}
 import parhelion as ph
 try:
     ph.CartesianDomain

@@ -11,17 +11,17 @@ from click.testing import CliRunner
 from rich.console import Console
 from test_cli import write_dataset
 
-from parhelion.cli.main import root
-from parhelion.cli.measure.coarray_run import CoarrayContenders
-from parhelion.cli.measure.coarrays import WAYS, CoarrayBuild, coarray_builds
-from parhelion.cli.measure.gather_table import print_gather
-from parhelion.cli.measure.measurement import Group, Measurement
-from parhelion.cli.measure.progress import RunProgress
-from parhelion.records import RunFolder, read_record
-from parhelion.records.model import Case
-from parhelion.records.results import results
+from parhelion.tools.bench.gather.coarray_run import CoarrayContenders
+from parhelion.tools.bench.gather.coarrays import WAYS, CoarrayBuild, coarray_builds
+from parhelion.tools.documents.results import results
+from parhelion.tools.main import root
+from parhelion.tools.measuring.measurement import Group, Measurement
+from parhelion.tools.measuring.progress import RunProgress
+from parhelion.tools.records import RunFolder, read_record
+from parhelion.tools.records.model import Case
+from parhelion.tools.tables.gather import print_gather
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def tool(name):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from parhelion import launch
-from parhelion.cli.measure.ghosts_table import bandwidths
-from parhelion.ghostbench.contenders import ALL, ONLY_BY_NAME
-from parhelion.records.model import Case as Line
-from parhelion.records.results import Entry
+from parhelion.tools.bench.ghosts_program.contenders import ALL, ONLY_BY_NAME
+from parhelion.tools.documents.results import Entry
+from parhelion.tools.records.model import Case as Line
+from parhelion.tools.tables.ghosts import bandwidths
 
 pytestmark = pytest.mark.skipif(not launch.flavors(), reason="no flavor is built: run `make build`")
 SMALL = ("--quick", "--extent", "4", "--repetitions", "2")

@@ -12,15 +12,15 @@ import pytest
 import synthetic
 from click.testing import CliRunner
 
-from parhelion.cli.main import root
 from parhelion.launch.tree import descendants, kill_remaining
-from parhelion.records import read_record
+from parhelion.tools.main import root
+from parhelion.tools.records import read_record
 
-PACKAGE = Path(__file__).resolve().parents[2] / "python"
+PACKAGE = Path(__file__).resolve().parents[3] / "python"
 START = """
 import parhelion.launch.flavor as flavor, pathlib, sys
 flavor.flavor_directory = lambda: pathlib.Path("flavors")
-from parhelion.cli import main
+from parhelion.tools.main import main
 sys.argv = ["parhelion", "bench", "halo", "--launches", "3", "--out", sys.argv[1]]
 main()
 """

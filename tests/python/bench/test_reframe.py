@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from parhelion.reframe import folder
+from parhelion.tools.bench.reframe import folder
 
 reframe = shutil.which("reframe", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
 pytestmark = [
@@ -26,7 +26,7 @@ def run(tmp_path, *words):
     shim.parent.mkdir(exist_ok=True)
     shim.write_text(f"#!{sys.executable}\nimport sys\nfrom parhelion.launch import flavor\n"
                     f"flavor.flavor_directory = lambda: __import__('pathlib').Path({str(tmp_path / 'flavors')!r})\n"
-                    "from parhelion.cli.main import main\nsys.argv[0] = 'parhelion'\nmain()\n")  # fmt: skip
+                    "from parhelion.tools.main import main\nsys.argv[0] = 'parhelion'\nmain()\n")  # fmt: skip
     shim.chmod(0o755)
     env = {**os.environ, "PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": "", "RFM_COLORIZE": "0"}
     words = [reframe, "-c", folder(), "-E", "halo==1 and fields==1", "--prefix", tmp_path / "rfm", "--keep-stage-files", *words]

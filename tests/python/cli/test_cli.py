@@ -13,10 +13,10 @@ import pytest
 import synthetic
 from click.testing import CliRunner
 
-from parhelion.cli.main import COMMANDS, root
-from parhelion.records import read_record
+from parhelion.tools.main import COMMANDS, root
+from parhelion.tools.records import read_record
 
-PACKAGE = Path(__file__).resolve().parents[2] / "python"
+PACKAGE = Path(__file__).resolve().parents[3] / "python"
 SHARED = PACKAGE.parent.parent / "shared" / "data"
 
 
@@ -60,7 +60,7 @@ def test_help_names_every_command_and_each_command_has_help():
 
 
 def test_help_loads_nothing_heavy():
-    code = "import sys; from parhelion.cli.main import root; root(['bench', '--help'], standalone_mode=False);"
+    code = "import sys; from parhelion.tools.main import root; root(['bench', '--help'], standalone_mode=False);"
     code += "print([m for m in ('numpy', 'scipy', 'matplotlib', 'mpi4py', 'jinja2') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(PACKAGE)}, capture_output=True,
                           text=True, timeout=60)  # fmt: skip
@@ -230,7 +230,7 @@ def start_command(tmp_path, *words):
     code = f"""
 import parhelion.launch.flavor as flavor, pathlib, sys
 flavor.flavor_directory = lambda: pathlib.Path({str(tmp_path / "flavors")!r})
-from parhelion.cli import main
+from parhelion.tools.main import main
 sys.argv = ["parhelion", *{[str(word) for word in words]!r}]
 main()
 """
@@ -315,8 +315,8 @@ def test_the_demo_ends_with_tables_and_a_report(flavor):
 def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, width, transports, tables):
     from rich.console import Console
 
-    from parhelion.cli.measure.table import print_results
-    from parhelion.records import results
+    from parhelion.tools.documents import results
+    from parhelion.tools.tables.table import print_results
 
     names = ("auto", *(f"transport_{number}" for number in range(transports)), *synthetic.BASELINES)
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1, contenders=names))
@@ -329,8 +329,8 @@ def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, wi
 
 
 def test_what_makes_figures_doubtful_is_said(tmp_path):
-    from parhelion.records import results
-    from parhelion.records.remarks import remarks
+    from parhelion.tools.documents import results
+    from parhelion.tools.documents.remarks import remarks
 
     run = synthetic.write_record(tmp_path / "run", launches=1, spread=2.0, ranks=4, environment={"cpu": {"usable_cores": 2}})
     record = read_record(run)
@@ -340,8 +340,8 @@ def test_what_makes_figures_doubtful_is_said(tmp_path):
 
 @pytest.mark.parametrize("environment", [{}, {"cpu": "x", "load": ""}, {"cpu": {"usable_cores": "two"}, "load": 3}])
 def test_a_strange_environment_keeps_nobody_from_the_figures(tmp_path, environment):
-    from parhelion.records import results
-    from parhelion.records.remarks import remarks
+    from parhelion.tools.documents import results
+    from parhelion.tools.documents.remarks import remarks
 
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1, spread=2.0, environment=environment))
     assert remarks(record, results(record.cases))
@@ -360,7 +360,7 @@ def test_the_doctor_tries_out_what_transports_need(flavor):
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published partitions are not beside the checkout")
 def test_published_sets_are_grouped_by_their_rank_counts():
-    from parhelion.cli.gather_cases import gather_groups
+    from parhelion.tools.bench.gather.cases import gather_groups
 
     sets = sorted(folder for folder in SHARED.iterdir() if folder.is_dir())
     groups = gather_groups(tuple(sets), None, ("int32",), (1,))
@@ -371,6 +371,6 @@ def test_published_sets_are_grouped_by_their_rank_counts():
 @pytest.mark.parametrize(("ranks", "dimensions", "grid"), [(1, 3, [1, 1, 1]), (2, 3, [2, 1, 1]), (12, 3, [3, 2, 2]),
                                                            (7, 2, [7, 1]), (64, 3, [4, 4, 4]), (5, 1, [5])])  # fmt: skip
 def test_a_process_grid_is_as_cubic_as_it_gets(ranks, dimensions, grid):
-    from parhelion.cli.halo_cases import balanced_grid
+    from parhelion.tools.bench.halo.cases import balanced_grid
 
     assert balanced_grid(ranks, dimensions) == grid

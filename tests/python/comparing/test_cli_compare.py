@@ -9,8 +9,8 @@ import pytest
 import synthetic
 from click.testing import CliRunner
 
-from parhelion.cli.main import root
-from parhelion.records import read_record
+from parhelion.tools.main import root
+from parhelion.tools.records import read_record
 
 ENVIRONMENT = {"cpu": {"model": "Some CPU"}, "software": {"kernel": "Linux 6.1"}}
 

@@ -7,8 +7,8 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
-from parhelion.cli.main import root
 from parhelion.launch import default_flavor
+from parhelion.tools.main import root
 
 LATE = """
 #include <mpi.h>

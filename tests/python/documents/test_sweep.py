@@ -7,11 +7,12 @@ import pytest
 import synthetic
 from click import BadParameter
 
-from parhelion.cli.options import Share, Sizes
-from parhelion.records import read_record, results
-from parhelion.records.document import bench_document
-from parhelion.sweep import changes, curves, published_rows, thresholds
-from parhelion.sweep.changes import KNEE, NOT_MONOTONE
+from parhelion.tools.cli.options import Share, Sizes
+from parhelion.tools.documents import results
+from parhelion.tools.documents.document import bench_document
+from parhelion.tools.documents.sweep import changes, curves, published_rows, thresholds
+from parhelion.tools.documents.sweep.changes import KNEE, NOT_MONOTONE
+from parhelion.tools.records import read_record
 
 POWERS = [2**power for power in range(23)]
 

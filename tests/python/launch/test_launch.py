@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from parhelion import launch
 from parhelion.launch.cores import cpu_quota, physical_cores
 from parhelion.launch.tree import descendants

@@ -6,11 +6,11 @@ import sys
 import pytest
 from measured import document, need_build, parhelion
 
-from parhelion.hosts import reason_against
-from parhelion.hosts.sandbox import TUN
 from parhelion.launch import default_flavor
 from parhelion.launch.hosts import Hosts
-from parhelion.records import read_record
+from parhelion.tools.machine.hosts import reason_against
+from parhelion.tools.machine.hosts.sandbox import TUN
+from parhelion.tools.records import read_record
 
 
 @pytest.fixture(scope="module")

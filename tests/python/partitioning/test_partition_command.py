@@ -8,9 +8,10 @@ import meshio
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from partition_meshes import bricks, mixed
 
-from parhelion.cli.main import root
-from parhelion.partition import (
+from parhelion.tools.main import root
+from parhelion.tools.partitioning import (
     IndexMapError,
     MeshError,
     convert,
@@ -21,7 +22,6 @@ from parhelion.partition import (
     read_index_maps,
     read_mesh,
 )
-from partition_meshes import bricks, mixed
 
 pytestmark = pytest.mark.timeout(120)
 

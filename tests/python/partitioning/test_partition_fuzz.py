@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parhelion.partition import IndexMapError, IndexMaps, read_index_maps
-from parhelion.partition.check import check_maps
-from parhelion.partition.phlmap_write import write_phlmap
-from parhelion.partition.published import write_published
+from parhelion.tools.partitioning import IndexMapError, IndexMaps, read_index_maps
+from parhelion.tools.partitioning.maps.check import check_maps
+from parhelion.tools.partitioning.maps.phlmap_write import write_phlmap
+from parhelion.tools.partitioning.maps.published import write_published
 
 pytestmark = pytest.mark.timeout(300)
 thorough = settings(max_examples=200, deadline=None, print_blob=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parhelion.partition import IndexMapError, IndexMaps, convert, read_index_maps, read_rank_map
-from parhelion.partition.phlmap_read import phlmap_kind
-from parhelion.partition.phlmap_write import write_phlmap
+from parhelion.tools.partitioning import IndexMapError, IndexMaps, convert, read_index_maps, read_rank_map
+from parhelion.tools.partitioning.maps.phlmap_read import phlmap_kind
+from parhelion.tools.partitioning.maps.phlmap_write import write_phlmap
 
 pytestmark = pytest.mark.timeout(60)
 

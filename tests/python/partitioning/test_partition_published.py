@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parhelion.partition import IndexMapError, IndexMaps, inspect, read_index_maps, read_rank_map
-from parhelion.partition.published import published_ranks, write_published
+from parhelion.tools.partitioning import IndexMapError, IndexMaps, inspect, read_index_maps, read_rank_map
+from parhelion.tools.partitioning.maps.published import published_ranks, write_published
 
 pytestmark = pytest.mark.timeout(60)
 
-PUBLISHED = Path(__file__).parents[3] / "shared" / "data"
+PUBLISHED = Path(__file__).parents[4] / "shared" / "data"
 
 
 def folder_of(root: Path, *files: list[int], name: str | None = None) -> Path:

@@ -7,10 +7,10 @@ import gzip
 import meshio
 import numpy as np
 import pytest
-
-from parhelion.partition import MeshError, read_mesh
-from parhelion.partition.mesh import mesh_from_meshio
 from partition_meshes import mixed, tetrahedra
+
+from parhelion.tools.partitioning import MeshError, read_mesh
+from parhelion.tools.partitioning.meshes.mesh import mesh_from_meshio
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import meshio
 import numpy as np
 import pytest
-
-from parhelion.partition.cells import shape_of
-from parhelion.partition.errors import MeshError
-from parhelion.partition.graph import dual_graph
-from parhelion.partition.mesh import mesh_from_meshio
-from parhelion.partition.topology import incidence
 from partition_meshes import bricks, mixed, simplex_entities, tetrahedra, triangles
+
+from parhelion.tools.partitioning.errors import MeshError
+from parhelion.tools.partitioning.graph import dual_graph
+from parhelion.tools.partitioning.meshes.cells import shape_of
+from parhelion.tools.partitioning.meshes.mesh import mesh_from_meshio
+from parhelion.tools.partitioning.meshes.topology import incidence
 
 pytestmark = pytest.mark.timeout(60)
 

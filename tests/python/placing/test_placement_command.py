@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from placement_counting import count, neighborhood
 
-from parhelion.cli.main import root
+from parhelion.tools.main import root
 
 HOPS = "0,1;0,-1;1,0;-1,0;2,0;-2,0;3,0;-3,0"
 ROWS = [

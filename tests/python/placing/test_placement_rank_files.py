@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from parhelion.placement import Machine, Numbering, PlacementError, place
-from parhelion.placement.rank_files import rank_file
+from parhelion.tools.placing.rank_files import rank_file
 
 
 @pytest.fixture(scope="module")

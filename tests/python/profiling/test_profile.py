@@ -14,17 +14,17 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parhelion.cli.main import root
 from parhelion.launch import default_flavor
-from parhelion.profile import Profile, ProfileError, read_profile
-from parhelion.profile.collect import rank_profile
-from parhelion.profile.difference import compare_profiles
-from parhelion.profile.flame import flame_graphs, folded
-from parhelion.profile.model import SCHEMA, Frame, How, RankProfile, Stack
-from parhelion.profile.page import render
-from parhelion.profile.parts import part_of
-from parhelion.profile.perf import parse_script
-from parhelion.profile.shares import Key, by_part, charged_shares, own_shares
+from parhelion.tools.main import root
+from parhelion.tools.profiling import Profile, ProfileError, read_profile
+from parhelion.tools.profiling.compare.difference import compare_profiles
+from parhelion.tools.profiling.model import SCHEMA, Frame, How, RankProfile, Stack
+from parhelion.tools.profiling.parts import part_of
+from parhelion.tools.profiling.run.collect import rank_profile
+from parhelion.tools.profiling.run.perf import parse_script
+from parhelion.tools.profiling.shares import Key, by_part, charged_shares, own_shares
+from parhelion.tools.profiling.show.flame import flame_graphs, folded
+from parhelion.tools.profiling.show.page import render
 
 EVIL = '<script>alert("x")</script>'
 PROGRAM = """

@@ -8,15 +8,16 @@ import synthetic
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import parhelion.records
-from parhelion.records import RecordError, RunFolder, read_record, results
-from parhelion.records.document import bench_document
-from parhelion.records.folder import append_line
-from parhelion.records.model import End, Labels
-from parhelion.records.params import constant, in_order, varying
-from parhelion.records.schema import schema_text
+import parhelion.tools.records
+from parhelion.tools.documents import results
+from parhelion.tools.documents.document import bench_document
+from parhelion.tools.documents.params import constant, in_order, varying
+from parhelion.tools.records import RecordError, RunFolder, read_record
+from parhelion.tools.records.folder import append_line
+from parhelion.tools.records.model import End, Labels
+from parhelion.tools.records.schema import schema_text
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -249,6 +250,6 @@ def test_parameters_that_all_cases_share_are_told_apart_from_those_that_vary(run
 
 
 def test_the_published_schema_is_the_one_that_reads():
-    for path in ("docs/record.schema.json", "python/parhelion/records/record.schema.json"):
-        assert (REPOSITORY / path).read_text() == schema_text(), "run: python -m parhelion.records.schema"
-    assert Path(parhelion.records.__file__).with_name("record.schema.json").is_file()
+    for path in ("docs/record.schema.json", "python/parhelion/tools/records/record.schema.json"):
+        assert (REPOSITORY / path).read_text() == schema_text(), "run: python -m parhelion.tools.records.schema"
+    assert Path(parhelion.tools.records.__file__).with_name("record.schema.json").is_file()

@@ -10,13 +10,14 @@ from html.parser import HTMLParser
 import pytest
 import synthetic
 
-from parhelion.records import RecordError, read_record, results
-from parhelion.records.model import Launch
-from parhelion.records.params import in_order
-from parhelion.report import write_report
-from parhelion.report.curves import curve_groups
-from parhelion.report.mapping import mappings, ranges
-from parhelion.report.published_form import published_form
+from parhelion.tools.documents import results
+from parhelion.tools.documents.params import in_order
+from parhelion.tools.documents.published_form import published_form
+from parhelion.tools.records import RecordError, read_record
+from parhelion.tools.records.model import Launch
+from parhelion.tools.reporting import write_report
+from parhelion.tools.reporting.plots.curves import curve_groups
+from parhelion.tools.reporting.sections.mapping import mappings, ranges
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr"}
 EVIL = '<script>alert("x")</script>'

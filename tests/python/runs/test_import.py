@@ -9,10 +9,11 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parhelion.cli.main import root
-from parhelion.records import RecordError, read_record, results
-from parhelion.records.imported import import_files
-from parhelion.report import write_report
+from parhelion.tools.documents import results
+from parhelion.tools.main import root
+from parhelion.tools.records import RecordError, read_record
+from parhelion.tools.reporting import write_report
+from parhelion.tools.runs.imported import import_files
 
 FOREIGN = Path(__file__).parent / "foreign"
 NUMBERS = itertools.count()

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parhelion.statistics import Interval, geometric_mean, mean_std, median_interval, ratio_interval, summarize
-from parhelion.statistics.numbers import microseconds
-from parhelion.statistics.uncertainty import value_with_uncertainty
+from parhelion.tools.statistics import Interval, geometric_mean, mean_std, median_interval, ratio_interval, summarize
+from parhelion.tools.statistics.numbers import microseconds
+from parhelion.tools.statistics.uncertainty import value_with_uncertainty
 
 SEED = 20260101
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from parhelion.statistics.compare import Difference, difference, differences
-from parhelion.statistics.interval import Interval
-from parhelion.statistics.states import Launch, state_boundary, without_states
-from parhelion.statistics.verdict import Rules, Verdict, verdicts
+from parhelion.tools.statistics.compare import Difference, difference, differences
+from parhelion.tools.statistics.interval import Interval
+from parhelion.tools.statistics.states import Launch, state_boundary, without_states
+from parhelion.tools.statistics.verdict import Rules, Verdict, verdicts
 
 SEED = 20260101
 SPLITS = 100

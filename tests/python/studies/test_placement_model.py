@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from parhelion.cli.main import root
-from parhelion.model import Exchange, Parameters, fit, read_parameters, traffic, write_parameters
-from parhelion.model.page import error, model_page
-from parhelion.model.published import fit_published, published_rows
 from parhelion.placement import Machine, PlacementError, Stencil, place
+from parhelion.studies.model import Exchange, Parameters, fit, read_parameters, traffic, write_parameters
+from parhelion.studies.model.page import error, model_page
+from parhelion.studies.model.published import fit_published, published_rows
+from parhelion.tools.main import root
 
-PAGE = Path(__file__).parents[2] / "docs" / "model.md"
+PAGE = Path(__file__).parents[3] / "docs" / "model.md"
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from parhelion.cli.main import root
-from parhelion.model import Parameters
 from parhelion.placement import Machine, place
-from parhelion.simulate import SimulationError, find_program, launch, published_cells, simulate
-from parhelion.simulate.description import hosts, machine_text
+from parhelion.studies.model import Parameters
+from parhelion.studies.simulation import SimulationError, find_program, launch, published_cells, simulate
+from parhelion.studies.simulation.description import hosts, machine_text
+from parhelion.tools.main import root
 
 pytestmark = pytest.mark.timeout(300)
 needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"), reason="skipped: SimGrid is not here (no smpirun on the path)")

@@ -10,7 +10,7 @@ import pytest
 
 from parhelion.launch import FlavorError, default_flavor, flavors
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def built(*names):
