@@ -9,7 +9,7 @@ import pytest
 import synthetic
 from click.testing import CliRunner
 from rich.console import Console
-from test_cli import write_dataset
+from synthetic import write_dataset
 
 from parhelion.tools.bench.gather.coarray_run import CoarrayContenders
 from parhelion.tools.bench.gather.coarrays import WAYS, CoarrayBuild, coarray_builds

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import synthetic
 from click.testing import CliRunner
+from synthetic import write_dataset
 
 from parhelion.tools.main import COMMANDS, root
 from parhelion.tools.records import read_record
@@ -40,16 +41,6 @@ def parhelion(*words):
     result = CliRunner().invoke(root, [str(word) for word in words], prog_name="parhelion")
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
     return result
-
-
-def write_dataset(folder, ranks, owned=10):
-    """A published-format set in which every rank reads its next neighbor's first cell."""
-    folder.mkdir(parents=True)
-    for rank in range(ranks):
-        ghost = (rank + 1) % ranks * owned + 1
-        words = (owned, 1, ghost) if ranks > 1 else (owned, 0)
-        (folder / f"data{rank + 1:03d}").write_bytes(b"".join(word.to_bytes(4, "little") for word in words))
-    return folder
 
 
 def test_help_names_every_command_and_each_command_has_help():

@@ -77,6 +77,16 @@ def write_record(folder: Path, launches=3, benchmark="halo", run=None, environme
     return folder
 
 
+def write_dataset(folder, ranks, owned=10):
+    """A published-format set in which every rank reads its next neighbor's first cell."""
+    folder.mkdir(parents=True)
+    for rank in range(ranks):
+        ghost = (rank + 1) % ranks * owned + 1
+        words = (owned, 1, ghost) if ranks > 1 else (owned, 0)
+        (folder / f"data{rank + 1:03d}").write_bytes(b"".join(word.to_bytes(4, "little") for word in words))
+    return folder
+
+
 PROGRAM = """#!{python}
 import json, os, sys, time
 sys.path.insert(0, {here!r})
