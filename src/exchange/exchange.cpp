@@ -9,8 +9,9 @@
 #include "exchange/auto_choice.hpp"
 #include "exchange/progress_thread.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/hash.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "plan/copy_team.hpp"
+#include "transport/node/watch.hpp"
 
 namespace parhelion {
 namespace {
@@ -43,7 +44,24 @@ int part_count(int from_options) {
     return from_options;
 }
 
-std::uint64_t fingerprint(const std::string& transport, int parts) { return Hash{}.add_range(transport).add(parts).value(); }
+void require_reducible(const Plan& plan, Reduction reduction) {
+    for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
+}
+
+TellProperties equal_options(const std::string& transport, int parts) {
+    return [transport, parts](Properties& told) {
+        told.add("the transport", transport);
+        told.add("the number of parts", parts);
+    };
+}
+
+// Neighbors on the node tell each other in the plan's letters how they can be watched.
+Plan plan_watched(Pattern pattern, std::vector<Field> fields, const TellProperties& options) {
+    Watch& watch = Communicator(pattern.communicator).shared_state<Watch>();
+    Plan plan = make_plan(std::move(pattern), std::move(fields), options, watch.card());
+    watch.meet(plan);
+    return plan;
+}
 
 }  // namespace
 
@@ -57,8 +75,8 @@ struct Exchange::Impl {
     std::shared_ptr<ProgressThread> progress;
 
     Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
-        : plan(make_plan(std::move(pattern), std::move(fields), fingerprint(requested, options.parts))), by_name(requested != "auto"),
-          timeout_s(time_limit(options.timeout_s)) {
+        : plan(plan_watched(std::move(pattern), std::move(fields), equal_options(requested, options.parts))),
+          by_name(requested != "auto"), timeout_s(time_limit(options.timeout_s)) {
         validate_together(plan.communicator(), [&] { plan.parts = part_count(options.parts); });
         validate_together(plan.communicator(), [&] { plan.team = copy_team(thread_count(options.threads)); });
         if (wants_progress(options.progress_thread)) progress = ProgressThread::of_process();
@@ -78,6 +96,10 @@ struct Exchange::Impl {
         start([&] { chosen.stages->begin(way, how); });
         takes_parts = false;
     }
+    void begin_and_leave(Direction way, Reduction how) {
+        begin(way, how);
+        chosen.stages->leave();
+    }
     void begin_parts() {
         start([&] { chosen.stages->begin_parts(); });
         takes_parts = true;
@@ -85,6 +107,7 @@ struct Exchange::Impl {
 
     template <class Start>
     void start(Start&& at_transports) {
+        require_mpi_not_ended();
         if (under_way)
             throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
         at_transports();
@@ -100,6 +123,7 @@ struct Exchange::Impl {
     }
     void ready(int part) {
         require_part(part);
+        require_mpi_not_ended();
         if (!under_way || !takes_parts) throw Error("no exchange in parts is under way: call begin_parts first");
         if (!chosen.stages->put_part(part))
             throw Error("part " + std::to_string(part) + " was ready before: tell it once between begin_parts and end");
@@ -107,6 +131,7 @@ struct Exchange::Impl {
 
     void end() {
         if (!under_way) throw Error("no exchange is under way: call begin first");
+        require_mpi_not_ended();
         under_way = false;
         if (progress) progress->ended();
         chosen.stages->end(timeout_s);
@@ -168,8 +193,13 @@ void Exchange::Step::end() {
 }
 
 Exchange::Step Exchange::begin() {
-    impl_->begin(Direction::forward, Reduction::replace);
+    impl_->begin_and_leave(Direction::forward, Reduction::replace);
     return Step(impl_);
+}
+
+void Exchange::operator()() {
+    impl_->begin(Direction::forward, Reduction::replace);
+    impl_->end();
 }
 
 Exchange::Step Exchange::begin_parts() {
@@ -191,12 +221,15 @@ PartOfBlock Exchange::part(int part, int block) const {
 }
 
 Exchange::Step Exchange::begin_reverse(Reduction reduction) {
-    for (const Field& field : impl_->plan.fields)
-        if (!supports(reduction, field.element.scalar))
-            throw Error("elements of type " + to_string(field.element) + " cannot be combined so: use replace, or a type "
-                        "that can be added and compared", ErrorKind::type);
-    impl_->begin(Direction::reverse, reduction);
+    require_reducible(impl_->plan, reduction);
+    impl_->begin_and_leave(Direction::reverse, reduction);
     return Step(impl_);
+}
+
+void Exchange::reverse(Reduction reduction) {
+    require_reducible(impl_->plan, reduction);
+    impl_->begin(Direction::reverse, reduction);
+    impl_->end();
 }
 
 void Exchange::end() { impl_->end(); }
@@ -212,6 +245,8 @@ std::string Exchange::explain() const {
     out << "\n";
     if (impl_->plan.parts > 1) out << "  " << impl_->about_parts() << "\n";
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
+    const std::string gaps = impl_->plan.communicator().shared_state<Watch>().gaps(impl_->plan);
+    if (!gaps.empty()) out << "  " << gaps << "\n";
     for (const StagePlan& stage : impl_->plan.stages) {
         for (const LinkPlan& link : stage.links)
             out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "

@@ -25,6 +25,8 @@ public:
     Stages& operator=(const Stages&) = delete;
 
     void begin(Direction direction, Reduction reduction = Reduction::replace);
+    /// After begin: the caller does something else before it ends the exchange.
+    void leave();
     /// Forward, part by part.
     void begin_parts();
     /// The part's cells have their values. By any thread, several at once. False when the part was given before.
@@ -44,6 +46,8 @@ private:
     void put_what_is_left();
     Poll poll();
     void finish(double timeout_s);
+    [[noreturn]] void give_up();
+    int lost_rank() const;
     StageExchange& at(std::size_t number) {
         return stages_[direction_ == Direction::forward ? number : stages_.size() - 1 - number];
     }
@@ -58,6 +62,7 @@ private:
     std::size_t stage_ = 0;
     std::thread::id begun_by_;
     std::exception_ptr failure_;
+    NodeContext* watched_;  // null: nobody can be watched
 };
 
 }  // namespace parhelion

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "core/made_comms.hpp"
+#include "parhelion/core/agreement.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/hash.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion::placement {
 
@@ -12,17 +14,10 @@ struct PlacedComm::State {
     Numbering numbering;
     Scores scores, blocked;
     std::string description;
+    Communicator parent;  // what was made from it stays as long
     MPI_Comm comm = MPI_COMM_NULL;
+    MadeComms::Use use{};
     int rank = 0;
-
-    State(Placement placement_, Numbering numbering_) : placement(std::move(placement_)), numbering(std::move(numbering_)) {}
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-    ~State() {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (!finalized && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
-    }
 };
 
 namespace {
@@ -121,13 +116,31 @@ void send_to_all(const Communicator& comm, int levels, Plan& plan) {
     plan.chosen.assign(chosen.begin(), chosen.end());
 }
 
-std::uint64_t fingerprint(const PlacedOptions& options) {
-    Hash hash;
-    hash.add_range(options.grid).add_range(options.cells).add_range(options.numbering);
-    for (const bool wraps : options.periodic) hash.add(wraps);
-    for (const auto& offset : options.stencil.offsets) hash.add_range(offset.step).add(offset.bytes);
-    for (const auto& [level, blocks] : options.blocks) hash.add_range(level).add_range(blocks);
-    return hash.add(options.halo).add(options.bytes_per_cell).add(options.objective).value();
+template <class List>
+void tell_list(Properties& told, const std::string& name, const List& list) {
+    told.add("the length of " + name, list.size());
+    int i = 0;
+    for (const auto& item : list) told.add(name + "[%]", std::int64_t{item}, {i++});
+}
+
+void tell_options(Properties& told, const PlacedOptions& options) {
+    tell_list(told, "grid", options.grid);
+    tell_list(told, "cells", options.cells);
+    tell_list(told, "periodic", options.periodic);
+    told.add("the number of the stencil's offsets", options.stencil.offsets.size());
+    for (const auto& offset : options.stencil.offsets) {
+        tell_list(told, "a stencil's offset", offset.step);
+        told.add("the bytes of a stencil's offset", offset.bytes);
+    }
+    told.add("halo", options.halo);
+    told.add("bytes_per_cell", options.bytes_per_cell);
+    told.add("the number of the objective", static_cast<int>(options.objective));
+    told.add("the number of levels with blocks", options.blocks.size());
+    for (const auto& [level, blocks] : options.blocks) {
+        told.add("a level with blocks", level);
+        tell_list(told, "the blocks of " + level, blocks);
+    }
+    told.add("the numbering", options.numbering);
 }
 
 std::string shown(const std::vector<int>& grid) {
@@ -156,7 +169,8 @@ std::string describe(const Discovered& found, const Plan& plan) {
 
 PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
     const Communicator comm(parent);
-    require_equal(comm, fingerprint(options), "ranks ask for different placements: pass equal options on every rank");
+    require_equal(comm, "the options of the placement", [&](Properties& told) { tell_options(told, options); },
+                  "pass equal ones on every rank");
     Discovered found = discover(comm.handle(), options.node_color);
     Plan plan;
     Numbering numbering(1);
@@ -166,11 +180,13 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
         numbering = options.numbering.empty() ? Numbering(dimensions) : Numbering::parse(options.numbering, dimensions);
     });
     send_to_all(comm, found.machine.levels(), plan);
-    auto state = std::make_shared<State>(Placement::unpack(plan.grid, found.machine, plan.placement), numbering);
-    state->scores = plan.scores, state->blocked = plan.blocked;
-    state->description = placement::describe(found, plan);
+    auto state = std::make_shared<State>(State{Placement::unpack(plan.grid, found.machine, plan.placement), numbering, plan.scores,
+                                               plan.blocked, placement::describe(found, plan), comm});
     state->rank = numbering.rank(plan.grid.extent, state->placement.point(found.position));
+    auto& made = comm.shared_state<MadeComms>();
+    made.free_dropped(comm);
     check_mpi(MPI_Comm_split(comm.handle(), 0, state->rank, &state->comm), "MPI_Comm_split");
+    state->use = made.add(state->comm);
     // The duplicate that was split returns errors; the user's communicator decides for what is made from it.
     MPI_Errhandler handler;
     check_mpi(MPI_Comm_get_errhandler(parent, &handler), "MPI_Comm_get_errhandler");
@@ -209,6 +225,7 @@ int PlacedComm::rank_of(const std::vector<int>& coords) const {
 }
 
 MPI_Comm PlacedComm::to_cart() const {
+    require_mpi_not_ended();
     const auto& grid = state_->placement.grid();
     const Coords own = state_->numbering.coords(grid.extent, rank());
     MPI_Comm in_order = MPI_COMM_NULL, cart = MPI_COMM_NULL;
@@ -220,6 +237,7 @@ MPI_Comm PlacedComm::to_cart() const {
 }
 
 MPI_Comm PlacedComm::sub(const std::vector<bool>& remain) const {
+    require_mpi_not_ended();
     const auto& grid = state_->placement.grid();
     if (remain.size() != static_cast<std::size_t>(grid.dimensions))
         throw Error(std::to_string(remain.size()) + " dimensions are named for a process grid of " +

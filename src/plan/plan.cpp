@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "parhelion/core/checked.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/hash.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "plan/compile.hpp"
 #include "plan/layout.hpp"
+#include "plan/overlap.hpp"
 #include "plan/wrap.hpp"
 #include "pattern/shape.hpp"
 
@@ -63,19 +64,30 @@ void check_field(const Pattern& pattern, const Field& field, std::size_t number)
         throw Error(name + " has " + std::to_string(field.blocks.size()) + " blocks and the pattern " + std::to_string(blocks));
     check_halo(pattern, field, name);
     if (field.ragged()) check_rows(pattern, field, name);
+    for (const Box& block : pattern.blocks)
+        checked_product({grow(block, field.halo, pattern.dimensions).cells(), bytes_per_cell(field)}, "the size of a field");
     for (std::size_t b = 0; b < blocks; ++b)
         if (field.blocks[b].first == nullptr && has_cells(pattern, b))
             throw Error(name + " is a null pointer: allocate it before the exchange is made");
 }
 
-std::uint64_t fingerprint(const Pattern& pattern, const std::vector<Field>& fields, std::uint64_t options) {
-    Hash hash;
-    hash.add(options).add(pattern.dimensions).add(pattern.stages.size()).add(fields.size());
-    for (const Field& field : fields) {
-        hash.add(field.element.scalar).add(field.element.size).add(field.components).add(field.indexed).add(field.ragged());
-        hash.add_range(field.halo.lower).add_range(field.halo.upper);
+// Where a field lies in memory is each rank's own affair: neighbors tell each other the order in which they pack.
+void tell_field(Properties& told, const Field& field, int f, int dimensions) {
+    told.add("the element of field %", to_string(field.element), {f});
+    told.add("the number of components of field %", field.components, {f});
+    told.add("whether field % has ragged rows", field.ragged() ? "yes" : "no", {f});
+    for (int d = 0; d < dimensions; ++d) {
+        told.add("the lower halo width of field % in dimension %", field.halo.lower[d], {f, d});
+        told.add("the upper halo width of field % in dimension %", field.halo.upper[d], {f, d});
     }
-    return hash.value();
+}
+
+void tell_all(Properties& told, const Pattern& pattern, const std::vector<Field>& fields, const TellProperties& options) {
+    told.add("the number of dimensions of the domain (0: indexed)", pattern.dimensions);
+    told.add("the number of the pattern's stages", pattern.stages.size());
+    told.add("the number of fields", fields.size());
+    for (std::size_t f = 0; f < fields.size(); ++f) tell_field(told, fields[f], static_cast<int>(f), pattern.dimensions);
+    if (options) options(told);
 }
 
 void collect_bases(Plan& plan) {
@@ -94,7 +106,7 @@ bool receives_thin(const Plan& plan, const Link& link) {
 }
 
 // What a neighbor must know before it can unpack: per stage the bytes it will get and give, and my packing orders.
-Parcel announcement(const Plan& plan, int stage, const Link& link) {
+Parcel announcement(const Plan& plan, int stage, const Link& link, const std::vector<std::int64_t>& card) {
     const auto sends = message_sizes(plan, link.send, link.send_unique);
     const auto receives = message_sizes(plan, link.receive, link.receive_unique);
     std::vector<std::int64_t> words{stage, sends.forward, sends.reverse, receives.forward, receives.reverse,
@@ -102,19 +114,19 @@ Parcel announcement(const Plan& plan, int stage, const Link& link) {
                                     static_cast<std::int64_t>(shape_of_receives(link).fingerprint)};
     for (const Field& field : plan.fields)
         for (int d : packing_order(field, plan.pattern->dimensions)) words.push_back(d);
+    words.insert(words.end(), card.begin(), card.end());
     Parcel parcel{link.rank, {}};
     parcel.append(words.data(), words.size());
     return parcel;
 }
 
-std::vector<std::vector<int>> orders_of(const Plan& plan, const std::vector<std::int64_t>& words) {
-    std::vector<std::vector<int>> orders;
+void accept_orders_and_card(const Plan& plan, const std::vector<std::int64_t>& words, LinkPlan& link) {
     auto next = words.begin() + 8;
     for (std::size_t f = 0; f < plan.fields.size(); ++f) {
-        orders.emplace_back(next, next + plan.pattern->dimensions + 1);
+        link.orders.emplace_back(next, next + plan.pattern->dimensions + 1);
         next += plan.pattern->dimensions + 1;
     }
-    return orders;
+    link.card.assign(next, words.end());
 }
 
 LinkPlan* find_link(Plan& plan, std::int64_t stage, int rank) {
@@ -143,20 +155,21 @@ void accept(Plan& plan, const Parcel& parcel) {
         words[7] != static_cast<std::int64_t>(shape_of_sends(*link->link).fingerprint))
         throw Error(with + " exchanges other cells with this rank than this rank expects: build the patterns together, from "
                     "one domain");
-    link->orders = orders_of(plan, words);
+    accept_orders_and_card(plan, words, *link);
     link->thin = words[5] != 0 || receives_thin(plan, *link->link);
 }
 
-void shake_hands(Plan& plan) {
+void shake_hands(Plan& plan, const std::vector<std::int64_t>& card) {
     std::vector<Parcel> announcements;
     std::size_t expected = 0;
     for (std::size_t s = 0; s < plan.stages.size(); ++s)
         for (const LinkPlan& link : plan.stages[s].links) {
-            announcements.push_back(announcement(plan, static_cast<int>(s), *link.link));
+            announcements.push_back(announcement(plan, static_cast<int>(s), *link.link, card));
             ++expected;
         }
     const auto received = sparse_exchange(plan.communicator(), std::move(announcements));
     validate_together(plan.communicator(), [&] {
+        check_disjoint(plan);
         for (const Parcel& parcel : received) accept(plan, parcel);
         if (received.size() != expected)
             throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " +
@@ -174,24 +187,24 @@ void wrap_images(Plan& plan, std::size_t number) {
 
 }  // namespace
 
-Plan make_plan(Pattern pattern, std::vector<Field> fields, std::uint64_t options) {
+Plan make_plan(Pattern pattern, std::vector<Field> fields, const TellProperties& options, const std::vector<std::int64_t>& card) {
     const Communicator comm = pattern.communicator;
     validate_together(comm, [&] {
         check_local(pattern);
         for (std::size_t f = 0; f < fields.size(); ++f) check_field(pattern, fields[f], f);
     });
-    require_equal(comm, fingerprint(pattern, fields, options), "the fields (their number, element types, components or halo "
-                  "widths), the pattern's kind or the options differ between ranks: make the exchange with the same ones on every rank");
+    require_equal(comm, "the fields, the domain or the options of the exchange",
+                  [&](Properties& told) { tell_all(told, pattern, fields, options); }, "pass the same ones on every rank");
     Plan plan{std::make_shared<const Pattern>(std::move(pattern)), std::move(fields), {}, {}, {}};
     collect_bases(plan);
     for (const Stage& stage : plan.pattern->stages) {
         StagePlan& stage_plan = plan.stages.emplace_back();
         for (const Link& link : stage) {
             if (link.rank == comm.rank()) stage_plan.self = compile_self(plan, link);
-            else stage_plan.links.push_back({link.rank, &link, {}, {}, {}, false, {}});
+            else stage_plan.links.push_back({link.rank, &link, {}, {}, {}, false, {}, {}});
         }
     }
-    shake_hands(plan);
+    shake_hands(plan, card);
     for (StagePlan& stage : plan.stages)
         for (LinkPlan& link : stage.links) compile_link(plan, link);
     for (std::size_t s = 0; s < plan.stages.size(); ++s) wrap_images(plan, s);

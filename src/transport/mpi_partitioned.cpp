@@ -10,11 +10,12 @@
 #include <optional>
 #include <string_view>
 
-#include "core/cores.hpp"
 #include "core/left_behind.hpp"
+#include "core/patient_wait.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/core/communicator.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/plan/part.hpp"
 #include "plan/shared_run.hpp"
 #include "transport/factories.hpp"
@@ -39,12 +40,11 @@ bool is_complete(MPI_Request& request) {
     return flag != 0;
 }
 
-// What was given up half-way cannot be cancelled (MPI-4.1 §4.2): then MPI keeps the buffer for ever.
+// What was given up half-way cannot be cancelled (MPI-4.1 §4.2): then MPI keeps the buffer for ever, as it does when it has ended.
 void give_back(MPI_Request& request, AlignedBytes& buffer) {
-    int finalized = 0, idle = 0;
-    MPI_Finalized(&finalized);
-    if (finalized || request == MPI_REQUEST_NULL) return;
-    if (MPI_Test(&request, &idle, MPI_STATUS_IGNORE) == MPI_SUCCESS && idle) MPI_Request_free(&request);
+    int idle = 0;
+    if (request == MPI_REQUEST_NULL) return;
+    if (!mpi_has_ended() && MPI_Test(&request, &idle, MPI_STATUS_IGNORE) == MPI_SUCCESS && idle) MPI_Request_free(&request);
     else leave_behind(std::shared_ptr<std::byte[]>(std::move(buffer)));
 }
 
@@ -309,7 +309,7 @@ private:
         start_all();
         for (auto& sender : senders_)
             if (sender) sender->tell_all();
-        Patience patience;
+        PatientWait patience(plan_.communicator());
         for (std::size_t i = 0; i < links_.size(); ++i) {
             while (receivers_[i] && !receivers_[i]->complete()) patience.wait();
             while (senders_[i] && !senders_[i]->complete()) patience.wait();

@@ -17,7 +17,7 @@ struct RootLists {
 /// Collective. Blocks in rank order, from lists that only `root` has.
 /// Errors (on every rank): a root that does not exist, lists that are not one entry per rank or do not add up, and those
 /// of IndexedDomain.
-IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator comm = {});
+IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator comm = MPI_COMM_WORLD);
 
 /// Collective. Entries of rows: row i of `rows` has `counts[i]` entries (counts of this rank's owned rows), which are
 /// numbered row after row. This rank owns the entries of its rows; its ghosts are those of its ghost rows, in their order.
@@ -30,7 +30,7 @@ IndexedDomain with_added_ghosts(const IndexedDomain& domain, std::span<const glo
 
 /// Collective. Values of all cells in the order of their global ids, on `root`, from and to every rank's owned cells.
 /// `cells` is the number of cells in `all` on the root. Errors (on every rank): a number that is not the global size, a
-/// root that does not exist, ids with gaps.
+/// root that does not exist, ids with gaps; on the root, `all` and `owned` that share memory.
 void distribute(const IndexedDomain& domain, int root, CellArray all, global_index cells, CellArray owned, byte_count width);
 void collate(const IndexedDomain& domain, int root, CellArray all, global_index cells, CellArray owned, byte_count width);
 

@@ -26,6 +26,7 @@ struct CellValues {
 /// of bytes per cell, at the first call that needs it, and copies between its buffers and the arrays. That first call is
 /// collective; the others wait for neighbors only. Exchanges of different arrays may be under way at once.
 /// Every rank makes the same calls in the same order. The map must outlive what is under way.
+/// Errors, of the rank that passes them: arrays of owned cells and of ghosts that share memory.
 class IndexMap {
 public:
     /// Collective: builds the pattern.
@@ -36,13 +37,13 @@ public:
     const Communicator& communicator() const { return domain_.communicator(); }
 
     /// Owner → ghost. After begin the owned values may change again; the ghosts are written by end.
-    void forward(const CellValues& values) { begin_forward(values), end_forward(values); }
+    void forward(const CellValues& values);
     void begin_forward(const CellValues& values);
     void end_forward(const CellValues& values);
 
     /// Ghost → owner, combined in a fixed order (by rank, then by id). After begin the ghosts may change; the owned values
     /// are written by end. Errors: a reduction that the elements do not have.
-    void reverse(const CellValues& values, Reduction reduction) { begin_reverse(values, reduction), end_reverse(values); }
+    void reverse(const CellValues& values, Reduction reduction);
     void begin_reverse(const CellValues& values, Reduction reduction);
     void end_reverse(const CellValues& values);
 
@@ -55,6 +56,7 @@ private:
         Reduction reduction;
         BufferedExchange* exchange;
     };
+    void require_disjoint(const CellValues& values) const;
     BufferedExchange& idle_exchange(byte_count width);
     Active take(const CellValues& values, Direction direction);
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from .cli.errors import BadInput
+from ..launch.ending import ends_by_signals
+from .cli.errors import BadInput, missing_package
 from .cli.lazy import LazyGroup
 
 COMMANDS = {
@@ -52,13 +53,14 @@ class Root(LazyGroup):
             return super().invoke(ctx)
         except known_errors() as error:
             raise BadInput(str(error)) from None
+        except ModuleNotFoundError as error:
+            raise missing_package(error) from None
+        except MemoryError as error:
+            raise BadInput(f"there is not enough memory for this{f' ({error})' if str(error) else ''}: ask for less") from None
         except BrokenPipeError:
             raise  # click ends quietly when whoever read our output has gone
         except OSError as error:
-            raise BadInput(f"cannot use {error.filename or 'a file'}: {error.strerror or error}") from None
-        except KeyboardInterrupt:
-            click.echo("stopped", err=True)
-            raise SystemExit(130) from None
+            raise BadInput(f"cannot use {error.filename or 'standard output or a temporary file'}: {error.strerror or error}") from None
 
 
 @click.group(cls=Root, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
@@ -66,10 +68,12 @@ class Root(LazyGroup):
 def root() -> None:
     """Moves halos, places ranks, and measures both.
 
-    Exit status: 0; 1 when a value was wrong; 2 for bad input; 3 when the ranks failed.
+    Exit status: 0; 1 when a value was wrong; 2 for bad input; 3 when the ranks failed. After SIGINT, SIGTERM, SIGHUP or SIGQUIT
+    all ranks are ended, finished cases are kept, and the command ends by that signal (a shell says 128 + its number).
     """
 
 
 def main() -> None:
     """Entry point of the command `parhelion`."""
-    root(prog_name="parhelion")
+    with ends_by_signals("parhelion"):
+        root(prog_name="parhelion")

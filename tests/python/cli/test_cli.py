@@ -109,7 +109,7 @@ def test_the_same_seed_gives_the_same_order_of_cases(flavor):
     ("words", "message"),
     [
         (["bench", "halo", "--halo", "0"], "from 1 to"),
-        (["bench", "halo", "--halo", "one"], "not a list of whole numbers"),
+        (["bench", "halo", "--halo", "one"], "is not a whole number"),
         (["bench", "halo", "--halo", "65"], "exceeds the local extent 64"),
         (["bench", "halo", "--halo", "99999999999999999999"], "from 1 to"),
         (["bench", "halo", "--grid", "2x2", "--ranks", "3"], "makes 4 ranks"),
@@ -227,7 +227,13 @@ main()
 """
     env = os.environ | {"PYTHONPATH": str(PACKAGE)}
     return subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            text=True)  # fmt: skip
+                            text=True, preexec_fn=usual_signals)  # fmt: skip
+
+
+def usual_signals():
+    """As in the foreground of a shell: started from a script's background, a process has SIGINT ignored."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def wait_for_cases(run, count):
@@ -254,8 +260,10 @@ def test_an_interrupt_stops_the_ranks_and_keeps_what_is_there(flavor, tmp_path):
     wait_for_cases(tmp_path / "run", 3)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=30)
-    assert process.returncode == 130 and "Traceback" not in output
-    assert len(read_record(tmp_path / "run").cases) >= 3
+    assert process.returncode == -signal.SIGINT and "Traceback" not in output
+    assert "parhelion: ended by SIGINT; " in output and "finished cases are kept in run" in output
+    record = read_record(tmp_path / "run")
+    assert len(record.cases) >= 3 and [end.status for end in record.ends] == ["ended by SIGINT"]
     assert not Path("/proc", (tmp_path / "pid").read_text()).exists()
 
 
@@ -327,6 +335,16 @@ def test_what_makes_figures_doubtful_is_said(tmp_path):
     record = read_record(run)
     words = " ".join(remarks(record, results(record.cases)))
     assert "4 ranks shared 2 cores" in words and "wider than 25%" in words and "two states" in words
+
+
+@pytest.mark.parametrize(("samples", "spread", "said"), [(3, 0.01, "unknown, for samples are too few, in"), (30, 2.0, "wider than 25%"), (30, 0.01, None)])
+def test_an_interval_that_is_not_known_is_not_a_narrow_one(tmp_path, samples, spread, said):
+    from parhelion.tools.documents import results
+    from parhelion.tools.documents.remarks import remarks
+
+    record = read_record(synthetic.write_record(tmp_path / "run", launches=1, spread=spread, samples=samples))
+    told = " ".join(remarks(record, results(record.cases)))
+    assert (said in told) if said else "interval is" not in told
 
 
 @pytest.mark.parametrize("environment", [{}, {"cpu": "x", "load": ""}, {"cpu": {"usable_cores": "two"}, "load": 3}])

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from ..cli.options import parse_labels
 from ..cli.output import Output
 from ..measuring.measurement import (
     LAUNCHES,
@@ -22,6 +21,7 @@ from ..measuring.measurement import (
 )
 from ..measuring.session import measure
 from ..records import Record
+from ..records.labels import parse_labels
 from ..tables.finish import exit_with, finish
 from .matrix.request import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report
 

@@ -10,11 +10,14 @@ from pathlib import Path
 
 import msgspec
 
+from ...base.files import read_bounded
+from ...launch.disk import writing
 from .errors import ProfileError
 from .model import SCHEMA, Profile
 
 FILE_NAME = "profile.json"
 DEFAULT_STORE = Path("profiles")
+LARGEST = 2**30  # bytes of a profile
 
 
 def create_folder(program: str, path: Path | None) -> tuple[str, Path]:
@@ -35,7 +38,7 @@ def write_profile(profile: Profile, folder: Path) -> Path:
     """Write the document; it is there as a whole or not at all."""
     file = folder / FILE_NAME
     part = file.with_suffix(".part")
-    with part.open("wb") as out:
+    with writing(part), part.open("wb") as out:
         out.write(msgspec.json.encode(profile))
         out.flush()
         os.fsync(out.fileno())
@@ -47,7 +50,7 @@ def read_profile(path: Path) -> Profile:
     """The profile in a folder or a file; raises `ProfileError` and changes nothing."""
     file = path / FILE_NAME if path.is_dir() else path
     try:
-        content = file.read_bytes()
+        content = read_bounded(file, LARGEST)
     except OSError as error:
         raise ProfileError(f"{path} is no profile: cannot read {file}: {error.strerror}") from None
     try:

@@ -10,20 +10,9 @@ from markupsafe import Markup
 from ..documents.params import text
 from ..documents.sweep.words import size_text
 from ..statistics import Interval
-from ..statistics.numbers import microseconds
+from ..statistics.numbers import duration, microseconds
 from .sections.mapping import ranges
 from .sections.setup import setup_exchanges
-
-UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0}
-
-
-def duration(seconds: float | None) -> str:
-    """A time in the unit that suits it."""
-    if seconds is None:
-        return "–"
-    unit = "s" if seconds >= 1 else "ms" if seconds >= 1e-3 else "µs"
-    return f"{seconds / UNITS[unit]:.3g} {unit}"
-
 
 def interval(ends: Interval | None) -> str:
     """A confidence interval in microseconds."""

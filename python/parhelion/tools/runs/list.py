@@ -8,7 +8,7 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from ..cli.options import parse_labels
+from ..records.labels import parse_labels
 from ..cli.output import Output, json_option
 from ..records.store import Stored, stored_runs
 from .options import store_option

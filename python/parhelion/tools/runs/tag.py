@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..cli.options import parse_labels
+from ..records.labels import parse_labels
 from ..cli.output import Output, json_option
 from ..records.store import find_run, relabel
 from .options import store_option

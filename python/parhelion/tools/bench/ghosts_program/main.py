@@ -6,7 +6,9 @@ import random
 import sys
 from typing import Any
 
-OK, WRONG_VALUE, BAD_INPUT = 0, 1, 2
+from ....launch.disk import writing
+
+OK, WRONG_VALUE, BAD_INPUT, FAILED = 0, 1, 2, 3
 VERIFY_ROUNDS = 3
 
 
@@ -25,6 +27,9 @@ def main(imports: dict[str, float]) -> int:
         if comm.rank == 0:
             print(f"parhelion bench ghosts: {error}", file=sys.stderr)
         status = BAD_INPUT
+    except OSError as error:  # on this rank alone: the others would wait for ever
+        print(f"parhelion.ghostbench: cannot use {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr, flush=True)
+        MPI.COMM_WORLD.Abort(FAILED)
     record.write("end", {"status": status})
     return status
 
@@ -42,8 +47,9 @@ class _Record:
         self.launch = launch
 
     def write(self, kind: str, line: dict[str, Any]) -> None:
-        self.file.write(json.dumps({"type": kind, "schema": "parhelion.record/1", "launch": self.launch} | line) + "\n")
-        self.file.flush()
+        with writing(self.file.name):
+            self.file.write(json.dumps({"type": kind, "schema": "parhelion.record/1", "launch": self.launch} | line) + "\n")
+            self.file.flush()
 
 
 def _measure(comm: Any, job: dict[str, Any], record: _Record) -> int:
@@ -103,9 +109,9 @@ def _launch(comm: Any, imports: dict[str, float]) -> dict[str, Any]:
 
     from mpi4py import MPI
 
+    from ...records.variables import variables
+
     every = comm.gather(imports) or []
-    steering = ("MPIR_", "MPICH_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "I_MPI_", "UCX_", "FI_", "PARHELION_", "OMP_",
-                "OPENBLAS_", "MKL_", "NUMEXPR_", "HYDRA_", "LD_PRELOAD")  # fmt: skip
     with open("/proc/self/maps", encoding="utf-8") as maps:
         libraries = sorted({line.split(maxsplit=5)[5].strip() for line in maps if ".so" in line})
     return {
@@ -114,7 +120,7 @@ def _launch(comm: Any, imports: dict[str, float]) -> dict[str, Any]:
         "libraries": libraries,
         "binding": comm.gather(sorted(os.sched_getaffinity(0))) or [],
         "hosts": comm.gather(platform.node()) or [],
-        "cvars": {name: value for name, value in os.environ.items() if name.startswith(steering)},
+        "cvars": variables(),
         "imports": {name: {"mean": sum(each[name] for each in every) / len(every), "max": max(each[name] for each in every)}
                     for name in imports} if every else None,
     }  # fmt: skip

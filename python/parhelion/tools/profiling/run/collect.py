@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from ....launch import Completed, Flavor, run_command
+from ....launch.ending import Ended
+from ....launch.program import program_words
 from ...machine import collect
+from ...records.variables import without_secrets
 from ..errors import ProfileError
 from ..folder import create_folder, write_profile
 from ..model import SCHEMA, Frame, How, Profile, RankProfile, Stack
@@ -49,15 +52,20 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     """Run the program under the tool; returns the profile, its folder and how the program ended."""
     tool = find_tool(request.tool, request.frequency, request.call_graph)
     profile_id, folder = create_folder(request.program[0], request.out)
-    words = ["-m", "parhelion.tools.profiling.run.on_rank", folder.resolve(), request.wanted, "--", *tool.argv, "--", *request.program]
+    words = ["-m", "parhelion.tools.profiling.run.on_rank", folder.resolve(), request.wanted, "--", *tool.argv, "--", *program_words(request.program)]
     launch = request.flavor.launch(request.ranks, sys.executable, words, bind=request.bind)
     environment = collect(request.ranks)
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    completed = run_command(launch.argv, launch.env, timeout=request.timeout, on_line=on_line)
+    try:
+        completed = run_command(launch.argv, launch.env, timeout=request.timeout, on_line=on_line, false_start=launch.false_start)
+    except Ended as ended:
+        ended.add_note(f"samples until then lie in {folder}")
+        raise
     seen = [_seen(folder / f"rank-{rank}.json", rank) for rank in range(request.ranks)]
     frames, stacks = _stacks(request, folder) if tool.name == "perf" else ([], [[] for _ in seen])
     profile = Profile(
-        schema=SCHEMA, profile=profile_id, created=created, argv=["parhelion", *sys.argv[1:]], program=request.program,
+        schema=SCHEMA, profile=profile_id, created=created, argv=without_secrets(["parhelion", *sys.argv[1:]]),
+        program=without_secrets(request.program),
         tool=_told(tool, request), frames=frames, flavor=request.flavor.name, labels=request.labels,
         environment=environment | {"mpi": request.flavor.library_version},
         ranks=[rank_profile(rank, what, own, frames) for rank, (what, own) in enumerate(zip(seen, stacks, strict=True))],

@@ -6,15 +6,17 @@ from pathlib import Path
 
 import click
 
+from ....launch.disk import writing
 from ...cli.errors import BadInput
+from ...cli.options import MOST_RANKS, Whole
 from ...cli.output import Output, json_option
 from ..options import find_profile, html_option, write_page
 
 
 @click.command()
 @click.argument("profile")
-@click.option("--rank", type=click.IntRange(min=0), help="Only that rank.")
-@click.option("--most", type=click.IntRange(1, 1000), default=15, show_default=True, help="Rows of the longer tables.")
+@click.option("--rank", type=Whole(0, MOST_RANKS), help="Only that rank.")
+@click.option("--most", type=Whole(1, 1000), default=15, show_default=True, help="Rows of the longer tables.")
 @click.option(
     "--folded", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write folded stacks, for other tools."
 )
@@ -38,6 +40,7 @@ def show_profile(
         found.ranks = [found.ranks[rank]]
     show(found, output.console, most)
     if folded:
-        folded.write_text(fold(found))
+        with writing(folded):
+            folded.write_text(fold(found))
     write_page([found], html, output)
     output.document(profile_document(found, path))

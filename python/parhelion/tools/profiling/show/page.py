@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from msgspec import to_builtins
 
+from ....launch.disk import why
 from ...comparing.changes import Change
 from ...records.facts import flatten
 from ..compare.difference import Difference, ProfileComparison, compare_profiles
@@ -32,7 +33,7 @@ def write(profiles: Sequence[Profile], file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise ProfileError(f"cannot write {file}: {error.strerror}") from None
+        raise ProfileError(f"cannot write {file}: {why(error, file)}") from None
 
 
 def render(profiles: Sequence[Profile]) -> str:
