@@ -5,12 +5,34 @@
 #include <vector>
 
 namespace parhelion {
+namespace {
+
+struct Left {
+    std::shared_ptr<const void> memory;
+    std::function<bool()> released;  // empty: never
+};
+
+struct All {
+    std::mutex mutex;
+    std::vector<Left> left;
+};
+
+All& all() {
+    static auto* const instance = new All;  // outlives all that dies during exit
+    return *instance;
+}
+
+}  // namespace
 
 void leave_behind(std::shared_ptr<const void> memory) {
-    static std::mutex mutex;
-    static auto* const kept = new std::vector<std::shared_ptr<const void>>;  // outlives all that dies during exit
-    const std::lock_guard lock(mutex);
-    kept->push_back(std::move(memory));
+    const std::lock_guard lock(all().mutex);
+    all().left.push_back({std::move(memory), {}});
+}
+
+void leave_behind_until(std::shared_ptr<const void> memory, std::function<bool()> released) {
+    const std::lock_guard lock(all().mutex);
+    std::erase_if(all().left, [](const Left& each) { return each.released && each.released(); });
+    all().left.push_back({std::move(memory), std::move(released)});
 }
 
 }  // namespace parhelion

@@ -1,11 +1,14 @@
-// What MPI may still use after an exchange was given up.
+// Memory that somebody else may still use when its owner goes: MPI after an exchange was given up, a neighbor that reads late.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 namespace parhelion {
 
 /// Keeps it until the process ends, on purpose, and in reach: whoever looks for leaks finds none. Thread-safe.
 void leave_behind(std::shared_ptr<const void> memory);
+/// Keeps it until `released` says that nobody uses it any more, which is asked when the next such memory is left. Thread-safe.
+void leave_behind_until(std::shared_ptr<const void> memory, std::function<bool()> released);
 
 }  // namespace parhelion

@@ -43,6 +43,10 @@ int part_count(int from_options) {
     return from_options;
 }
 
+void require_reducible(const Plan& plan, Reduction reduction) {
+    for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
+}
+
 std::uint64_t fingerprint(const std::string& transport, int parts) { return Hash{}.add_range(transport).add(parts).value(); }
 
 }  // namespace
@@ -77,6 +81,10 @@ struct Exchange::Impl {
     void begin(Direction way, Reduction how) {
         start([&] { chosen.stages->begin(way, how); });
         takes_parts = false;
+    }
+    void begin_and_leave(Direction way, Reduction how) {
+        begin(way, how);
+        chosen.stages->leave();
     }
     void begin_parts() {
         start([&] { chosen.stages->begin_parts(); });
@@ -168,8 +176,13 @@ void Exchange::Step::end() {
 }
 
 Exchange::Step Exchange::begin() {
-    impl_->begin(Direction::forward, Reduction::replace);
+    impl_->begin_and_leave(Direction::forward, Reduction::replace);
     return Step(impl_);
+}
+
+void Exchange::operator()() {
+    impl_->begin(Direction::forward, Reduction::replace);
+    impl_->end();
 }
 
 Exchange::Step Exchange::begin_parts() {
@@ -191,12 +204,15 @@ PartOfBlock Exchange::part(int part, int block) const {
 }
 
 Exchange::Step Exchange::begin_reverse(Reduction reduction) {
-    for (const Field& field : impl_->plan.fields)
-        if (!supports(reduction, field.element.scalar))
-            throw Error("elements of type " + to_string(field.element) + " cannot be combined so: use replace, or a type "
-                        "that can be added and compared", ErrorKind::type);
-    impl_->begin(Direction::reverse, reduction);
+    require_reducible(impl_->plan, reduction);
+    impl_->begin_and_leave(Direction::reverse, reduction);
     return Step(impl_);
+}
+
+void Exchange::reverse(Reduction reduction) {
+    require_reducible(impl_->plan, reduction);
+    impl_->begin(Direction::reverse, reduction);
+    impl_->end();
 }
 
 void Exchange::end() { impl_->end(); }

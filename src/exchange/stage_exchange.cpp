@@ -62,6 +62,10 @@ void StageExchange::begin(Direction direction) {
     if (direction == Direction::forward) copy_own_images();
 }
 
+void StageExchange::leave(Direction direction) {
+    for (Used& used : used_) used.at(direction).leave(direction);
+}
+
 void StageExchange::open_parts() {
     expect(Direction::forward);
     for (Used& used : used_)

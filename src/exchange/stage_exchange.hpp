@@ -27,6 +27,8 @@ public:
     void complete();
 
     void begin(Direction direction);
+    /// The caller goes away: neighbors must be able to end this exchange without it.
+    void leave(Direction direction);
     /// A forward exchange whose values come part by part: open, then put once for each part (by any threads, several at once), then
     /// close; nothing else before that.
     void open_parts();

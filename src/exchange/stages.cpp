@@ -52,6 +52,11 @@ void Stages::begin(Direction direction, Reduction reduction) {
     under_way_.store(true, std::memory_order_relaxed);
 }
 
+void Stages::leave() {
+    const Hold hold(busy_);
+    if (!stages_.empty()) at(0).leave(direction_);
+}
+
 void Stages::begin_parts() {
     const Hold hold(busy_);
     prepare(Direction::forward, Reduction::replace);
@@ -78,7 +83,10 @@ bool Stages::put_part(int part) {
 void Stages::close_parts() {
     const Hold hold(busy_);
     if (!parts_.close()) return;
-    if (!stages_.empty()) at(0).close_parts();
+    if (!stages_.empty()) {
+        at(0).close_parts();
+        at(0).leave(direction_);
+    }
     under_way_.store(true, std::memory_order_relaxed);
 }
 

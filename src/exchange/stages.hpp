@@ -25,6 +25,8 @@ public:
     Stages& operator=(const Stages&) = delete;
 
     void begin(Direction direction, Reduction reduction = Reduction::replace);
+    /// After begin: the caller does something else before it ends the exchange.
+    void leave();
     /// Forward, part by part.
     void begin_parts();
     /// The part's cells have their values. By any thread, several at once. False when the part was given before.

@@ -72,8 +72,22 @@ const Program& BufferedExchange::unpack(Copy& copy, const std::vector<local_inde
     return copy.program;
 }
 
-void BufferedExchange::begin_forward(CellArray owned) {
+void BufferedExchange::pack_forward(CellArray owned) {
     if (!sent_.empty()) run(pack(pack_owned_, sent_, owned.stride), &owned.first, &sent_values_);
+}
+
+void BufferedExchange::unpack_forward(CellArray ghosts) {
+    if (!received_.empty()) run(unpack(unpack_ghosts_, received_, ghosts.stride), &received_values_, &ghosts.first);
+}
+
+void BufferedExchange::forward(CellArray owned, CellArray ghosts) {
+    pack_forward(owned);
+    (*exchange_)();
+    unpack_forward(ghosts);
+}
+
+void BufferedExchange::begin_forward(CellArray owned) {
+    pack_forward(owned);
     step_ = std::make_unique<Exchange::Step>(exchange_->begin());
 }
 
@@ -84,16 +98,30 @@ void BufferedExchange::end_step() {
 
 void BufferedExchange::end_forward(CellArray ghosts) {
     end_step();
-    if (!received_.empty()) run(unpack(unpack_ghosts_, received_, ghosts.stride), &received_values_, &ghosts.first);
+    unpack_forward(ghosts);
+}
+
+void BufferedExchange::pack_reverse(CellArray ghosts) {
+    if (!received_.empty()) run(pack(pack_ghosts_, received_, ghosts.stride), &ghosts.first, &received_values_);
+}
+
+void BufferedExchange::reverse(CellArray ghosts, CellArray owned, Scalar scalar, Reduction reduction) {
+    pack_reverse(ghosts);
+    exchange_->reverse(Reduction::replace);
+    combine_reverse(owned, scalar, reduction);
 }
 
 void BufferedExchange::begin_reverse(CellArray ghosts) {
-    if (!received_.empty()) run(pack(pack_ghosts_, received_, ghosts.stride), &ghosts.first, &received_values_);
+    pack_reverse(ghosts);
     step_ = std::make_unique<Exchange::Step>(exchange_->begin_reverse(Reduction::replace));
 }
 
 void BufferedExchange::end_reverse(CellArray owned, Scalar scalar, Reduction reduction) {
     end_step();
+    combine_reverse(owned, scalar, reduction);
+}
+
+void BufferedExchange::combine_reverse(CellArray owned, Scalar scalar, Reduction reduction) {
     if (sent_.empty()) return;
     combine_.indexed.clear();
     combine_.add_plain(copy_op(width_, sent_.size(), width_, nullptr, owned.stride, sent_.data(), scalar));

@@ -28,6 +28,8 @@ IndexMap::Active IndexMap::take(const CellValues& values, Direction direction) {
     return active;
 }
 
+void IndexMap::forward(const CellValues& values) { idle_exchange(values.width()).forward(values.owned, values.ghosts); }
+
 void IndexMap::begin_forward(const CellValues& values) {
     BufferedExchange& exchange = idle_exchange(values.width());
     exchange.begin_forward(values.owned);
@@ -38,10 +40,13 @@ void IndexMap::end_forward(const CellValues& values) {
     take(values, Direction::forward).exchange->end_forward(values.ghosts);
 }
 
+void IndexMap::reverse(const CellValues& values, Reduction reduction) {
+    require_reducible(values.element, reduction);
+    idle_exchange(values.width()).reverse(values.ghosts, values.owned, values.element.scalar, reduction);
+}
+
 void IndexMap::begin_reverse(const CellValues& values, Reduction reduction) {
-    if (!supports(reduction, values.element.scalar))
-        throw Error("elements of type " + to_string(values.element) + " cannot be combined so: use replace, or a type that "
-                    "can be added and compared", ErrorKind::type);
+    require_reducible(values.element, reduction);
     BufferedExchange& exchange = idle_exchange(values.width());
     exchange.begin_reverse(values.ghosts);
     active_.push_back({values, Direction::reverse, reduction, &exchange});

@@ -126,6 +126,12 @@ bool supports(Reduction reduction, Scalar scalar) {
     return scalar != Scalar::float32 && scalar != Scalar::float64;
 }
 
+void require_reducible(const Element& element, Reduction reduction) {
+    if (!supports(reduction, element.scalar))
+        throw Error("elements of type " + to_string(element) + " cannot be combined so: use replace, or a type that can be added and "
+                    "compared", ErrorKind::type);
+}
+
 void reduce(const Program& program, Bases src, Bases dst, Reduction reduction) {
     for (const StridedOp& op : program.strided) reduce_op(op, src, dst, reduction);
     for (const IndexedOp& op : program.indexed) reduce_op(op, src, dst, reduction);

@@ -25,7 +25,6 @@ struct Slot {
     byte_count send_bytes, receive_bytes;
     std::byte* send = nullptr;
     std::byte* receive = nullptr;
-    bool sent = false;
     bool arrived = false;
 };
 
@@ -42,13 +41,13 @@ struct LinkState {
 class Lane {
 public:
     Lane(const TransportContext& context, Direction direction, const MakeMessenger& make, const MessageTransportOptions& options)
-        : plan_(context.plan), messengers_buffers_(options.buffers == Buffers::messengers) {
+        : plan_(context.plan), buffers_(options.buffers), messengers_buffers_(buffers_ == Buffers::messengers) {
         for (const LinkPlan* link : context.links) links_.push_back({link});
         for (LinkState& link : links_) add_slots(link, direction, options.pieces && direction == Direction::forward);
         if (!messengers_buffers_) place_buffers();
         std::vector<Channel> channels;
         for (const Slot& slot : slots_)
-            channels.push_back({rank(slot), slot.send, slot.send_bytes, slot.receive, slot.receive_bytes, slot.link});
+            channels.push_back({rank(slot), slot.send, slot.send_bytes, slot.receive, slot.receive_bytes, slot.pack == nullptr, slot.link});
         messenger_ = make(context, std::move(channels), direction);
     }
     Lane(Lane&&) = delete;
@@ -63,16 +62,13 @@ public:
         messenger_->start_receives();
         for (LinkState& link : links_) link.missing = 0;
         for (Slot& slot : slots_) {
-            slot.sent = slot.send_bytes == 0;
             slot.arrived = slot.receive_bytes == 0;
             links_[static_cast<std::size_t>(slot.link)].missing += !slot.arrived;
         }
-        all_sent_ = false;
-        send_what_may();
+        send_all();
     }
 
     int ready() {
-        if (!all_sent_) send_what_may();
         for (int i; (i = messenger_->test_receive()) >= 0;) {
             Slot& slot = slots_[static_cast<std::size_t>(i)];
             LinkState& link = links_[static_cast<std::size_t>(slot.link)];
@@ -94,10 +90,7 @@ public:
         run(link.link->repeat, plan_.bases.data(), plan_.bases.data());
     }
 
-    bool finished() {
-        if (!all_sent_) send_what_may();
-        return all_sent_ && messenger_->test_sends();
-    }
+    bool finished() { return messenger_->test_sends(); }
 
     int expected() const {
         return static_cast<int>(std::count_if(links_.begin(), links_.end(), [](const LinkState& link) { return link.receives; }));
@@ -115,8 +108,8 @@ private:
         const Slot& slot = slots_[static_cast<std::size_t>(i)];
         const std::string detail = messenger_->state(i);
         if (!slot.arrived) return waiting_text(slot.receive_bytes, rank(slot), number_) + detail;
-        if (!slot.sent)
-            return "waiting for rank " + std::to_string(rank(slot)) + " to read an earlier message, before number " +
+        if (messenger_->unread(i))
+            return "waiting for rank " + std::to_string(rank(slot)) + " to read an earlier message than number " +
                    std::to_string(number_) + detail;
         return {};
     }
@@ -132,21 +125,15 @@ private:
         messenger_->consumed(i);
     }
 
-    void send_what_may() {
-        all_sent_ = true;
+    void send_all() {
         for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
-            Slot& slot = slots_[static_cast<std::size_t>(i)];
-            if (slot.sent) continue;
-            if (!messenger_->may_send(i)) {
-                all_sent_ = false;
-                continue;
-            }
-            std::byte* const message[1] = {messengers_buffers_ ? messenger_->send_buffer(i) : slot.send};
+            const Slot& slot = slots_[static_cast<std::size_t>(i)];
+            if (slot.send_bytes == 0) continue;
+            std::byte* const message[1] = {messenger_->send_buffer(i, slot.send)};
             if (slot.pack != nullptr) run_shared(plan_, *slot.pack, plan_.bases.data(), message);
             messenger_->start_send(i);
-            slot.sent = true;
         }
-        if (all_sent_) messenger_->flush();
+        messenger_->flush();
     }
 
     void add_slots(LinkState& state, Direction direction, bool in_pieces) {
@@ -187,24 +174,25 @@ private:
 
     void place_buffers() {
         byte_count total = 0;
+        const auto needs_send = [this](const Slot& slot) { return slot.send == nullptr && buffers_ != Buffers::receives_private; };
         for (const Slot& slot : slots_)
-            total += (slot.send == nullptr ? whole_lines(slot.send_bytes) : 0) + (slot.receive == nullptr ? whole_lines(slot.receive_bytes) : 0);
+            total += (needs_send(slot) ? whole_lines(slot.send_bytes) : 0) + (slot.receive == nullptr ? whole_lines(slot.receive_bytes) : 0);
         buffer_ = allocate_aligned(total);
         std::byte* next = buffer_.get();
         for (Slot& slot : slots_) {
-            if (slot.send == nullptr) slot.send = std::exchange(next, next + whole_lines(slot.send_bytes));
+            if (needs_send(slot)) slot.send = std::exchange(next, next + whole_lines(slot.send_bytes));
             if (slot.receive == nullptr) slot.receive = std::exchange(next, next + whole_lines(slot.receive_bytes));
         }
     }
 
     const Plan& plan_;
+    Buffers buffers_;
     bool messengers_buffers_;
     std::vector<LinkState> links_;
     std::vector<Slot> slots_;
     AlignedBytes buffer_;
     std::unique_ptr<Messenger> messenger_;
     std::uint64_t number_ = 0;
-    bool all_sent_ = true;
 };
 
 class MessageTransport final : public Transport {

@@ -12,6 +12,7 @@ struct Channel {
     byte_count send_bytes = 0;
     std::byte* receive = nullptr;
     byte_count receive_bytes = 0;
+    bool in_array = false;  ///< `send` lies in a field, whose owner may change it when the exchange has ended
     int link = 0;  ///< of the context's links; several channels where a message goes in pieces, in order
 };
 
@@ -20,8 +21,6 @@ class Messenger {
 public:
     virtual ~Messenger() = default;
     virtual void start_receives() = 0;
-    /// Whether the send buffer may be filled. Polled until it may.
-    virtual bool may_send(int /*channel*/) { return true; }
     /// The send buffer of the channel is full.
     virtual void start_send(int channel) = 0;
     /// All send buffers are full. Messengers that send everything at once do it here.
@@ -36,17 +35,20 @@ public:
     /// Before the messenger goes: ends what is under way, if the exchange was given up. False where the buffers may still be used.
     virtual bool settle() { return true; }
 
+    /// Whether this exchange cannot end because the neighbor has not read enough of the channel, for an error.
+    virtual bool unread(int /*channel*/) const { return false; }
     /// What is known about the neighbor, for an error; empty when nothing is.
     virtual std::string state(int /*channel*/) const { return {}; }
 
-    /// Buffers of a messenger that brings its own; they may change from exchange to exchange.
-    virtual std::byte* send_buffer(int /*channel*/) { return nullptr; }
+    /// Buffers of a messenger that brings its own; they may change from exchange to exchange. `given`: the channel's.
+    virtual std::byte* send_buffer(int /*channel*/, std::byte* given) { return given; }
     virtual std::byte* receive_buffer(int /*channel*/) { return nullptr; }
 };
 
 enum class Buffers {
     arrays_or_private,  ///< contiguous pieces are sent and received in place, others through private memory
-    messengers          ///< the messenger's
+    receives_private,   ///< the same, but what is packed goes into the messenger's
+    messengers          ///< all are the messenger's
 };
 
 struct MessageTransportOptions {

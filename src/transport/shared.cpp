@@ -4,11 +4,18 @@
 // Per link and exchange, in order: the holder of the ghosts grants ("you may write them", begin), the owner copies and
 // tells ("they are written"), the holder goes on. Both are sequence numbers, each on a line that the other side polls. The
 // owner need not wait: it writes when it finds the grant, in begin, in end, or while it waits in another exchange.
+// An owner that goes away after begin, or ends an exchange in which it receives nothing, leaves what is not granted yet as a message in
+// memory of its own (left_messages.hpp), where the holder finds it: it may go and wait for anything.
 // A reverse exchange packs ghosts into a ring instead (staged_shared): the owner combines them in a fixed order.
+#include <algorithm>
+#include <utility>
+
+#include "core/left_behind.hpp"
 #include "plan/compile.hpp"
 #include "plan/shared_run.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
+#include "transport/node/left_messages.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/node/peer_plan.hpp"
 
@@ -18,7 +25,8 @@ namespace {
 // Written by the neighbor, polled here.
 struct Lines {
     SequenceLine granted;  ///< its ghosts may be written
-    SequenceLine written;  ///< it has written this rank's ghosts
+    SequenceLine written;  ///< it has written this rank's ghosts, or left them as a message
+    LeftNote left;
 };
 
 struct SharedSlot {
@@ -29,11 +37,18 @@ struct SharedSlot {
     std::shared_ptr<std::byte> their_lines;
     PeerPlan peer;
     Program copies;
-    std::uint64_t put = 0;  // last exchange that was written and told
+    LeftBox left;                      // to this neighbor; its memory may not be there yet
+    LeftBox found;                     // from this neighbor
+    std::shared_ptr<std::byte> found_memory;
+    std::uint64_t put = 0, left_last = 0;  // last exchange that was written or left, and told; last that was left
     bool reported = false;
 
     bool sends() const { return link->forward.send_bytes > 0; }
     bool receives() const { return link->forward.receive_bytes > 0; }
+    bool one_way() const { return sends() != receives(); }
+    bool waits(std::uint64_t number) const { return sends() && put < number; }
+    std::uint64_t granted() const { return mine->granted.value.load(std::memory_order_acquire); }
+    std::uint64_t written() const { return mine->written.value.load(std::memory_order_acquire); }
 };
 
 class Shared final : public Transport {
@@ -50,6 +65,17 @@ public:
         shake_hands(context, access);
     }
 
+    // A neighbor that is late reads what was left for it.
+    ~Shared() override {
+        std::vector<std::pair<LeftBox, std::uint64_t>> unread;
+        for (const SharedSlot& slot : slots_)
+            if (slot.left_last > 0 && slot.left.taken().load() < slot.left_last) unread.emplace_back(slot.left, slot.left_last);
+        if (unread.empty()) return;
+        leave_behind_until(left_memory_, [unread = std::move(unread)] {
+            return std::all_of(unread.begin(), unread.end(), [](const auto& each) { return each.first.taken().load() >= each.second; });
+        });
+    }
+
     void begin(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->begin(direction);
         ++number_;
@@ -60,26 +86,41 @@ public:
         put_what_is_granted();
     }
 
+    void leave(Direction direction) override {
+        if (direction == Direction::reverse) return reverse_->leave(direction);
+        for (SharedSlot& slot : slots_)
+            if (slot.waits(number_)) leave(slot);
+    }
+
     int ready(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->ready(direction);
         put_what_is_granted();
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             SharedSlot& slot = slots_[i];
-            if (slot.reported || slot.mine->written.value.load(std::memory_order_acquire) < number_) continue;
+            if (slot.reported || slot.written() < number_) continue;
             slot.reported = true;
             return static_cast<int>(i);
         }
         return -1;
     }
 
-    void deliver(int slot, Direction direction, Reduction reduction) override {
-        if (direction == Direction::reverse) return reverse_->deliver(slot, direction, reduction);
-        run(slots_[static_cast<std::size_t>(slot)].link->repeat, plan_.bases.data(), plan_.bases.data());
+    void deliver(int i, Direction direction, Reduction reduction) override {
+        if (direction == Direction::reverse) return reverse_->deliver(i, direction, reduction);
+        SharedSlot& slot = slots_[static_cast<std::size_t>(i)];
+        if (slot.mine->left.is_left(number_, slot.one_way())) take_left(slot);
+        run(slot.link->repeat, plan_.bases.data(), plan_.bases.data());
     }
 
+    // A rank that only sends does not wait for its reader, but to have a slot for the next message.
     bool finished(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->finished(direction);
-        return put_what_is_granted();
+        bool all = true;
+        for (SharedSlot& slot : slots_) {
+            if (!slot.sends()) continue;
+            if (slot.waits(number_) && !put(slot) && slot.one_way()) leave(slot);
+            all = all && !slot.waits(number_) && (!slot.one_way() || has_left_slot(number_ + 1, slot.granted(), true));
+        }
+        return all;
     }
 
     int expected(Direction direction) const override {
@@ -98,8 +139,9 @@ public:
         if (slot.receives() && written < number_)
             return "waiting for " + rank + " to write this rank's ghosts in exchange number " + number +
                    " (it has written number " + std::to_string(written) + begun + ")";
-        if (slot.sends() && slot.put < number_)
-            return "waiting for " + rank + " to begin exchange number " + number + begun;
+        if (slot.waits(number_)) return "waiting for " + rank + " to begin exchange number " + number + begun;
+        if (slot.sends() && slot.one_way() && !has_left_slot(number_ + 1, granted, true))
+            return "waiting for " + rank + " to begin an earlier exchange than number " + number + begun;
         return {};
     }
 
@@ -107,18 +149,63 @@ public:
 
 private:
     // Whether nothing is left to be written.
-    bool put_what_is_granted() {
-        bool all = true;
+    void put_what_is_granted() {
         for (SharedSlot& slot : slots_)
-            if (slot.sends() && slot.put < number_) all = put(slot) && all;
-        return all;
+            if (slot.waits(number_)) put(slot);
     }
 
     bool put(SharedSlot& slot) {
-        if (slot.mine->granted.value.load(std::memory_order_acquire) < number_) return false;
+        if (slot.granted() < number_) return false;
         run_shared(plan_, slot.copies, plan_.bases.data(), slot.peer.plan.bases.data());
+        tell(slot);
+        return true;
+    }
+
+    void tell(SharedSlot& slot) {
         post(slot.theirs->written.value, number_, *slot.neighbor->postbox);
         slot.put = number_;
+    }
+
+    // Without memory for it the neighbor gets the message when it has granted and this rank is back.
+    void leave(SharedSlot& slot) {
+        if (!has_left_slot(number_, slot.granted(), slot.one_way()) || !make_room()) return;
+        std::byte* const message[1] = {slot.left.slot(number_)};
+        run_shared(plan_, slot.link->forward.pack, plan_.bases.data(), message);
+        slot.theirs->left.numbers[number_ % left_slots(slot.one_way())].store(number_, std::memory_order_relaxed);
+        slot.left_last = number_;
+        tell(slot);
+    }
+
+    void take_left(SharedSlot& slot) {
+        if (slot.found_memory == nullptr) {
+            slot.found_memory = map_place(slot.mine->left.place);
+            slot.found = {slot.found_memory.get(), slot.link->forward.receive_bytes, slot.one_way()};
+        }
+        std::byte* const message[1] = {slot.found.slot(number_)};
+        run_shared(plan_, slot.link->forward.unpack, message, plan_.bases.data());
+        slot.found.taken().store(number_, std::memory_order_release);
+    }
+
+    bool make_room() {
+        if (left_memory_ != nullptr || no_room_) return !no_room_;
+        byte_count total = 0;
+        for (SharedSlot& slot : slots_) {
+            slot.left = {nullptr, slot.link->forward.send_bytes, slot.one_way()};
+            if (slot.sends()) total += slot.left.bytes();
+        }
+        try {
+            left_memory_ = allocate_node_shared(total);
+        } catch (const Error&) {
+            no_room_ = true;
+            return false;
+        }
+        std::byte* next = left_memory_.get();
+        for (SharedSlot& slot : slots_) {
+            if (!slot.sends()) continue;
+            slot.left.start = std::exchange(next, next + slot.left.bytes());
+            new (slot.left.start) SequenceLine;
+            slot.theirs->left.place = describe_place(slot.left.start);
+        }
         return true;
     }
 
@@ -148,6 +235,8 @@ private:
     std::vector<SharedSlot> slots_;
     std::shared_ptr<Lines> lines_;
     std::unique_ptr<Transport> reverse_;
+    std::shared_ptr<std::byte> left_memory_;
+    bool no_room_ = false;
     std::uint64_t number_ = 0;
 };
 

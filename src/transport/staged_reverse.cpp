@@ -15,13 +15,19 @@ using namespace slots;
 struct Ring {
     Channel channel;
     NodeNeighbor* neighbor = nullptr;
-    std::byte* here = nullptr;         // acknowledged by this rank, and two slots
-    std::shared_ptr<std::byte> there;  // acknowledged by the neighbor, and two slots
+    std::byte* here = nullptr;         // acknowledged by this rank, and slots
+    std::shared_ptr<std::byte> there;  // acknowledged by the neighbor, and slots
     bool reported = true;
 
     bool one_way() const { return (channel.send_bytes > 0) != (channel.receive_bytes > 0); }
-    std::byte* in(std::uint64_t number) const { return here + line + number % 2 * static_cast<std::uint64_t>(slot_bytes(channel.receive_bytes)); }
-    std::byte* out(std::uint64_t number) const { return there.get() + line + number % 2 * static_cast<std::uint64_t>(slot_bytes(channel.send_bytes)); }
+    std::uint64_t slots() const { return slot_count(one_way()); }
+    std::byte* in(std::uint64_t number) const {
+        return here + line + static_cast<byte_count>(number % slots()) * slot_bytes(channel.receive_bytes);
+    }
+    std::byte* out(std::uint64_t number) const {
+        return there.get() + line + static_cast<byte_count>(number % slots()) * slot_bytes(channel.send_bytes);
+    }
+    byte_count bytes_here() const { return ring_bytes(slot_bytes(channel.receive_bytes), one_way()); }
     std::atomic<std::uint64_t>& consumed_here() const { return acknowledged(here).value; }
     std::atomic<std::uint64_t>& consumed_there() const { return acknowledged(there.get()).value; }
 };
@@ -39,11 +45,7 @@ public:
         ++number_;
         for (Ring& ring : rings_) ring.reported = ring.channel.receive_bytes == 0;
     }
-    bool may_send(int i) override {
-        const Ring& ring = rings_[static_cast<std::size_t>(i)];
-        return !ring.one_way() || ring.consumed_there().load(std::memory_order_acquire) + 2 >= number_;
-    }
-    std::byte* send_buffer(int i) override {
+    std::byte* send_buffer(int i, std::byte*) override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
         return ring.out(number_) + payload_offset(ring.channel.send_bytes);
     }
@@ -64,7 +66,16 @@ public:
         }
         return -1;
     }
-    bool test_sends() override { return true; }
+    bool unread(int i) const override {
+        const Ring& ring = rings_[static_cast<std::size_t>(i)];
+        return ring.channel.send_bytes > 0 && ring.one_way() &&
+               ring.consumed_there().load(std::memory_order_acquire) + unread_at_end < number_;
+    }
+    bool test_sends() override {
+        for (int i = 0; i < static_cast<int>(rings_.size()); ++i)
+            if (unread(i)) return false;
+        return true;
+    }
     void consumed(int i) override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
         if (ring.one_way()) post(ring.consumed_here(), number_, *ring.neighbor->postbox);
@@ -73,8 +84,11 @@ public:
     std::string state(int i) const override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
         std::string text;
-        if (ring.channel.receive_bytes > 0)
-            text = "it has sent number " + std::to_string(std::max(number_at(ring.in(0)).load(), number_at(ring.in(1)).load()));
+        if (ring.channel.receive_bytes > 0) {
+            std::uint64_t last = 0;
+            for (std::uint64_t slot = 0; slot < ring.slots(); ++slot) last = std::max(last, number_at(ring.in(slot)).load());
+            text = "it has sent number " + std::to_string(last);
+        }
         if (ring.channel.send_bytes > 0 && ring.one_way())
             text = "it has read number " + std::to_string(ring.consumed_there().load());
         return text.empty() ? text : " (" + text + ")";
@@ -83,14 +97,14 @@ public:
 private:
     void allocate() {
         byte_count total = 0;
-        for (const Ring& ring : rings_) total += ring_bytes(slot_bytes(ring.channel.receive_bytes));
+        for (const Ring& ring : rings_) total += ring.bytes_here();
         memory_ = source_->allocate(total);
         std::byte* next = memory_.get();
         for (Ring& ring : rings_) {
             ring.here = next;
             new (next) SequenceLine;  // recycled memory has old numbers
-            next += ring_bytes(slot_bytes(ring.channel.receive_bytes));
-            for (std::uint64_t slot : {0, 1}) new (ring.in(slot)) std::atomic<std::uint64_t>(0);
+            next += ring.bytes_here();
+            for (std::uint64_t slot = 0; slot < ring.slots(); ++slot) new (ring.in(slot)) std::atomic<std::uint64_t>(0);
         }
     }
 

@@ -1,9 +1,11 @@
 // Pack into a ring in the receiver's memory, unpack from it: two copies, works for any array, never waits for the reader.
 //
-// Each link has two slots. Exchange n uses slot n mod 2. A slot is a row of parts, each with the number n in front of it (for
-// small parts on the same cache line) that says that the part is there. The slot is free when the reader is done with exchange
-// n − 2. Between ranks that both send, its own first part n − 1 has told so; a one-way reader acknowledges on a line in its own
-// memory: whoever sent last may be gone by then. Parts of long messages go through a window instead where it has room (window.hpp).
+// Each link has two slots, three where only one of the two ranks sends. Exchange n uses slot n mod 2 (or 3). A slot is a row of parts,
+// each with the number n in front of it (for small parts on the same cache line) that says that the part is there. The slot is free
+// when the reader is done with exchange n − 2 (or 3). Between ranks that both send, its own first part n − 1 has told so. A one-way
+// reader acknowledges, on a line in its own memory, for whoever sent last may be gone by then; the sender's exchange n ends when n − 2
+// has been read. So begin finds a free slot always, and a rank may do anything after it. Parts of long messages go through a window
+// instead where it has room (window.hpp).
 //
 // Packing and unpacking take turns, part by part: a ghost lies beside the owned cell that was packed just before, often on the
 // same cache line, and is written while that line is still near. With all packing before all unpacking, every line of a thin
@@ -67,7 +69,6 @@ struct Parts {
         window = {bytes, longest};
     }
     std::size_t size() const { return parts.size(); }
-    byte_count ring() const { return ring_bytes(bytes) + window.bytes(); }
 };
 
 struct Ring {
@@ -84,9 +85,19 @@ struct Ring {
         : link(&which), send(parts_sent(plan, which)), receive(parts_received(plan, which)) {}
     bool may_receive() const { return received < receive.size() && (sent == send.size() || sent > received + ahead); }
     bool one_way() const { return (send.size() > 0) != (receive.size() > 0); }
-    std::byte* in(std::uint64_t number) const { return here + line + static_cast<byte_count>(number % 2) * receive.bytes; }
-    std::byte* out(std::uint64_t number) const { return there.get() + line + static_cast<byte_count>(number % 2) * send.bytes; }
-    std::uint64_t number_sent(std::uint64_t slot) const { return number_at(in(slot)).load() & ~in_window; }
+    std::uint64_t slots() const { return slot_count(one_way()); }
+    std::byte* in(std::uint64_t number) const { return here + line + static_cast<byte_count>(number % slots()) * receive.bytes; }
+    std::byte* out(std::uint64_t number) const { return there.get() + line + static_cast<byte_count>(number % slots()) * send.bytes; }
+    std::uint64_t last_sent() const {
+        std::uint64_t last = 0;
+        for (std::uint64_t slot = 0; slot < slots(); ++slot) last = std::max(last, number_at(in(slot)).load() & ~in_window);
+        return last;
+    }
+    byte_count bytes_here() const { return ring_bytes(receive.bytes, one_way()) + receive.window.bytes(); }
+    /// Whether the sender may end exchange `number`.
+    bool read_enough(std::uint64_t number) const {
+        return send.size() == 0 || !one_way() || consumed_there().load(std::memory_order_acquire) + unread_at_end >= number;
+    }
     std::atomic<std::uint64_t>& consumed_here() const { return acknowledged(here).value; }
     std::atomic<std::uint64_t>& consumed_there() const { return acknowledged(there.get()).value; }
 };
@@ -109,13 +120,12 @@ public:
             ring.sent = ring.received = 0;
             ring.reported = ring.receive.size() == 0;
         }
-        all_sent_ = false;
-        advance();
+        while (send_next()) receive_what_came();
     }
 
     int ready(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->ready(direction);
-        advance();
+        while (receive_what_came()) {}
         for (std::size_t i = 0; i < rings_.size(); ++i)
             if (!rings_[i].reported && rings_[i].received == rings_[i].receive.size()) {
                 rings_[i].reported = true;
@@ -134,8 +144,7 @@ public:
 
     bool finished(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->finished(direction);
-        if (!all_sent_) advance();
-        return all_sent_;
+        return std::all_of(rings_.begin(), rings_.end(), [this](const Ring& ring) { return ring.read_enough(number_); });
     }
 
     int expected(Direction direction) const override {
@@ -149,9 +158,9 @@ public:
         const std::string with = "rank " + std::to_string(ring.link->rank), number = std::to_string(number_);
         if (ring.received < ring.receive.size())
             return waiting_text(ring.link->forward.receive_bytes, ring.link->rank, number_) + " (it has sent number " +
-                   std::to_string(std::max(ring.number_sent(0), ring.number_sent(1))) + ")";
-        if (ring.sent < ring.send.size())
-            return "waiting for " + with + " to read an earlier message, before number " + number + " (it has read number " +
+                   std::to_string(ring.last_sent()) + ")";
+        if (!ring.read_enough(number_))
+            return "waiting for " + with + " to read an earlier message than number " + number + " (it has read number " +
                    std::to_string(ring.consumed_there().load()) + ")";
         return {};
     }
@@ -159,32 +168,23 @@ public:
     NodeContext* node() const override { return &node_; }
 
 private:
-    // Packs a part for each neighbor and unpacks what has come, in turns, until there is nothing that can be done at once.
-    void advance() {
-        for (bool moved = true; moved;) {
-            moved = false;
-            if (!all_sent_) moved = send_next();
-            for (Ring& ring : rings_)
-                if (ring.may_receive()) moved = receive_next(ring) || moved;
-        }
-    }
-
+    // A part for each neighbor. False when all were sent before.
     bool send_next() {
-        bool moved = false, all = true;
+        bool moved = false;
         for (Ring& ring : rings_) {
             if (ring.sent == ring.send.size()) continue;
-            if (may_send(ring)) {
-                send_part(ring);
-                moved = true;
-            }
-            all = all && ring.sent == ring.send.size();
+            send_part(ring);
+            moved = true;
         }
-        all_sent_ = all;
         return moved;
     }
 
-    bool may_send(const Ring& ring) const {
-        return !ring.one_way() || ring.consumed_there().load(std::memory_order_acquire) + 2 >= number_;
+    // A part from each neighbor. False when none was there.
+    bool receive_what_came() {
+        bool moved = false;
+        for (Ring& ring : rings_)
+            if (ring.may_receive()) moved = receive_next(ring) || moved;
+        return moved;
     }
 
     void send_part(Ring& ring) {
@@ -240,16 +240,16 @@ private:
 
     void allocate() {
         byte_count total = 0;
-        for (const Ring& ring : rings_) total += ring.receive.ring();
+        for (const Ring& ring : rings_) total += ring.bytes_here();
         memory_ = source_->allocate(total);
         std::byte* next = memory_.get();
         for (Ring& ring : rings_) {
             ring.here = next;
             new (next) SequenceLine;  // recycled memory has old numbers
-            ring.from.open(ring.receive.window, next + ring_bytes(ring.receive.bytes));
+            ring.from.open(ring.receive.window, next + ring_bytes(ring.receive.bytes, ring.one_way()));
             ring.from.reset_count();
-            next += ring.receive.ring();
-            for (std::uint64_t slot : {0, 1})
+            next += ring.bytes_here();
+            for (std::uint64_t slot = 0; slot < ring.slots(); ++slot)
                 for (const auto& part : ring.receive.parts) new (ring.in(slot) + part.offset) std::atomic<std::uint64_t>(0);
         }
     }
@@ -269,7 +269,7 @@ private:
             ring.there = source_->find(letter, ring.link->rank);
             if (letter.next() != static_cast<global_index>(ring.send.size()) || letter.next() != ring.send.bytes)
                 letter.refuse("the two ranks cut their messages differently: they run different versions");
-            ring.to.open(ring.send.window, ring.there.get() + ring_bytes(ring.send.bytes));
+            ring.to.open(ring.send.window, ring.there.get() + ring_bytes(ring.send.bytes, ring.one_way()));
         });
     }
 
@@ -280,7 +280,6 @@ private:
     std::shared_ptr<std::byte> memory_;
     std::unique_ptr<Transport> reverse_;
     std::uint64_t number_ = 0;
-    bool all_sent_ = true;
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 /* The ring of transport staged_shared (src/transport/staged_shared.cpp) between two ranks.
  *
  * Exchange n writes n into every word of slot n mod DEPTH at the reader, then n as the slot's number. Both ranks send, and
- * nothing is acknowledged; or (ONE_WAY) only rank 0 sends, and rank 1 tells what it has consumed.
+ * nothing is acknowledged; or (ONE_WAY) only rank 0 sends, rank 1 tells what it has consumed, and rank 0 ends an exchange when
+ * all but the last two have been.
  *
  * Faults to plant: DEPTH 1 the next message overwrites one that is being read; NO_ACK a one-way sender waits for nobody;
  * EARLY_ACK the reader acknowledges before it has read; RELAXED the number overtakes the values.
@@ -10,7 +11,11 @@
 #define ROUNDS 5
 #endif
 #ifndef DEPTH
+#ifdef ONE_WAY
+#define DEPTH 3
+#else
 #define DEPTH 2
+#endif
 #endif
 #define WORDS 2
 
@@ -36,9 +41,6 @@ Reader reader[2];
 #endif
 
 inline send() {
-#if defined(ONE_WAY) && !defined(NO_ACK)
-    reader[1 - r].consumed + DEPTH >= n;
-#endif
     k = 0;
     do
     :: k < WORDS -> outgoing.late[k] = n; k++
@@ -72,7 +74,10 @@ proctype Rank(byte r) {
         fi;
         if
         :: receives -> receive()
-        :: else
+        :: else -> skip;
+#if defined(ONE_WAY) && !defined(NO_ACK)
+            reader[1 - r].consumed + 2 >= n
+#endif
         fi
     }
 }
@@ -93,9 +98,13 @@ init {
     atomic {
         run Memory(0, 0);
         run Memory(1, 0);
-#if DEPTH == 2
+#if DEPTH > 1
         run Memory(0, 1);
         run Memory(1, 1);
+#endif
+#if DEPTH > 2
+        run Memory(0, 2);
+        run Memory(1, 2);
 #endif
         run Rank(0);
         run Rank(1)

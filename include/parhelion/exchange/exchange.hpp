@@ -37,7 +37,9 @@ struct ExchangeOptions {
 /// arrays stay the caller's; they must outlive the exchange and not move. Between begin and end the caller must not
 /// write owned cells or touch ghosts (reverse: not touch owned cells that others hold as ghosts, not write ghosts).
 /// Every rank begins and ends an exchange the same number of times; different exchanges may be under way at once.
-/// begin and end are not collective in MPI's sense: a rank waits for its neighbors only. No call allocates memory.
+/// begin and end are not collective in MPI's sense: end waits for the neighbors only, begin for nobody. After begin a rank may do
+/// anything, wait in MPI for what a neighbor sends after its end of this exchange, or make another exchange (docs/transports.md,
+/// "After begin", has the exceptions). No call allocates memory, but for the first begin that leaves a message.
 /// Errors: see make_plan; an unknown or impossible transport; begin while under way, end before begin; timeout. After a time limit or
 /// a lost neighbor the exchange is of no more use, and MPI may still send from arrays that are not node-shared: free them after
 /// MPI_Finalize, or with the process.
@@ -75,7 +77,7 @@ public:
 
     /// Forward: owner → ghost.
     [[nodiscard]] Step begin();
-    void operator()() { begin().end(); }
+    void operator()();
 
     /// Forward, for threads that finish their cells at different times. Tell each part's cells by `ready` once, when they have their
     /// values; any thread may, several at once. Over mpi_partitioned a part is packed by the thread that tells it and given to MPI as
@@ -100,7 +102,7 @@ public:
     /// that floating-point sums repeat bit for bit. Ghosts keep their values (with the staged algorithm they do not).
     /// Errors: a reduction that the elements do not have.
     [[nodiscard]] Step begin_reverse(Reduction reduction = Reduction::sum);
-    void reverse(Reduction reduction = Reduction::sum) { begin_reverse(reduction).end(); }
+    void reverse(Reduction reduction = Reduction::sum);
 
     /// Ends what begin or begin_reverse started; waits for the neighbors.
     void end();

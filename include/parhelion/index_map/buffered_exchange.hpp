@@ -25,8 +25,10 @@ class BufferedExchange {
 public:
     BufferedExchange(const Pattern& pattern, byte_count width);
 
+    void forward(CellArray owned, CellArray ghosts);
     void begin_forward(CellArray owned);
     void end_forward(CellArray ghosts);
+    void reverse(CellArray ghosts, CellArray owned, Scalar scalar, Reduction reduction);
     void begin_reverse(CellArray ghosts);
     /// Combines in the order of the pattern's links and entries.
     void end_reverse(CellArray owned, Scalar scalar, Reduction reduction);
@@ -42,6 +44,10 @@ private:
     };
     const Program& pack(Copy& copy, const std::vector<local_index>& cells, byte_count stride);
     const Program& unpack(Copy& copy, const std::vector<local_index>& cells, byte_count stride);
+    void pack_forward(CellArray owned);
+    void unpack_forward(CellArray ghosts);
+    void pack_reverse(CellArray ghosts);
+    void combine_reverse(CellArray owned, Scalar scalar, Reduction reduction);
     void end_step();
 
     byte_count width_;

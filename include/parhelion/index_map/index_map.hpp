@@ -36,13 +36,13 @@ public:
     const Communicator& communicator() const { return domain_.communicator(); }
 
     /// Owner → ghost. After begin the owned values may change again; the ghosts are written by end.
-    void forward(const CellValues& values) { begin_forward(values), end_forward(values); }
+    void forward(const CellValues& values);
     void begin_forward(const CellValues& values);
     void end_forward(const CellValues& values);
 
     /// Ghost → owner, combined in a fixed order (by rank, then by id). After begin the ghosts may change; the owned values
     /// are written by end. Errors: a reduction that the elements do not have.
-    void reverse(const CellValues& values, Reduction reduction) { begin_reverse(values, reduction), end_reverse(values); }
+    void reverse(const CellValues& values, Reduction reduction);
     void begin_reverse(const CellValues& values, Reduction reduction);
     void end_reverse(const CellValues& values);
 

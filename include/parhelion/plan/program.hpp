@@ -87,6 +87,8 @@ void reduce(const Program& program, Bases src, Bases dst, Reduction reduction);
 
 /// Whether values of this scalar can be combined so (opaque bytes only replace, complex numbers have no order).
 bool supports(Reduction reduction, Scalar scalar);
+/// Throws Error where it does not.
+void require_reducible(const Element& element, Reduction reduction);
 
 /// The program is one contiguous piece on its source (destination) side: offset from its base, or −1.
 struct Contiguous { int base = -1; byte_count offset = 0, bytes = 0; };

@@ -22,6 +22,9 @@ public:
 
     /// Starts everything that can start without waiting for a neighbor. Local.
     virtual void begin(Direction direction) = 0;
+    /// After begin, where the caller goes away before it ends the exchange, for who knows how long: what neighbors cannot take without
+    /// this rank is put where they find it.
+    virtual void leave(Direction /*direction*/) {}
     /// A slot whose data has arrived and was not reported yet, or −1.
     virtual int ready(Direction direction) = 0;
     /// Puts a ready slot's data where it belongs; in a reverse exchange combines it with what is there.

@@ -47,8 +47,13 @@ public:
     std::shared_ptr<std::byte> find(WordReader& letter, int) override { return map_place(get_place(letter)); }
 };
 
-/// What one rank keeps for a neighbor: a line for acknowledgements, and two slots behind it.
-constexpr byte_count ring_bytes(byte_count slot) { return line + 2 * slot; }
+/// Slots of a ring. Between ranks that both send two are enough. Where only one does, it ends an exchange when its reader is done with
+/// the one before the last, so that a slot is free whenever it begins the next.
+constexpr std::uint64_t slot_count(bool one_way) { return one_way ? 3 : 2; }
+constexpr std::uint64_t unread_at_end = 2;
+
+/// What one rank keeps for a neighbor: a line for acknowledgements, and the slots behind it.
+constexpr byte_count ring_bytes(byte_count slot, bool one_way) { return line + static_cast<byte_count>(slot_count(one_way)) * slot; }
 inline SequenceLine& acknowledged(std::byte* ring) { return *reinterpret_cast<SequenceLine*>(ring); }
 
 }  // namespace parhelion::slots

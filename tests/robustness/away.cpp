@@ -1,0 +1,146 @@
+// A rank that has begun an exchange may go away, and wait in MPI for what its neighbor sends when that has ended the exchange.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "robustness/work.hpp"
+#include "support/cell_field.hpp"
+#include "support/exchanging.hpp"
+#include "support/transports.hpp"
+
+using namespace test;
+
+namespace {
+
+int rank() { return Communicator(MPI_COMM_WORLD).rank(); }
+bool alone() { return Communicator(MPI_COMM_WORLD).size() < 2; }
+
+// A collective may wait for all that take part, a partitioned send for its receiver, whatever its size.
+bool may_run_ahead(const Route& route) {
+    return !route.transport.starts_with("mpi_neighbor") && !route.transport.starts_with("mpi_partitioned");
+}
+
+void tell(int whom) { MPI_Send(nullptr, 0, MPI_BYTE, whom, 7, MPI_COMM_WORLD); }
+void hear_from(int whom) { MPI_Recv(nullptr, 0, MPI_BYTE, whom, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+
+// The ranks 1, 3, … end first and tell the rank before them, which has begun and went away.
+void one_goes_away(Work& work, Direction direction, int round) {
+    work.prepare(direction, round);
+    const int ranks = Communicator(MPI_COMM_WORLD).size();
+    work.begin();
+    if (rank() % 2 == 0 && rank() + 1 < ranks) hear_from(rank() + 1);
+    work.end();
+    if (rank() % 2 == 1) tell(rank() - 1);
+    REQUIRE_EQ(work.difference(), "");
+}
+
+// Cells of rank 0 are ghosts of rank 1, and nobody has any other.
+struct ToTheNext {
+    Mesh mesh;
+    IndexedDomain domain;
+    CellField field;
+    Exchange exchange;
+
+    ToTheNext(int cells, const Route& route)
+        : mesh(mesh_of(cells)), domain(mesh.domain()),
+          field(domain, mesh, {{Scalar::int64, 8}, 1, CellLayout::joined}, 0, route.memory),
+          exchange(build_pattern(domain), {field.view()}, {route.transport}) {}
+
+    static Mesh mesh_of(int cells) {
+        Mesh mesh = Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(Communicator(MPI_COMM_WORLD).size()), cells));
+        for (int i = 0; i < cells; ++i) mesh.ghosts[1].push_back(i);
+        return mesh;
+    }
+    void once(int round) {
+        field.fill(Values::bits, round);
+        field.expect_forward();
+        exchange();
+        REQUIRE_EQ(field.difference(), "");
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a rank that has begun may wait for what its neighbor sends after its own exchange") {
+    if (alone()) return;
+    const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});
+    for (const Route& route : routes_for(0, 3)) {
+        CAPTURE(route.transport);
+        Work work(domain, route.transport, 0);
+        for (int round = 0; round < 6; ++round) one_goes_away(work, round % 3 == 2 ? Direction::reverse : Direction::forward, round);
+    }
+}
+
+TEST_CASE("a rank that has begun may make another exchange while its neighbor ends the first one first") {
+    if (alone()) return;
+    const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});
+    for (const Route& route : routes_for(1, 2)) {
+        CAPTURE(route.transport);
+        Work first(domain, route.transport, 0);
+        for (int round = 0; round < 2; ++round) {
+            first.prepare(Direction::forward, round);
+            first.begin();
+            if (rank() % 2 == 1) first.end();
+            Work second(domain, route.transport, 1);
+            if (rank() % 2 == 0) first.end();
+            REQUIRE_EQ(first.difference(), "");
+            REQUIRE_EQ(second.round_trip(Direction::forward, round), "");
+        }
+    }
+}
+
+TEST_CASE("a rank that only sends may run two exchanges ahead, and still begin a third and go away") {
+    if (alone()) return;
+    for (const Route& route : routes_for(2, 3)) {
+        if (!may_run_ahead(route)) continue;
+        CAPTURE(route.transport);
+        ToTheNext next(50, route);
+        for (int round = 0; round < 12; round += 3) {
+            if (rank() == 1) hear_from(0);
+            next.once(round);
+            next.once(round + 1);
+            if (rank() == 0) {
+                next.field.fill(Values::bits, round + 2);
+                next.field.expect_forward();
+                auto step = next.exchange.begin();
+                tell(1);
+                hear_from(1);
+                step.end();
+                REQUIRE_EQ(next.field.difference(), "");
+            } else {
+                next.once(round + 2);
+            }
+            if (rank() == 1) tell(0);
+        }
+    }
+}
+
+TEST_CASE("what a rank has sent is there for a late neighbor when its exchange is gone and its memory used again") {
+    if (alone()) return;
+    const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});
+    for (const Route& route : routes_for(3, 3)) {
+        CAPTURE(route.transport);
+        for (int round = 0; round < 4; ++round) {
+            auto work = std::make_unique<Work>(domain, route.transport, 0);
+            work->prepare(Direction::forward, round);
+            work->begin();
+            if (rank() % 2 == 0) usleep(3000);
+            work->end();
+            REQUIRE_EQ(work->difference(), "");
+            work.reset();
+            std::vector<std::unique_ptr<std::vector<std::byte>>> others;
+            for (int i = 0; i < 20; ++i) others.push_back(std::make_unique<std::vector<std::byte>>(std::size_t{1} << (i % 15), std::byte{0xff}));
+        }
+    }
+}
+
+TEST_CASE("an array that was sent in one piece may change as soon as the exchange has ended") {
+    if (alone()) return;
+    for (const Route& route : routes_for(4, 3)) {
+        CAPTURE(route.transport);
+        ToTheNext next(3000, route);
+        for (int round = 0; round < 8; ++round) {
+            if (rank() == 1 && round % 2 == 1) usleep(2000);
+            next.once(round);
+        }
+    }
+}
