@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "index_map/share_memory.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -28,7 +29,15 @@ IndexMap::Active IndexMap::take(const CellValues& values, Direction direction) {
     return active;
 }
 
+// On every call, for that is when the arrays are named.
+void IndexMap::require_disjoint(const CellValues& values) const {
+    if (share_memory(values.owned, domain_.owned(), values.ghosts, domain_.ghosts(), values.width()))
+        throw Error("the arrays of owned cells and of ghosts share memory: pass arrays that do not overlap, or one that holds the "
+                    "ghosts behind the owned cells");
+}
+
 void IndexMap::begin_forward(const CellValues& values) {
+    require_disjoint(values);
     BufferedExchange& exchange = idle_exchange(values.width());
     exchange.begin_forward(values.owned);
     active_.push_back({values, Direction::forward, Reduction::replace, &exchange});
@@ -42,6 +51,7 @@ void IndexMap::begin_reverse(const CellValues& values, Reduction reduction) {
     if (!supports(reduction, values.element.scalar))
         throw Error("elements of type " + to_string(values.element) + " cannot be combined so: use replace, or a type that "
                     "can be added and compared", ErrorKind::type);
+    require_disjoint(values);
     BufferedExchange& exchange = idle_exchange(values.width());
     exchange.begin_reverse(values.ghosts);
     active_.push_back({values, Direction::reverse, reduction, &exchange});
