@@ -16,7 +16,8 @@ namespace parhelion::python {
 namespace {
 
 std::vector<int> largest(const Communicator& comm, std::vector<int> values) {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT, MPI_MAX, comm.handle()), "MPI_Allreduce");
+    const auto count = static_cast<int>(values.size());
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), count, MPI_INT, MPI_MAX, comm.handle()), "MPI_Allreduce");
     return values;
 }
 
@@ -35,9 +36,11 @@ void bind_communicator(nb::module_& module) {
              [](const Communicator& comm, const std::string& complaint, ErrorKind kind) { agree(comm, complaint, kind); },
              "complaint"_a, "kind"_a = ErrorKind::value, Unlocked(),
              "Collective. Raises the complaint of the lowest rank that has one, on every rank.")
-        .def("largest", &largest, "values"_a, Unlocked(), "Collective, one reduction. Of each value the largest that a rank has; all pass as many.")
+        .def("largest", &largest, "values"_a, Unlocked(),
+             "Collective, one reduction. Of each value the largest that a rank has; all pass as many.")
         .def("require_equal",
-             [](const Communicator& comm, const std::string& what, const std::string& name, std::int64_t value, const std::string& remedy) {
+             [](const Communicator& comm, const std::string& what, const std::string& name, std::int64_t value,
+                const std::string& remedy) {
                  require_equal(comm, what, [&](Properties& told) { told.add(name, value); }, remedy);
              },
              "what"_a, "name"_a, "value"_a, "remedy"_a, Unlocked(),

@@ -115,11 +115,14 @@ Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& op
     return axis;
 }
 
-void tell_axis(Properties& told, const Axis& axis, int d) {
+void tell_cells(Properties& told, const Axis& axis, int d) {
     told.add("the extent in dimension %", axis.extent, {d});
     told.add("the lower halo width in dimension %", axis.lower, {d});
     told.add("the upper halo width in dimension %", axis.upper, {d});
     told.add("whether it is periodic in dimension %", axis.periodic ? "yes" : "no", {d});
+}
+
+void tell_cuts(Properties& told, const Axis& axis, int d) {
     told.add("the process grid in dimension %", axis.ranks, {d});
     told.add("blocks_per_rank in dimension %", axis.blocks_per_rank, {d});
     for (std::size_t b = 0; b < axis.starts.size(); ++b)
@@ -143,7 +146,8 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
     });
     require_equal(comm_, "the arguments of CartesianDomain", [this](Properties& told) {
         told.add("the number of dimensions", dimensions_);
-        for (int d = 0; d < dimensions_; ++d) tell_axis(told, axes_[d], d);
+        for (int d = 0; d < dimensions_; ++d) tell_cells(told, axes_[d], d);
+        for (int d = 0; d < dimensions_; ++d) tell_cuts(told, axes_[d], d);  // which may follow from the cells
         told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
         told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
     }, "pass the same ones everywhere");

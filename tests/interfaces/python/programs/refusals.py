@@ -125,23 +125,29 @@ def test_what_differs_is_said_with_rank_and_values():
         refused(ValueError, ph.Exchange, domain, *on_last(wrong, right), says=says, **options)
 
     one = (domain.zeros(), domain.zeros())
-    differ((one[0],), one, f"the number of fields is 2 on rank 0 and 1 on rank {last}")
-    differ((one[0], domain.zeros("int8")), one, f"the element of field 1 is float64 on rank 0 and int8 on rank {last}")
-    differ((domain.zeros(components=3), one[1]), one, f"the number of components of field 0 is 1 on rank 0 and 3 on rank {last}")
-    differ((one[0], domain.zeros(halo=(2, (2, 1)))), one, f"the upper halo width of field 1 in dimension 1 is 2 on rank 0 and 1 on rank {last}")
-    refused(ValueError, ph.Exchange, domain, one[0], parts=on_last(3, 2), says=f"the number of parts is 2 on rank 0 and 3 on rank {last}")
-    refused(ValueError, ph.Exchange, domain, one[0], transport=on_last("mpi_p2p", "auto"), says=f"the transport is auto on rank 0 and mpi_p2p on rank {last}")
+    there = f"on rank {last}"
+    differ((one[0],), one, f"the number of fields is 2 on rank 0 and 1 {there}")
+    differ((one[0], domain.zeros("int8")), one, f"the element of field 1 is float64 on rank 0 and int8 {there}")
+    differ((domain.zeros(components=3), one[1]), one, f"the number of components of field 0 is 1 on rank 0 and 3 {there}")
+    narrow = domain.zeros(halo=(2, (2, 1)))
+    differ((one[0], narrow), one, f"the upper halo width of field 1 in dimension 1 is 2 on rank 0 and 1 {there}")
+    refused(ValueError, ph.Exchange, domain, one[0], parts=on_last(3, 2),
+            says=f"the number of parts is 2 on rank 0 and 3 {there}")  # fmt: skip
+    refused(ValueError, ph.Exchange, domain, one[0], transport=on_last("mpi_p2p", "auto"),
+            says=f"the transport is auto on rank 0 and mpi_p2p {there}")  # fmt: skip
     tensors = [domain.zeros(components=(2, 2), order="F") for _ in range(on_last(2, 1))]
-    refused(ValueError, ph.Exchange, domain, *tensors, says=f"their number is 1 on rank 0 and 2 on rank {last}")
-    refused(ValueError, ph.CartesianDomain, (on_last(7, 6), 6), says=f"the extent in dimension 0 is 6 on rank 0 and 7 on rank {last}")
+    refused(ValueError, ph.Exchange, domain, *tensors, says=f"their number is 1 on rank 0 and 2 {there}")
+    refused(ValueError, ph.CartesianDomain, (on_last(7, 6), 6), says=f"the extent in dimension 0 is 6 on rank 0 and 7 {there}")
     mine = 0 if COMM.rank == 0 else 1
     many = f"({last} of the {last} other ranks differ from rank 0)" if last > 1 else "on rank 1"
     refused(ValueError, ph.CartesianDomain, (6, 6), halo=mine, says=many)
-    refused(ValueError, ph.CartesianDomain, (6, 6), neighbors=on_last("faces", "full"), says=f"neighbors is full on rank 0 and faces on rank {last}")
+    refused(ValueError, ph.CartesianDomain, (6, 6), neighbors=on_last("faces", "full"),
+            says=f"neighbors is full on rank 0 and faces {there}")  # fmt: skip
 
 
 def test_a_process_grid_says_how_many_ranks_it_needs():
-    refused(ValueError, ph.CartesianDomain, (8, 8, 8), process_grid=(2, 2, 2), says=f"2 × 2 × 2 needs 8 ranks and the communicator has {COMM.size}")
+    refused(ValueError, ph.CartesianDomain, (8, 8, 8), process_grid=(2, 2, 2),
+            says=f"2 × 2 × 2 needs 8 ranks and the communicator has {COMM.size}")  # fmt: skip
     refused(ValueError, ph.CartesianDomain, (8,) * 4, process_grid=(2**30,) * 4, says="more than 2^63 ranks")
 
 
@@ -190,7 +196,8 @@ def test_arrays_that_share_cells_are_refused():
     x = indexed.zeros()
     refused(ValueError, ph.Exchange, indexed, x, x, says="share memory")
     if COMM.size > 1:
-        refused(ValueError, ph.Exchange, indexed, on_last((x[:3], x[:1]), x), says="the owned cells of field 0 and the ghosts of field 0")
+        refused(ValueError, ph.Exchange, indexed, on_last((x[:3], x[:1]), x),
+                says="the owned cells of field 0 and the ghosts of field 0")  # fmt: skip
     rows = ph.GhostArray(ph.GhostMap(indexed))
     refused(ValueError, ph.GhostExchange, rows, rows, says="array 1 is array 0 once more")
 
@@ -218,8 +225,7 @@ def test_a_rank_without_cells_does_not_care_how_arrays_lie():
         for components in ((2, 2), (2, 1, 3), 2):
             shape = (components,) if isinstance(components, int) else components
             empty = COMM.size > 1 and COMM.rank == COMM.size - 1
-            for many in (domain.zeros("i4", shape, order), np.zeros((*domain.array_shape(), *shape), "i4", order), domain.zeros("i4", shape, order, halo=0)):
-                ph.Exchange(domain, many)()
+            ph.Exchange(domain, domain.zeros("i4", shape, order, halo=0))()
             u = np.zeros((*domain.array_shape(), *shape), "i4", order)
             v = domain.zeros("i4", shape, order)
             none = ph.Field(np.zeros((0, *shape), "i4", order), halo=0)
