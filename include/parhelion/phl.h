@@ -121,7 +121,8 @@ typedef struct phl_cells {
 /* Owner → ghost: `owned` and `ghosts` are arrays of as many cells as the map has. With ghosts.first NULL, `owned` holds
  * the ghosts too, behind the owned cells. The first call for a number of bytes per cell is collective and sets up an
  * exchange, later ones wait for neighbors only. After begin the owned values may change; end writes the ghosts, and is
- * called with the same arguments. Several may be under way at once, begun and ended in the same order everywhere. */
+ * called with the same arguments. Several may be under way at once, begun and ended in the same order everywhere. Owned cells
+ * and ghosts that share memory are refused. */
 int phl_gather(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
 int phl_gather_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
 int phl_gather_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
@@ -178,7 +179,8 @@ typedef struct phl_field {
     int32_t block_count;
 } phl_field;
 
-/* Collective. Arrays must stay where they are until the exchange is freed; the domain or map may be freed before.
+/* Collective. Arrays must stay where they are until the exchange is freed; the domain or map may be freed before. Arrays that
+ * share cells are refused.
  * `transport` is "auto", a name, or NULL (see the environment variable PARHELION_TRANSPORT). A wait longer than
  * `timeout_s` is an error; 0: see PARHELION_TIMEOUT. */
 int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const char* transport,

@@ -13,13 +13,15 @@ using namespace nb::literals;
 namespace parhelion::python {
 namespace {
 
-void construct(Field* self, const std::string& element, int components, byte_count component_stride, bool indexed) {
-    new (self) Field{parse_element(element), components, component_stride, HaloWidth(0), indexed, {}};
+void construct(Field* self, const std::string& element, int components, bool indexed) {
+    const Element kind = parse_element(element);
+    new (self) Field{kind, components, kind.size, HaloWidth(0), indexed, {}};
 }
 
-void add_block(Field& field, std::uintptr_t first, const std::vector<byte_count>& strides) {
+void add_block(Field& field, std::uintptr_t first, const std::vector<byte_count>& strides, byte_count component_stride) {
     BlockView block;
     block.first = reinterpret_cast<std::byte*>(first);
+    block.component_stride = component_stride;
     std::copy_n(strides.begin(), std::min<std::size_t>(strides.size(), max_dimensions), block.strides.begin());
     field.blocks.push_back(block);
 }
@@ -28,12 +30,12 @@ void add_block(Field& field, std::uintptr_t first, const std::vector<byte_count>
 
 void bind_field(nb::module_& module) {
     nb::class_<Field>(module, "Field", "Where the values of one field lie. Keeps nothing alive.")
-        .def("__init__", &construct, "element"_a, "components"_a, "component_stride"_a, "indexed"_a)
+        .def("__init__", &construct, "element"_a, "components"_a, "indexed"_a)
         .def("set_halo",
              [](Field& field, const std::vector<int>& lower, const std::vector<int>& upper) {
                  field.halo = halo_from(lower, upper);
              }, "lower"_a, "upper"_a)
-        .def("add_block", &add_block, "first"_a, "strides"_a)
+        .def("add_block", &add_block, "first"_a, "strides"_a, "component_stride"_a)
         .def("__str__", [](const Field& field) { return to_string(field); });
 }
 

@@ -5,7 +5,7 @@ from typing import Any
 from . import _core
 from ._together import together
 from .cartesian import CartesianDomain
-from .fields import make_fields
+from .fields import make_fields, read_arrays
 from .indexed import IndexedDomain
 from .pattern import Pattern, build_pattern
 
@@ -23,15 +23,16 @@ class Exchange(_core.Exchange):
     source: a CartesianDomain, an IndexedDomain, or a Pattern, which several exchanges can share.
     arrays: NumPy arrays or objects with DLPack or a buffer, any strides, in host memory and writable. Their memory is
         used in place; the exchange keeps them alive. Cartesian: cells with halo in the first axes, components after them;
-        a list of arrays where ranks have several blocks; narrower halos than the domain's are allowed. Indexed: owned
-        cells, then ghosts along the first axis, or a pair (owned, ghosts). All fields for a neighbor travel together.
+        a list of arrays where ranks have several blocks; narrower halos than the domain's are allowed, none at all has
+        to be told by a Field. Indexed: owned cells, then ghosts along the first axis, or a pair (owned, ghosts). Different
+        arrays share no cells. All fields for a neighbor travel together.
     transport: "auto", a name that `ph.transports()` lists, or "NEAR+FAR" for neighbors on the own node and others.
         None: the environment variable PARHELION_TRANSPORT, else "auto".
     timeout: seconds after which waiting is an error that says who did not answer. None: PARHELION_TIMEOUT, else never.
     parts: into how many parts the owned cells are divided for `begin_parts`, equal on all ranks.
 
-    Raises ValueError or TypeError on every rank for arrays that do not fit or differ between ranks in number, dtype,
-    components or halo. ExchangeTimeoutError after the time limit; the exchange cannot be used any more then.
+    Raises ValueError or TypeError on every rank for arrays that do not fit, that share cells, or differ between ranks in number,
+    dtype, components or halo. ExchangeTimeoutError after the time limit; the exchange cannot be used any more then.
 
         exchange = ph.Exchange(domain, u, v)
         with exchange.begin():
@@ -50,9 +51,11 @@ class Exchange(_core.Exchange):
         native = pattern._native
 
         def parse() -> tuple[Any, ...]:
-            return (*make_fields(native, arrays), _transport(transport), _seconds(timeout), _count(parts))
+            return read_arrays(native, arrays), _transport(transport), _seconds(timeout), _count(parts)
 
-        fields, kept, name, seconds, count = together(native.communicator, parse)
+        read, name, seconds, count = together(native.communicator, parse)
+        fields = make_fields(native.communicator, read)
+        kept = [array for each in read for array in each.arrays]
         super().__init__(native, fields, name, seconds, count, (arrays, kept))
         self._pattern = pattern
 

@@ -1,8 +1,9 @@
-"""From what users pass to fields: pointers, strides, element types. All of it is local and copies nothing."""
+"""From what users pass to fields: pointers, strides, element types. Nothing is copied."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -32,17 +33,27 @@ class Field:
     halo: int | Sequence[int | tuple[int, int]] | None = None
 
 
-def make_fields(pattern: "_core.Pattern", entries: Sequence[Any]) -> "tuple[list[_core.Field], list[np.ndarray]]":
-    """The native fields, and the NumPy arrays whose memory they point to."""
+def read_arrays(pattern: "_core.Pattern", entries: Sequence[Any]) -> "list[Parts]":
+    """What was passed, checked. Local. ValueError or TypeError for what cannot be exchanged."""
     if not entries:
         raise ValueError("no arrays were passed: pass those whose ghosts the exchange fills")
     read = _indexed_parts if pattern.dimensions == 0 else _cartesian_parts
-    fields, kept = [], []
-    for number, entry in enumerate(entries):
-        parts = read(pattern, entry, f"array {number}")
-        fields += [part.native() for part in _split(parts)]
-        kept += parts.arrays
-    return fields, kept
+    arrays = [read(pattern, entry, f"array {number}") for number, entry in enumerate(entries)]
+    for parts in arrays:
+        parts.check()
+    return arrays
+
+
+def make_fields(comm: "_core.Communicator", arrays: "Sequence[Parts]") -> "list[_core.Field]":
+    """The native fields of arrays that were read. Collective: an array becomes as many fields on all ranks.
+
+    How many, its strides tell, and those of ranks may differ; a rank without cells has none to tell.
+    """
+    depths = [parts.depth for parts in arrays]
+    if comm.largest([max(depths)])[0] > 0:
+        comm.require_equal("the arrays", "their number", len(arrays), "pass as many arrays on every rank")
+        depths = comm.largest(depths)
+    return [field.native() for parts, depth in zip(arrays, depths, strict=True) for field in _split(parts, depth)]
 
 
 def as_array(value: Any, name: str) -> np.ndarray:
@@ -86,7 +97,7 @@ def element_name(dtype: np.dtype) -> str:
 
 
 @dataclass(frozen=True)
-class _Parts:
+class Parts:
     """The arrays of one field: one per block, or owned cells and ghosts; component axes behind those of the domain."""
 
     arrays: list[np.ndarray]
@@ -94,52 +105,46 @@ class _Parts:
     halo: Sides | None
     name: str
 
-    def components(self) -> tuple[int, ...]:
-        """Extents of the component axes. ValueError when the arrays differ in them or in dtype."""
-        kinds = {(array.dtype, array.shape[self.dimensions :]) for array in self.arrays}
-        if len(kinds) > 1:
+    def check(self) -> None:
+        """ValueError when the arrays differ in dtype or components, or have none."""
+        if len({(array.dtype, array.shape[self.dimensions :]) for array in self.arrays}) > 1:
             raise ValueError(f"the parts of {self.name} differ in dtype or components: make them equal")
-        shape = next(iter(kinds))[1]
-        if 0 in shape:
+        if 0 in self.components:
             raise ValueError(f"{self.name} has no components (shape {self.arrays[0].shape}): pass at least 1")
-        return shape
 
-    def component_stride(self) -> int | None:
-        """The one distance between components in C order; None when there is none."""
-        telling = [array for array in self.arrays if array.size > 0] or self.arrays[:1]
-        strides = {_joint_stride(array.shape, array.strides, self.dimensions) for array in telling}
-        return strides.pop() if len(strides) == 1 else None
+    @property
+    def components(self) -> tuple[int, ...]:
+        """Extents of the component axes."""
+        return self.arrays[0].shape[self.dimensions :]
+
+    @cached_property
+    def depth(self) -> int:
+        """How many of the component axes, first to last, are to be split off, so that the others are as good as one axis."""
+        axes = [list(zip(array.shape, array.strides, strict=True))[self.dimensions :] for array in self.arrays if array.size > 0]
+        return next(depth for depth in range(len(self.components) + 1) if all(_joint(each[depth:]) for each in axes))
 
     def native(self) -> "_core.Field":
-        count, stride = math.prod(self.components()), self.component_stride()
-        if stride is None:
-            raise ValueError(
-                f"the components of the parts of {self.name} lie at different distances: use C order, or one array per component"
-            )
-        field = _core.Field(element_name(self.arrays[0].dtype), count, stride, self.halo is None)
+        field = _core.Field(element_name(self.arrays[0].dtype), math.prod(self.components), self.halo is None)
         if self.halo is not None:
             field.set_halo([lower for lower, _ in self.halo], [upper for _, upper in self.halo])
         for array in self.arrays:
-            field.add_block(_first_owned(array, self.halo), array.strides[: self.dimensions])
+            inner = zip(array.shape[self.dimensions :], array.strides[self.dimensions :], strict=True)
+            strides = [stride for extent, stride in inner if extent > 1]
+            field.add_block(_first_owned(array, self.halo), array.strides[: self.dimensions], strides[-1] if strides else 0)
         return field
 
 
-def _split(parts: _Parts) -> list[_Parts]:
-    """Several fields where the component axes of a tensor cannot be seen as one."""
-    shape = parts.components()
-    if len(shape) < 2 or parts.component_stride() is not None:
-        return [parts]
+def _split(parts: Parts, depth: int) -> list[Parts]:
+    """A field for each component along the first `depth` component axes."""
     before: tuple[Any, ...] = (slice(None),) * parts.dimensions
-    pieces = [replace(parts, arrays=[array[(*before, i)] for array in parts.arrays]) for i in range(shape[0])]
-    return [field for piece in pieces for field in _split(piece)]
+    return [replace(parts, arrays=[array[(*before, *index)] for array in parts.arrays])
+            for index in np.ndindex(parts.components[:depth])]  # fmt: skip
 
 
-def _joint_stride(shape: tuple[int, ...], strides: tuple[int, ...], dimensions: int) -> int | None:
-    axes = [axis for axis in zip(shape[dimensions:], strides[dimensions:], strict=True) if axis[0] > 1]
-    for (_, outer), (extent, inner) in pairwise(axes):
-        if outer != extent * inner:
-            return None
-    return axes[-1][1] if axes else 0
+def _joint(axes: list[tuple[int, int]]) -> bool:
+    """Whether axes (extent, stride) lie in memory as one axis in C order would."""
+    longer = [axis for axis in axes if axis[0] > 1]
+    return all(outer == extent * inner for (_, outer), (extent, inner) in pairwise(longer))
 
 
 def _first_owned(array: np.ndarray, halo: Sides | None) -> int:
@@ -149,7 +154,7 @@ def _first_owned(array: np.ndarray, halo: Sides | None) -> int:
     return start + sum(lower * stride for (lower, _), stride in zip(halo, array.strides, strict=False))
 
 
-def _cartesian_parts(pattern: "_core.Pattern", entry: Any, name: str) -> _Parts:
+def _cartesian_parts(pattern: "_core.Pattern", entry: Any, name: str) -> Parts:
     told = entry if isinstance(entry, Field) else Field(entry)
     given = told.arrays if isinstance(told.arrays, (list, tuple)) else [told.arrays]
     blocks = [[stop - start for start, stop in zip(*box, strict=True)] for box in pattern.blocks]
@@ -162,7 +167,7 @@ def _cartesian_parts(pattern: "_core.Pattern", entry: Any, name: str) -> _Parts:
     halos = {_find_halo(pattern, array, owned, told.halo, name) for array, owned in zip(arrays, blocks, strict=True)}
     if len(halos) > 1:
         raise ValueError(f"the parts of {name} have different halos: make them equal")
-    return _Parts(arrays, pattern.dimensions, halos.pop(), name)
+    return Parts(arrays, pattern.dimensions, halos.pop(), name)
 
 
 def _find_halo(pattern: "_core.Pattern", array: np.ndarray, owned: list[int], told: Any, name: str) -> Sides:
@@ -179,12 +184,21 @@ def _find_halo(pattern: "_core.Pattern", array: np.ndarray, owned: list[int], to
         sides = known
     else:
         sides = tuple(_infer(array.shape[d] - owned[d], pattern.halo[d]) for d in range(dimensions))
-    if array.shape[:dimensions] != _extents(owned, sides):
+    if array.shape[:dimensions] != _extents(owned, sides) or (told is None and _lost_halo(array, sides, pattern)):
         raise ValueError(
             f"{name} has shape {array.shape}, and a block of {tuple(owned)} owned cells with halo {pattern.halo} needs "
-            f"{_extents(owned, pattern.halo)}: make it with domain.zeros, or tell a narrower halo with ph.Field(array, halo=…)"
+            f"{_extents(owned, pattern.halo)}: make it with domain.zeros, or tell a narrower halo, also that there is none, with "
+            "ph.Field(array, halo=…)"
         )
     return sides
+
+
+def _lost_halo(array: np.ndarray, sides: Sides, pattern: "_core.Pattern") -> bool:
+    """Whether an array has no halo in a dimension in which this domain has one and its own had none to leave out."""
+    if not isinstance(array, HaloArray) or array.domain is None or array.halo != sides:
+        return False
+    widths = zip(sides, pattern.halo, array.domain.halo, strict=True)
+    return any(sum(mine) == 0 and sum(here) > 0 and sum(there) == 0 for mine, here, there in widths)
 
 
 def _extents(owned: Sequence[int], sides: Sides) -> tuple[int, ...]:
@@ -192,24 +206,27 @@ def _extents(owned: Sequence[int], sides: Sides) -> tuple[int, ...]:
 
 
 def _infer(extra: int, widest: tuple[int, int]) -> tuple[int, int]:
-    """Where the domain has one width on both sides, a narrower array has, too."""
-    if extra != sum(widest) and widest[0] == widest[1] and extra % 2 == 0 and 0 <= extra < sum(widest):
+    """Where the domain has one width on both sides, a narrower array has, too.
+
+    An array without any halo may as well be one of owned cells, into which nothing would move: that has to be told.
+    """
+    if widest[0] == widest[1] and extra % 2 == 0 and 0 < extra < sum(widest):
         return extra // 2, extra // 2
     return widest
 
 
-def _indexed_parts(pattern: "_core.Pattern", entry: Any, name: str) -> _Parts:
+def _indexed_parts(pattern: "_core.Pattern", entry: Any, name: str) -> Parts:
     if isinstance(entry, Field):
         raise TypeError(f"{name} is told with a halo, which indexed domains do not have: pass the array itself")
     if isinstance(entry, (tuple, list)):
-        return _Parts(_two_arrays(pattern, entry, name), 1, None, name)
+        return Parts(_two_arrays(pattern, entry, name), 1, None, name)
     array, cells = as_array(entry, name).view(np.ndarray), pattern.owned + pattern.ghosts
     if array.ndim < 1 or len(array) != cells:
         raise ValueError(
             f"{name} has shape {array.shape} and this rank {pattern.owned} owned cells and {pattern.ghosts} ghosts: "
             f"make the first axis {cells} long, or pass a pair (owned, ghosts)"
         )
-    return _Parts([array[: pattern.owned], array[pattern.owned :]], 1, None, name)
+    return Parts([array[: pattern.owned], array[pattern.owned :]], 1, None, name)
 
 
 def _two_arrays(pattern: "_core.Pattern", entry: Any, name: str) -> list[np.ndarray]:

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "parhelion/core/agreement.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/hash.hpp"
 
 namespace parhelion {
 namespace {
@@ -17,6 +17,18 @@ std::string number(global_index value) { return std::to_string(value); }
 
 void require(bool good, const std::string& message) {
     if (!good) throw Error(message);
+}
+
+// "2 × 2 × 3" and the ranks that it needs; −1 where they do not fit 64 bits.
+std::pair<std::string, global_index> grid_and_ranks(const std::vector<int>& grid) {
+    std::string text;
+    global_index product = 1;
+    for (int ranks : grid) {
+        require(ranks >= 1, "a process grid needs at least 1 rank in every dimension");
+        text += (text.empty() ? "" : " × ") + number(ranks);
+        if (product > 0 && __builtin_mul_overflow(product, global_index{ranks}, &product)) product = -1;
+    }
+    return {text, product};
 }
 
 // Numbers of cells and bytes must fit 64 bits, and a halo must not be cut into billions of periodic images.
@@ -48,15 +60,9 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
     if (!grid.empty()) {
         require(static_cast<int>(grid.size()) == dims, "the process grid has " + number(static_cast<int>(grid.size())) +
                 " dimensions and the domain " + number(dims) + ": give one number of ranks per dimension");
-        global_index product = 1;
-        for (int ranks_along : grid) {
-            require(ranks_along >= 1, "a process grid needs at least 1 rank in every dimension");
-            product *= ranks_along;
-            require(product <= ranks, "the process grid needs more than the " + number(ranks) +
-                    " ranks of the communicator: its product must equal them");
-        }
-        require(product == ranks, "the process grid holds " + number(product) + " ranks and the communicator " +
-                number(ranks) + ": make the product equal, or leave the grid out to have one chosen");
+        const auto [text, needed] = grid_and_ranks(grid);
+        require(needed == ranks, "the process grid " + text + " needs " + (needed < 0 ? "more than 2^63" : number(needed)) +
+                " ranks and the communicator has " + number(ranks) + ": make them equal, or leave the grid out to have one chosen");
     }
     require(options.blocks_per_rank.empty() || static_cast<int>(options.blocks_per_rank.size()) == dims,
             "blocks_per_rank needs one number per dimension");
@@ -109,14 +115,18 @@ Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& op
     return axis;
 }
 
-std::uint64_t fingerprint(int dimensions, const std::array<Axis, max_dimensions>& axes, Neighbors neighbors, Algorithm algorithm) {
-    Hash hash;
-    hash.add(dimensions);
-    for (const Axis& axis : axes) {
-        hash.add(axis.extent).add(axis.ranks).add(axis.blocks_per_rank).add(axis.periodic);
-        hash.add(axis.lower).add(axis.upper).add_range(axis.starts);
-    }
-    return hash.add(neighbors).add(algorithm).value();
+void tell_cells(Properties& told, const Axis& axis, int d) {
+    told.add("the extent in dimension %", axis.extent, {d});
+    told.add("the lower halo width in dimension %", axis.lower, {d});
+    told.add("the upper halo width in dimension %", axis.upper, {d});
+    told.add("whether it is periodic in dimension %", axis.periodic ? "yes" : "no", {d});
+}
+
+void tell_cuts(Properties& told, const Axis& axis, int d) {
+    told.add("the process grid in dimension %", axis.ranks, {d});
+    told.add("blocks_per_rank in dimension %", axis.blocks_per_rank, {d});
+    for (std::size_t b = 0; b < axis.starts.size(); ++b)
+        told.add("the first cell of block % in dimension %", axis.starts[b], {static_cast<int>(b), d});
 }
 
 }  // namespace
@@ -124,7 +134,6 @@ std::uint64_t fingerprint(int dimensions, const std::array<Axis, max_dimensions>
 CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOptions options, Communicator comm)
     : dimensions_(static_cast<int>(extents.size())), neighbors_(options.neighbors), algorithm_(options.algorithm),
       comm_(comm) {
-    std::uint64_t print = 0;
     validate_together(comm_, [&] {
         validate(extents, options, comm_.size());
         const auto grid = options.process_grid.empty()
@@ -134,10 +143,14 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
             halo_.lower[d] = axes_[d].lower;
             halo_.upper[d] = axes_[d].upper;
         }
-        print = fingerprint(dimensions_, axes_, neighbors_, algorithm_);
     });
-    require_equal(comm_, print, "the arguments of CartesianDomain differ between ranks: pass the same extents, process "
-                  "grid, splits, halo and periodicity everywhere");
+    require_equal(comm_, "the arguments of CartesianDomain", [this](Properties& told) {
+        told.add("the number of dimensions", dimensions_);
+        for (int d = 0; d < dimensions_; ++d) tell_cells(told, axes_[d], d);
+        for (int d = 0; d < dimensions_; ++d) tell_cuts(told, axes_[d], d);  // which may follow from the cells
+        told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
+        told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
+    }, "pass the same ones everywhere");
     const auto mine = coordinates();
     std::array<int, max_dimensions> per_rank{}, i{};
     int count = 1;

@@ -9,7 +9,6 @@
 #include "exchange/auto_choice.hpp"
 #include "exchange/progress_thread.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/hash.hpp"
 #include "plan/copy_team.hpp"
 
 namespace parhelion {
@@ -43,11 +42,20 @@ int part_count(int from_options) {
     return from_options;
 }
 
+<<<<<<< HEAD
 void require_reducible(const Plan& plan, Reduction reduction) {
     for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
 }
 
 std::uint64_t fingerprint(const std::string& transport, int parts) { return Hash{}.add_range(transport).add(parts).value(); }
+=======
+TellProperties equal_options(const std::string& transport, int parts) {
+    return [transport, parts](Properties& told) {
+        told.add("the transport", transport);
+        told.add("the number of parts", parts);
+    };
+}
+>>>>>>> fields
 
 }  // namespace
 
@@ -61,7 +69,7 @@ struct Exchange::Impl {
     std::shared_ptr<ProgressThread> progress;
 
     Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
-        : plan(make_plan(std::move(pattern), std::move(fields), fingerprint(requested, options.parts))), by_name(requested != "auto"),
+        : plan(make_plan(std::move(pattern), std::move(fields), equal_options(requested, options.parts))), by_name(requested != "auto"),
           timeout_s(time_limit(options.timeout_s)) {
         validate_together(plan.communicator(), [&] { plan.parts = part_count(options.parts); });
         validate_together(plan.communicator(), [&] { plan.team = copy_team(thread_count(options.threads)); });

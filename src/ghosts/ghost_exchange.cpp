@@ -139,6 +139,10 @@ void check_arrays(const std::vector<GhostRows>& arrays) {
         if (!(arrays[i].map() == arrays.front().map()))
             throw Error("array " + std::to_string(i) + " has another map than array 0: exchange arrays of one map together, and "
                         "those of another by an exchange of their own");
+        for (std::size_t j = 0; j < i; ++j)
+            if (arrays[i] == arrays[j])
+                throw Error("array " + std::to_string(i) + " is array " + std::to_string(j) + " once more: name every array once (a "
+                            "reverse exchange would count its ghosts twice)");
         if (arrays[i].editing()) throw Error("array " + std::to_string(i) + " is being edited: compress it before it is exchanged");
     }
 }

@@ -5,8 +5,9 @@
 #include <numeric>
 
 #include "index_map/root.hpp"
+#include "index_map/share_memory.hpp"
+#include "parhelion/core/agreement.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/hash.hpp"
 #include "parhelion/index_map/derive.hpp"
 
 namespace parhelion {
@@ -34,15 +35,17 @@ std::vector<global_index> owned_ids(const IndexedDomain& domain) {
     return ids;
 }
 
-void validate(const IndexedDomain& domain, int root, global_index cells, byte_count width) {
+void validate(const IndexedDomain& domain, int root, CellArray all, global_index cells, CellArray owned, byte_count width) {
     const Communicator& comm = domain.communicator();
     require_root(root, comm);
-    require_equal(comm, static_cast<std::uint64_t>(width), "the bytes per cell differ between ranks: pass arrays of the "
-                  "same type and number of components everywhere");
+    require_equal(comm, "the arrays", [width](Properties& told) { told.add("the number of bytes per cell", width); },
+                  "pass arrays of the same type and number of components everywhere");
     validate_together(comm, [&] {
         if (comm.rank() == root && cells != domain.global_size())
             throw Error("the root's array has " + std::to_string(cells) + " cells and the map " +
                         std::to_string(domain.global_size()) + ": pass an array of all cells on the root");
+        if (comm.rank() == root && share_memory(all, cells, owned, domain.owned(), width))
+            throw Error("the array of all cells and that of the owned ones share memory: pass arrays that do not overlap");
         for (local_index cell = 0; domain.first() < 0 && cell < domain.owned(); ++cell)
             if (domain.global_of(cell) >= domain.global_size())
                 throw Error("global id " + std::to_string(domain.global_of(cell)) + " exceeds the number of cells, " +
@@ -108,7 +111,7 @@ void exchange_with_root(const IndexedDomain& domain, int root, CellArray owned, 
 
 void between(const IndexedDomain& domain, int root, CellArray all, global_index cells, CellArray owned, byte_count width,
              bool from_root) {
-    validate(domain, root, cells, width);
+    validate(domain, root, all, cells, owned, width);
     const Communicator& comm = domain.communicator();
     if (comm.rank() != root) return exchange_with_root(domain, root, owned, width, from_root);
     Root here{domain, all, width};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "index_map/share_memory.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -28,9 +29,20 @@ IndexMap::Active IndexMap::take(const CellValues& values, Direction direction) {
     return active;
 }
 
-void IndexMap::forward(const CellValues& values) { idle_exchange(values.width()).forward(values.owned, values.ghosts); }
+// On every call, for that is when the arrays are named.
+void IndexMap::require_disjoint(const CellValues& values) const {
+    if (share_memory(values.owned, domain_.owned(), values.ghosts, domain_.ghosts(), values.width()))
+        throw Error("the arrays of owned cells and of ghosts share memory: pass arrays that do not overlap, or one that holds the "
+                    "ghosts behind the owned cells");
+}
+
+void IndexMap::forward(const CellValues& values) {
+    require_disjoint(values);
+    idle_exchange(values.width()).forward(values.owned, values.ghosts);
+}
 
 void IndexMap::begin_forward(const CellValues& values) {
+    require_disjoint(values);
     BufferedExchange& exchange = idle_exchange(values.width());
     exchange.begin_forward(values.owned);
     active_.push_back({values, Direction::forward, Reduction::replace, &exchange});
@@ -42,11 +54,13 @@ void IndexMap::end_forward(const CellValues& values) {
 
 void IndexMap::reverse(const CellValues& values, Reduction reduction) {
     require_reducible(values.element, reduction);
+    require_disjoint(values);
     idle_exchange(values.width()).reverse(values.ghosts, values.owned, values.element.scalar, reduction);
 }
 
 void IndexMap::begin_reverse(const CellValues& values, Reduction reduction) {
     require_reducible(values.element, reduction);
+    require_disjoint(values);
     BufferedExchange& exchange = idle_exchange(values.width());
     exchange.begin_reverse(values.ghosts);
     active_.push_back({values, Direction::reverse, reduction, &exchange});

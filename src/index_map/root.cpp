@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "parhelion/core/agreement.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/hash.hpp"
 
 namespace parhelion {
 
@@ -12,7 +12,7 @@ void require_root(int root, const Communicator& comm) {
         if (root < 0 || root >= comm.size())
             throw Error("root " + std::to_string(root) + " does not exist: use 0 … " + std::to_string(comm.size() - 1));
     });
-    require_equal(comm, static_cast<std::uint64_t>(root), "the root differs between ranks: name the same one everywhere");
+    require_equal(comm, "the arguments", [root](Properties& told) { told.add("the root", root); }, "name the same root everywhere");
 }
 
 }  // namespace parhelion

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "parhelion/core/agreement.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/hash.hpp"
 
 namespace parhelion::placement {
 
@@ -121,13 +121,31 @@ void send_to_all(const Communicator& comm, int levels, Plan& plan) {
     plan.chosen.assign(chosen.begin(), chosen.end());
 }
 
-std::uint64_t fingerprint(const PlacedOptions& options) {
-    Hash hash;
-    hash.add_range(options.grid).add_range(options.cells).add_range(options.numbering);
-    for (const bool wraps : options.periodic) hash.add(wraps);
-    for (const auto& offset : options.stencil.offsets) hash.add_range(offset.step).add(offset.bytes);
-    for (const auto& [level, blocks] : options.blocks) hash.add_range(level).add_range(blocks);
-    return hash.add(options.halo).add(options.bytes_per_cell).add(options.objective).value();
+template <class List>
+void tell_list(Properties& told, const std::string& name, const List& list) {
+    told.add("the length of " + name, list.size());
+    int i = 0;
+    for (const auto& item : list) told.add(name + "[%]", std::int64_t{item}, {i++});
+}
+
+void tell_options(Properties& told, const PlacedOptions& options) {
+    tell_list(told, "grid", options.grid);
+    tell_list(told, "cells", options.cells);
+    tell_list(told, "periodic", options.periodic);
+    told.add("the number of the stencil's offsets", options.stencil.offsets.size());
+    for (const auto& offset : options.stencil.offsets) {
+        tell_list(told, "a stencil's offset", offset.step);
+        told.add("the bytes of a stencil's offset", offset.bytes);
+    }
+    told.add("halo", options.halo);
+    told.add("bytes_per_cell", options.bytes_per_cell);
+    told.add("the number of the objective", static_cast<int>(options.objective));
+    told.add("the number of levels with blocks", options.blocks.size());
+    for (const auto& [level, blocks] : options.blocks) {
+        told.add("a level with blocks", level);
+        tell_list(told, "the blocks of " + level, blocks);
+    }
+    told.add("the numbering", options.numbering);
 }
 
 std::string shown(const std::vector<int>& grid) {
@@ -156,7 +174,8 @@ std::string describe(const Discovered& found, const Plan& plan) {
 
 PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
     const Communicator comm(parent);
-    require_equal(comm, fingerprint(options), "ranks ask for different placements: pass equal options on every rank");
+    require_equal(comm, "the options of the placement", [&](Properties& told) { tell_options(told, options); },
+                  "pass equal ones on every rank");
     Discovered found = discover(comm.handle(), options.node_color);
     Plan plan;
     Numbering numbering(1);

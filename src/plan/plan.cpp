@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/hash.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "plan/compile.hpp"
 #include "plan/layout.hpp"
+#include "plan/overlap.hpp"
 #include "plan/wrap.hpp"
 #include "pattern/shape.hpp"
 
@@ -68,14 +68,23 @@ void check_field(const Pattern& pattern, const Field& field, std::size_t number)
             throw Error(name + " is a null pointer: allocate it before the exchange is made");
 }
 
-std::uint64_t fingerprint(const Pattern& pattern, const std::vector<Field>& fields, std::uint64_t options) {
-    Hash hash;
-    hash.add(options).add(pattern.dimensions).add(pattern.stages.size()).add(fields.size());
-    for (const Field& field : fields) {
-        hash.add(field.element.scalar).add(field.element.size).add(field.components).add(field.indexed).add(field.ragged());
-        hash.add_range(field.halo.lower).add_range(field.halo.upper);
+// Where a field lies in memory is each rank's own affair: neighbors tell each other the order in which they pack.
+void tell_field(Properties& told, const Field& field, int f, int dimensions) {
+    told.add("the element of field %", to_string(field.element), {f});
+    told.add("the number of components of field %", field.components, {f});
+    told.add("whether field % has ragged rows", field.ragged() ? "yes" : "no", {f});
+    for (int d = 0; d < dimensions; ++d) {
+        told.add("the lower halo width of field % in dimension %", field.halo.lower[d], {f, d});
+        told.add("the upper halo width of field % in dimension %", field.halo.upper[d], {f, d});
     }
-    return hash.value();
+}
+
+void tell_all(Properties& told, const Pattern& pattern, const std::vector<Field>& fields, const TellProperties& options) {
+    told.add("the number of dimensions of the domain (0: indexed)", pattern.dimensions);
+    told.add("the number of the pattern's stages", pattern.stages.size());
+    told.add("the number of fields", fields.size());
+    for (std::size_t f = 0; f < fields.size(); ++f) tell_field(told, fields[f], static_cast<int>(f), pattern.dimensions);
+    if (options) options(told);
 }
 
 void collect_bases(Plan& plan) {
@@ -157,6 +166,7 @@ void shake_hands(Plan& plan) {
         }
     const auto received = sparse_exchange(plan.communicator(), std::move(announcements));
     validate_together(plan.communicator(), [&] {
+        check_disjoint(plan);
         for (const Parcel& parcel : received) accept(plan, parcel);
         if (received.size() != expected)
             throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " +
@@ -174,14 +184,14 @@ void wrap_images(Plan& plan, std::size_t number) {
 
 }  // namespace
 
-Plan make_plan(Pattern pattern, std::vector<Field> fields, std::uint64_t options) {
+Plan make_plan(Pattern pattern, std::vector<Field> fields, const TellProperties& options) {
     const Communicator comm = pattern.communicator;
     validate_together(comm, [&] {
         check_local(pattern);
         for (std::size_t f = 0; f < fields.size(); ++f) check_field(pattern, fields[f], f);
     });
-    require_equal(comm, fingerprint(pattern, fields, options), "the fields (their number, element types, components or halo "
-                  "widths), the pattern's kind or the options differ between ranks: make the exchange with the same ones on every rank");
+    require_equal(comm, "the fields, the domain or the options of the exchange",
+                  [&](Properties& told) { tell_all(told, pattern, fields, options); }, "pass the same ones on every rank");
     Plan plan{std::make_shared<const Pattern>(std::move(pattern)), std::move(fields), {}, {}, {}};
     collect_bases(plan);
     for (const Stage& stage : plan.pattern->stages) {

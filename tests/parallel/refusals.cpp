@@ -47,6 +47,8 @@ TEST_CASE("wrong arguments of a structured domain are refused on every rank") {
     refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {0, size()}});
     refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {-size(), -1}});
     refuse_domain("process grid", {8, 8}, {.process_grid = {1 << 30, 1 << 30}});
+    refuse_domain("2 × 2 × 4 needs 16 ranks and the communicator has " + std::to_string(size()), {8, 8, 8}, {.process_grid = {2, 2, 4}});
+    refuse_domain("needs more than 2^63 ranks", {8, 8, 8}, {.process_grid = {1 << 30, 1 << 30, 1 << 30}});
     refuse_domain("adds up", {8, 8}, {.process_grid = {size(), 1}, .splits = {{}, {7}}});
     refuse_domain("does not fit", {8, 8}, {.process_grid = {1, size()}, .splits = {{9}, {}}});
     refuse_domain("adds up", {8, 8}, {.process_grid = {1, size()}, .splits = {{7}, {}}});
@@ -85,6 +87,30 @@ TEST_CASE("ranks that describe different structured domains are told, whatever d
     differ({.algorithm = Algorithm::staged});
 }
 
+TEST_CASE("what differs is said with a rank, both values, and how many ranks differ") {
+    if (size() == 1) return;
+    const std::string there = " on rank " + std::to_string(size() - 1);
+    const auto differ = [](const std::string& part, const Extents& extents, const CartesianOptions& wrong, const CartesianOptions& right) {
+        check_refused(part, [&] { CartesianDomain(last() ? extents : Extents{16, 16}, last() ? wrong : right); });
+    };
+    differ("the number of dimensions is 2 on rank 0 and 3" + there, {16, 16, 1}, {}, {});
+    differ("the extent in dimension 1 is 16 on rank 0 and 17" + there, {16, 17}, {}, {});
+    differ("whether it is periodic in dimension 1 is no on rank 0 and yes" + there, {16, 16}, {.periodic = {false, true}}, {});
+    differ("the upper halo width in dimension 0 is 1 on rank 0 and 2" + there, {16, 16}, {.halo = HaloWidth({1, 1, 1, 1}, {2, 1, 1, 1})},
+           {.halo = 1});
+    Extents even(static_cast<std::size_t>(size()), 0), uneven = even;
+    even[0] = uneven[0] = 15;
+    even[1] += 1, uneven[static_cast<std::size_t>(size()) - 1] += 1, uneven[0] -= 1, uneven[1] += 1;
+    const std::vector<int> grid{size(), 1};
+    differ("the first cell of block 1 in dimension 0 is 15 on rank 0 and 14" + there, {16, 16}, {.process_grid = grid, .splits = {uneven, {}}},
+           {.process_grid = grid, .splits = {even, {}}});
+    const std::string all = std::to_string(size() - 1);
+    const std::string others = size() > 2 ? " on rank 1 (" + all + " of the " + all + " other ranks differ from rank 0)" : " on rank 1;";
+    check_refused("neighbors is faces on rank 0 and full" + others, [&] {
+        CartesianDomain({16, 16}, {.neighbors = rank() == 0 ? Neighbors::faces : Neighbors::full});
+    });
+}
+
 namespace {
 
 // Exchanges that only the last rank makes as told by `change`.
@@ -117,6 +143,18 @@ TEST_CASE("ranks whose fields differ are told when the exchange is made") {
     refuse_difference([](auto&, auto& fields, auto&) { fields[0].halo.upper[1] = 0; });
     refuse_difference([](auto&, auto&, auto& options) { options.transport = "mpi_persistent"; });
     refuse_difference([](auto&, auto&, auto& options) { options.transport = "auto"; });
+    refuse_difference([](auto&, auto&, auto& options) { options.parts = 7; });
+    if (size() == 1) return;
+    const auto said = [](const std::string& here, const std::string& there, auto&& change) {
+        refuse_fields(here + " on rank 0 and " + there + " on rank " + std::to_string(size() - 1),
+                      [&](const CartesianDomain&, std::vector<Field>& fields, ExchangeOptions& options) { if (last()) change(fields, options); });
+    };
+    said("the number of fields is 2", "1", [](auto& fields, auto&) { fields.pop_back(); });
+    said("the element of field 1 is float64", "int64", [](auto& fields, auto&) { fields[1].element = element_of<std::int64_t>(); });
+    said("the number of components of field 0 is 1", "2", [](auto& fields, auto&) { fields[0].components = 2; });
+    said("the upper halo width of field 0 in dimension 1 is 2", "0", [](auto& fields, auto&) { fields[0].halo.upper[1] = 0; });
+    said("the transport is mpi_p2p", "mpi_persistent", [](auto&, auto& options) { options.transport = "mpi_persistent"; });
+    said("the number of parts is 1", "7", [](auto&, auto& options) { options.parts = 7; });
 }
 
 TEST_CASE("fields that do not fit are refused on every rank, though only one has them") {

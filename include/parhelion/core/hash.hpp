@@ -1,11 +1,8 @@
-// Fingerprints by which ranks notice that they were called differently.
+// Fingerprints by which differences are noticed.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <type_traits>
-
-#include "parhelion/core/communicator.hpp"
 
 namespace parhelion {
 
@@ -31,8 +28,5 @@ public:
 private:
     std::uint64_t value_ = 0xcbf29ce484222325ull;
 };
-
-/// Collective, one reduction. Throws Error(message) on every rank unless all passed the same value.
-void require_equal(const Communicator& comm, std::uint64_t value, const std::string& message);
 
 }  // namespace parhelion

@@ -17,7 +17,7 @@ namespace parhelion {
 /// An array that has been compressed, rebound or refreshed since is noticed: the exchange is refused, on every rank, until
 /// `refresh`. One that is being edited is refused by the ranks that edit it; the others get its rows as they were before.
 /// The exchange keeps the arrays alive. Between begin and end the rules of Exchange hold.
-/// Errors: arrays of different maps or under edit; see Exchange.
+/// Errors: arrays of different maps or under edit; an array that is named twice, arrays that share memory; see Exchange.
 ///
 ///     GhostExchange exchange{{velocity, neighbors}};
 ///     exchange();

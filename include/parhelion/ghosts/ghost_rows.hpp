@@ -74,6 +74,9 @@ public:
     RowMemory owned_rows() const;
     RowMemory ghost_rows() const;
 
+    /// The same rows, not equal ones.
+    friend bool operator==(const GhostRows& a, const GhostRows& b) { return a.state_ == b.state_; }
+
     /// Views for an exchange: the rows, and in a forward exchange of padded rows their sizes too.
     std::vector<Field> fields(Direction direction) const;
 

@@ -30,7 +30,7 @@ IndexedDomain with_added_ghosts(const IndexedDomain& domain, std::span<const glo
 
 /// Collective. Values of all cells in the order of their global ids, on `root`, from and to every rank's owned cells.
 /// `cells` is the number of cells in `all` on the root. Errors (on every rank): a number that is not the global size, a
-/// root that does not exist, ids with gaps.
+/// root that does not exist, ids with gaps; on the root, `all` and `owned` that share memory.
 void distribute(const IndexedDomain& domain, int root, CellArray all, global_index cells, CellArray owned, byte_count width);
 void collate(const IndexedDomain& domain, int root, CellArray all, global_index cells, CellArray owned, byte_count width);
 

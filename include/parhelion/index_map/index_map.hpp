@@ -26,6 +26,7 @@ struct CellValues {
 /// of bytes per cell, at the first call that needs it, and copies between its buffers and the arrays. That first call is
 /// collective; the others wait for neighbors only. Exchanges of different arrays may be under way at once.
 /// Every rank makes the same calls in the same order. The map must outlive what is under way.
+/// Errors, of the rank that passes them: arrays of owned cells and of ghosts that share memory.
 class IndexMap {
 public:
     /// Collective: builds the pattern.
@@ -55,6 +56,7 @@ private:
         Reduction reduction;
         BufferedExchange* exchange;
     };
+    void require_disjoint(const CellValues& values) const;
     BufferedExchange& idle_exchange(byte_count width);
     Active take(const CellValues& values, Direction direction);
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "parhelion/core/agreement.hpp"
 #include "parhelion/pattern/pattern.hpp"
 #include "parhelion/plan/field.hpp"
 #include "parhelion/plan/program.hpp"
@@ -59,10 +60,11 @@ struct Plan {
 };
 
 /// Collective. Checks the fields against the pattern and the ranks against each other, then compiles.
-/// `options` is a fingerprint of whatever else must be equal on all ranks.
+/// `options` tells whatever else must be equal on all ranks.
 /// Errors (on every rank): fields that do not fit the pattern, or that differ between ranks in number, element,
-/// components or halo; broken patterns, and patterns whose links have no partner or another size or shape there.
-Plan make_plan(Pattern pattern, std::vector<Field> fields, std::uint64_t options = 0);
+/// components or halo; fields, or blocks of a field, that share cells (check_disjoint); broken patterns, and patterns whose links
+/// have no partner or another size or shape there.
+Plan make_plan(Pattern pattern, std::vector<Field> fields, const TellProperties& options = {});
 
 /// Straight copies from a rank's cells into its own ghosts, or (reverse) back. Used for periodic images.
 SelfPlan compile_self(const Plan& plan, const Link& link);

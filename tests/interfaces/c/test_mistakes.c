@@ -66,7 +66,9 @@ static void unlike_ranks(void) {
     GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, 1, &ghost, &map));
     const phl_element element = {PHL_FLOAT64, rank == last ? 3 : 2, 0};
     const phl_cells cells = {x, 3, 0}, none = {0};
-    FAILS(phl_gather(map, element, cells, none), PHL_ERROR_VALUE, "differ between ranks");
+    char words[80];
+    snprintf(words, sizeof words, "bytes16 on rank 0 and bytes24 on rank %d", last);
+    FAILS(phl_gather(map, element, cells, none), PHL_ERROR_VALUE, words);
     FAILS(phl_scatter(map, element, cells, none, PHL_SUM), PHL_ERROR_VALUE, "differ between ranks");
     FAILS(phl_index_map_create_ragged(map, 2, counts, &entries), PHL_ERROR_VALUE, "-1");
     FAILS(phl_index_map_create_ragged(map, rank == last ? 1 : 2, counts, &entries), PHL_ERROR_VALUE, "counts");
@@ -101,7 +103,63 @@ static void bad_grids(void) {
     GOOD(phl_cartesian_free(&domain));
 }
 
+/* Fields that share cells, in memory that one rank alone mixes up. */
+static void shared_memory(void) {
+    const int last = ranks - 1;
+    phl_cartesian domain = NULL;
+    phl_exchange exchange = NULL;
+    const int64_t extents[2] = {6 * ranks, 4};
+    const phl_cartesian_options options = {.halo_lower = {1, 1}, .halo_upper = {1, 1}, .periodic = {1, 1}, .process_grid = {ranks, 1}};
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
+    double u[48] = {0}, v[48] = {0};
+    const phl_element element = {PHL_FLOAT64, 1, 0};
+    phl_field fields[2] = {{.element = element, .cells = u}, {.element = element, .cells = rank == last ? u + 10 : v}};
+    FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, 0, &exchange), PHL_ERROR_VALUE, "field 0 and field 1 share memory");
+    fields[1].cells = v;
+    GOOD(phl_exchange_create_cartesian(domain, 2, fields, "mpi_p2p", 0, &exchange));
+    GOOD(phl_exchange_free(&exchange));
+    GOOD(phl_cartesian_free(&domain));
+
+    phl_index_map map = NULL;
+    const int64_t ghost = (2 * rank + 2) % (2 * ranks);
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, ranks > 1, &ghost, &map));
+    phl_field cells[2] = {{.element = element, .cells = u}, {.element = element, .cells = rank == last ? u : v}};
+    FAILS(phl_exchange_create_index_map(map, 2, cells, NULL, 0, &exchange), PHL_ERROR_VALUE, "share memory");
+    if (ranks > 1) {
+        const phl_cells owned = {u, 2, 0}, inside = {u + 1, 1, 0}, behind = {u + 2, 1, 0};
+        FAILS(phl_gather(map, element, owned, inside), PHL_ERROR_VALUE, "share memory");
+        FAILS(phl_scatter(map, element, owned, inside, PHL_SUM), PHL_ERROR_VALUE, "share memory");
+        GOOD(phl_gather(map, element, owned, behind));
+    }
+    const phl_cells mine = {rank == 0 ? u + 1 : v, 2, 0}, all = {u, 2 * ranks, 0};
+    FAILS(phl_collate(map, 0, element, mine, all), PHL_ERROR_VALUE, "share memory");
+    CHECK(exchange == NULL);
+    GOOD(phl_index_map_free(&map));
+}
+
+/* A rank without cells has arrays without a layout: it agrees with the others all the same. */
+static void rank_without_cells(void) {
+    const int last = ranks - 1;
+    int64_t *split = calloc((size_t)ranks, sizeof *split), extent = 0;
+    for (int r = 0; r < ranks; ++r) extent += split[r] = r == last && ranks > 1 ? 0 : 3;
+    phl_cartesian domain = NULL;
+    phl_exchange exchange = NULL;
+    const phl_cartesian_options options = {.halo_lower = {1}, .halo_upper = {1}, .periodic = {1}, .process_grid = {ranks}, .splits = {split}};
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 1, &extent, &options, &domain));
+    double u[20] = {0};
+    const phl_field field = {.element = {PHL_FLOAT64, 4, 0}, .order = PHL_ORDER_FORTRAN, .cells = split[rank] > 0 ? u : NULL};
+    GOOD(phl_exchange_create_cartesian(domain, 1, &field, "mpi_p2p", 0, &exchange));
+    for (int c = 0; c < 4; ++c) u[5 * c + 1] = u[5 * c + 3] = 10 * c + 1;
+    GOOD(phl_exchange_forward(exchange));
+    for (int c = 0; c < 4 && split[rank] > 0; ++c) CHECK(u[5 * c] == 10 * c + 1 && u[5 * c + 4] == 10 * c + 1);
+    GOOD(phl_exchange_free(&exchange));
+    GOOD(phl_cartesian_free(&domain));
+    free(split);
+}
+
 void test_mistakes(void) {
+    shared_memory();
+    rank_without_cells();
     bad_ghosts();
     bad_handles();
     bad_arrays();

@@ -14,6 +14,34 @@ contains
     call bad_arrays()
     call bad_grids()
     call unlike_ranks()
+    call shared_memory()
+  end subroutine
+
+  !> Arrays that share cells, on one rank alone where that can be.
+  subroutine shared_memory()
+    type(cartesian_domain) :: domain
+    type(halo_exchange) :: exchange
+    type(index_map) :: map
+    real(real64), target :: u(6, 2)
+    real(real64) :: x(4)
+    integer :: status
+    character(300) :: message
+    u = 0
+    x = 0
+    call domain%init(world, [4 * ranks], halo=1, periodic=[.true.])
+    call exchange%init(domain, u(:, 1), u(:, merge(1, 2, rank == ranks - 1)), stat=status, errmsg=message)
+    call check_failure('one array twice', status, phl_error_value, message, 'share memory')
+    call exchange%init(domain, u(:, 1), u(:, 2), stat=status, errmsg=message)
+    call check(status == 0, 'two columns')
+    call exchange%free()
+    if (ranks == 1) return
+    call map%init(world, 2, [mod(2 * rank + 2, 2 * ranks) + 1])
+    call map%gather(x(1:2), x(2:2), stat=status, errmsg=message)
+    call check_failure('a ghost among the owned cells', status, phl_error_value, message, 'share memory')
+    call map%scatter_sum(x(1:2), x(2:2), stat=status, errmsg=message)
+    call check_failure('the same, backwards', status, phl_error_value, message, 'share memory')
+    call map%gather(x(1:3:2), x(2:2), stat=status, errmsg=message)
+    call check(status == 0, 'a ghost between owned cells')
   end subroutine
 
   !> What fits on each rank and does not fit together.
