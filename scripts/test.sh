@@ -26,9 +26,9 @@ suite() {
 
 cpp() { suite "C++ $1" '^[0-9]+% tests passed' "${make[@]}" test-cpp "${@:2}"; }
 
-# First of all, for a new environment clears build/, and the logs with it.
+# First of all, for a new environment clears what make built, and the logs with it.
 "${make[@]}" setup || exit 1
-mkdir -p "$logs"
+mkdir -p "$logs" && touch "$logs/made-by-make"
 if [ "${1:-}" = all ]; then
     cpp "openmpi" MPI=openmpi
     cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
