@@ -8,6 +8,7 @@ JOBS     ?= $(shell nproc 2>/dev/null || echo 2)
 PYTHON   ?= python3
 PREFIX   ?= $(HOME)/.local
 CMAKE_ARGS ?=
+EXPECTED_SKIPS ?=
 PEERS    ?= ghex coarray petsc dolfinx
 
 VENV   := $(CURDIR)/.venv
@@ -58,7 +59,7 @@ demo: build ## Build and run the main job on all cores; says where the report is
 	@$(BIN)/parhelion demo $(DEMO_ARGS)
 
 test: ## Build and run all tests: C++ under MPICH, Open MPI and sanitizers, and Python
-	@JOBS=$(JOBS) scripts/test.sh all
+	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh all
 
 test-quick: ## C++ and Python tests under the embedded MPI alone
 	@JOBS=$(JOBS) scripts/test.sh
@@ -112,10 +113,11 @@ peer-coarray:
 ##@ Testing
 test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target parhelion_tests -- $(NINJA_ARGS)
-	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j1 $(CTEST_ARGS)
+	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j1 --output-junit ctest.xml --test-output-size-passed 65536 \
+	  --test-output-size-failed 65536 $(CTEST_ARGS)
 
 test-python: build $(STAMPS)/test ## Python tests against the flavor built last
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
 
 ##@ Tidying
 clean: ## Remove what was compiled
