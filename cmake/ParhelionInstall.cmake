@@ -25,7 +25,7 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FUL
 # For compilers that know nothing of MPI: the headers' folders, and the library of plain MPI without its C++ bindings.
 list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_cflags)
 list(JOIN mpi_cflags " " mpi_cflags)
-list(FILTER MPI_CXX_LIBRARIES INCLUDE REGEX "/libmpi(ch)?\\.[^/]*$")
+list(FILTER MPI_CXX_LIBRARIES EXCLUDE REGEX "/lib(mpi|mpich)_?(cxx|fort)\\.[^/]*$")
 list(GET MPI_CXX_LIBRARIES 0 mpi_library)
 foreach(name IN ITEMS parhelion parhelion-cxx)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
