@@ -4,11 +4,11 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
 
+#include "environment.hpp"
 #include "mpi_variables.hpp"
 
 namespace parhelion::bench {
@@ -51,25 +51,6 @@ json mpi_facts() {
             {"thread_level", thread_level()}};
 }
 
-bool steers_communication(const std::string& variable) {
-    static const std::array<const char*, 13> prefixes{"MPIR_",     "MPICH_", "MPIEXEC_",  "OMPI_MCA_", "PRTE_MCA_",
-                                                      "PMIX_MCA_", "I_MPI_", "UCX_",      "FI_",       "PARHELION_",
-                                                      "OMP_",      "HYDRA_", "LD_PRELOAD"};
-    return std::any_of(prefixes.begin(), prefixes.end(),
-                       [&](const char* prefix) { return variable.rfind(prefix, 0) == 0; });
-}
-
-json control_variables() {
-    json found = json::object();
-    for (char** entry = environ; *entry; ++entry) {
-        const std::string text = *entry;
-        const auto equals = text.find('=');
-        if (equals != std::string::npos && steers_communication(text))
-            found[text.substr(0, equals)] = text.substr(equals + 1);
-    }
-    return found;
-}
-
 // The build puts flavor.json beside this program; an installed program has none.
 json flavor_name() {
     std::error_code unreadable;
@@ -84,7 +65,7 @@ json flavor_name() {
 json launch_facts(const Binding& binding, const Beginning& beginning) {
     return {{"ranks", binding.hosts.size()},   {"mpi", mpi_facts()},           {"mpi_init_s", beginning.mpi_init_s},
             {"libraries", loaded_libraries()}, {"binding", binding.cpus},      {"bound_by", binding.by},
-            {"hosts", binding.hosts},          {"cvars", control_variables()}, {"mpi_cvars", mpi_control_variables()},
+            {"hosts", binding.hosts},          {"cvars", known_variables()},   {"mpi_cvars", mpi_control_variables()},
             {"flavor", flavor_name()},
             {"cold_alltoall", beginning.cold_alltoall}};
 }

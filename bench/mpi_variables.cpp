@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string>
 
+#include "environment.hpp"
+
 namespace parhelion::bench {
 
 namespace {
@@ -75,7 +77,8 @@ json all_of_interest() {
         Variable variable;
         if (!describe(index, variable) || variable.bound_to != MPI_T_BIND_NO_OBJECT || !of_interest(variable.name)) continue;
         const json value = value_of(index, variable);
-        if (!value.is_null()) found[variable.name] = value;
+        const std::string text = value.is_string() ? value.get<std::string>() : "";
+        if (!value.is_null() && !smells_of_a_secret(variable.name, text)) found[variable.name] = value;
     }
     return found;
 }

@@ -1,5 +1,7 @@
 # `cmake --install`: headers, library, phl-bench, find_package(parhelion) and pkg-config, all relocatable.
-set(CMAKE_INSTALL_LIBDIR lib CACHE PATH "Libraries below the prefix")
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_INSTALL_LIBDIR lib CACHE PATH "Libraries below the prefix")
+endif()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/parhelion)
@@ -20,5 +22,12 @@ install(FILES ${PROJECT_BINARY_DIR}/parhelionConfig.cmake ${PROJECT_BINARY_DIR}/
 
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
   OUTPUT_VARIABLE prefix_from_pkgconfig)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/parhelion.pc.in ${PROJECT_BINARY_DIR}/parhelion.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/parhelion.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# For compilers that know nothing of MPI: the headers' folders, and the library of plain MPI without its C++ bindings.
+list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_cflags)
+list(JOIN mpi_cflags " " mpi_cflags)
+list(FILTER MPI_CXX_LIBRARIES EXCLUDE REGEX "/lib(mpi|mpich)_?(cxx|fort)\\.[^/]*$")
+list(GET MPI_CXX_LIBRARIES 0 mpi_library)
+foreach(name IN ITEMS parhelion parhelion-cxx)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

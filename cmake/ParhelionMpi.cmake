@@ -35,7 +35,10 @@ set(MPI_CXX_SKIP_MPICXX ON)
 find_package(MPI REQUIRED COMPONENTS CXX)
 
 # A wrapper's link options are its own -rpath and hardening; the former would stay in every binary.
-set_target_properties(MPI::MPI_CXX PROPERTIES INTERFACE_LINK_OPTIONS "")
+# A parent project may have found MPI itself: its target stays as it is.
+if(PROJECT_IS_TOP_LEVEL)
+  set_target_properties(MPI::MPI_CXX PROPERTIES INTERFACE_LINK_OPTIONS "")
+endif()
 
 # A small program tells which library it loads and what that says it is.
 list(GET MPI_CXX_LIBRARIES 0 parhelion_mpi_library)

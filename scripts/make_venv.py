@@ -23,7 +23,7 @@ def main() -> int:
     check_python()
     directory = Path(sys.argv[1])
     with_pip = importlib.util.find_spec("ensurepip") is not None
-    venv.create(directory, symlinks=True, with_pip=with_pip, clear=directory.exists())
+    venv.create(directory, symlinks=True, with_pip=with_pip)
     if not with_pip:
         install_pip(directory / "bin" / "python")
     return 0

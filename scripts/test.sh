@@ -1,6 +1,7 @@
 #!/bin/bash
 # C++ and Python tests under the embedded MPI; with the argument "all" the C++ tests under Open MPI and under sanitizers first.
-# A suite that fails does not keep the next one from running; the exit status tells of any failure.
+# A suite that fails does not keep the next one from running; the exit status tells of any failure. With EXPECTED_SKIPS=FILE a
+# test that was skipped for another reason than those in FILE is one.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,15 +27,21 @@ suite() {
 
 cpp() { suite "C++ $1" '^[0-9]+% tests passed' "${make[@]}" test-cpp "${@:2}"; }
 
-# First of all, for a new environment clears build/, and the logs with it.
+# First of all, for a new environment clears what make built, and the logs with it.
 "${make[@]}" setup || exit 1
-mkdir -p "$logs"
+mkdir -p "$logs" && touch "$logs/made-by-make"
+rm -f build/*/ctest.xml build/*/pytest.xml
 if [ "${1:-}" = all ]; then
     cpp "openmpi" MPI=openmpi
     cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
 fi
 cpp "mpich" MPI=mpich
 suite "Python" '(passed|failed|error|no tests ran).* in [0-9.]+' "${make[@]}" test-python MPI=mpich
+
+.venv/bin/python scripts/skips.py ${EXPECTED_SKIPS:+--expected "$EXPECTED_SKIPS"} build/*/ctest.xml build/*/pytest.xml || {
+    failed=1
+    summary+=("FAIL          skips                      some were not expected, see above")
+}
 
 printf '\n=== Summary (%d s)\n' "$SECONDS"
 printf '%s\n' "${summary[@]}"

@@ -338,6 +338,16 @@ def test_what_makes_figures_doubtful_is_said(tmp_path):
     assert "4 ranks shared 2 cores" in words and "wider than 25%" in words and "two states" in words
 
 
+@pytest.mark.parametrize(("samples", "spread", "said"), [(3, 0.01, "unknown, for samples are too few, in"), (30, 2.0, "wider than 25%"), (30, 0.01, None)])
+def test_an_interval_that_is_not_known_is_not_a_narrow_one(tmp_path, samples, spread, said):
+    from parhelion.records import results
+    from parhelion.records.remarks import remarks
+
+    record = read_record(synthetic.write_record(tmp_path / "run", launches=1, spread=spread, samples=samples))
+    told = " ".join(remarks(record, results(record.cases)))
+    assert (said in told) if said else "interval is" not in told
+
+
 @pytest.mark.parametrize("environment", [{}, {"cpu": "x", "load": ""}, {"cpu": {"usable_cores": "two"}, "load": 3}])
 def test_a_strange_environment_keeps_nobody_from_the_figures(tmp_path, environment):
     from parhelion.records import results

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parhelion.statistics import Interval, geometric_mean, mean_std, median_interval, ratio_interval, summarize
-from parhelion.statistics.numbers import microseconds
+from parhelion.statistics.numbers import duration, microseconds, significant
 from parhelion.statistics.uncertainty import value_with_uncertainty
 
 SEED = 20260101
@@ -134,3 +134,30 @@ def test_a_hundred_thousand_samples_are_summarized():
 )
 def test_microseconds_have_three_digits_and_no_exponent(seconds, text):
     assert microseconds(seconds) == text
+
+
+@pytest.mark.parametrize("launches", [[np.array([1e-6]), np.array([5e-6])], [np.arange(1.0, 3.0), np.arange(2.0, 5.0)], [np.ones(5)]])
+def test_samples_too_few_for_an_interval_from_one_launch_are_too_few_from_several(launches):
+    assert median_interval(launches) == Interval(None, None)
+    assert ratio_interval(launches, launches) == Interval(None, None)
+
+
+@given(st.floats(1e-12, 1e9), st.integers(1, 6))
+def test_digits_are_counted_after_rounding(value, digits):
+    shown = significant(value, digits).replace("\N{NO-BREAK SPACE}", "")
+    assert "e" not in shown
+    assert float(f"{float(shown):.{digits - 1}e}") == pytest.approx(float(f"{value:.{digits - 1}e}"), rel=1e-9)
+    whole, _, decimals = shown.partition(".")
+    assert len(f"{whole}{decimals}".lstrip("0")) == max(digits, len(whole))
+
+
+@pytest.mark.parametrize(("value", "text"), [(9.999, "10.0"), (0.9996, "1.00"), (99.96, "100"), (9.994, "9.99"), (0.09999, "0.100"), (0, "0.00"),
+                                             (-9.999, "-10.0")])  # fmt: skip
+def test_a_carry_costs_a_decimal(value, text):
+    assert significant(value) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(9.999e-6, "10.0 µs"), (999.7e-6, "1.00 ms"), (0.9999, "1.00 s"), (1234.5, "1\N{NO-BREAK SPACE}234 s"),
+                                               (math.nan, "–"), (None, "–"), (5e-7, "0.500 µs")])  # fmt: skip
+def test_a_time_is_given_in_the_unit_of_what_is_shown(seconds, text):
+    assert duration(seconds) == text

@@ -64,6 +64,13 @@ def test_more_bytes_in_less_time_are_flagged(tmp_path):
     assert [(change.below, change.above) for change in found(record) if change.kind == NOT_MONOTONE] == [(1024, 2048)]
 
 
+@pytest.mark.parametrize("samples", [1, 2])
+def test_a_fall_within_what_so_few_samples_tell_is_no_finding(tmp_path, samples):
+    """One sample has no interval: that is not an interval of no width."""
+    record = sweep(tmp_path / "run", lambda size: straight(size) * (1.15 if size == 1024 else 1.0), launches=1, samples=samples, spread=0.001)
+    assert found(record) == []
+
+
 def test_a_dearer_byte_from_a_size_on_is_a_knee(tmp_path):
     record = sweep(tmp_path / "run", lambda size: straight(size) + max(0, size - 65536) * 4e-10)
     knees = [change for change in found(record) if change.kind == KNEE]

@@ -9,7 +9,8 @@ from typing import Any
 from .cpu import cpu, numa
 from .files import read_text
 from .limits import limits
-from .software import software, variables
+from .software import software
+from .variables import variables
 
 
 def collect(ranks: int | None = None) -> dict[str, Any]:

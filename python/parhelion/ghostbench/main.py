@@ -103,9 +103,9 @@ def _launch(comm: Any, imports: dict[str, float]) -> dict[str, Any]:
 
     from mpi4py import MPI
 
+    from ..environment.variables import variables
+
     every = comm.gather(imports) or []
-    steering = ("MPIR_", "MPICH_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "I_MPI_", "UCX_", "FI_", "PARHELION_", "OMP_",
-                "OPENBLAS_", "MKL_", "NUMEXPR_", "HYDRA_", "LD_PRELOAD")  # fmt: skip
     with open("/proc/self/maps", encoding="utf-8") as maps:
         libraries = sorted({line.split(maxsplit=5)[5].strip() for line in maps if ".so" in line})
     return {
@@ -114,7 +114,7 @@ def _launch(comm: Any, imports: dict[str, float]) -> dict[str, Any]:
         "libraries": libraries,
         "binding": comm.gather(sorted(os.sched_getaffinity(0))) or [],
         "hosts": comm.gather(platform.node()) or [],
-        "cvars": {name: value for name, value in os.environ.items() if name.startswith(steering)},
+        "cvars": variables(),
         "imports": {name: {"mean": sum(each[name] for each in every) / len(every), "max": max(each[name] for each in every)}
                     for name in imports} if every else None,
     }  # fmt: skip

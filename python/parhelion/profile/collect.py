@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..environment import collect
+from ..environment.variables import without_secrets
 from ..launch import Completed, Flavor, run_command
 from .errors import ProfileError
 from .folder import create_folder, write_profile
@@ -57,7 +58,8 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     seen = [_seen(folder / f"rank-{rank}.json", rank) for rank in range(request.ranks)]
     frames, stacks = _stacks(request, folder) if tool.name == "perf" else ([], [[] for _ in seen])
     profile = Profile(
-        schema=SCHEMA, profile=profile_id, created=created, argv=["parhelion", *sys.argv[1:]], program=request.program,
+        schema=SCHEMA, profile=profile_id, created=created, argv=without_secrets(["parhelion", *sys.argv[1:]]),
+        program=without_secrets(request.program),
         tool=_told(tool, request), frames=frames, flavor=request.flavor.name, labels=request.labels,
         environment=environment | {"mpi": request.flavor.library_version},
         ranks=[rank_profile(rank, what, own, frames) for rank, (what, own) in enumerate(zip(seen, stacks, strict=True))],

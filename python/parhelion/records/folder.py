@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from ..environment.variables import without_secrets
 from .errors import RecordError
 from .model import SCHEMA, Case, End, Labels, Launch, Run
 from .read import FILE_NAME
@@ -41,7 +42,7 @@ class RunFolder:
         now = datetime.now(UTC)
         run_id = f"{now:%Y%m%dT%H%M%S}-{benchmark}-{secrets.token_hex(3)}"
         folder = cls(path or DEFAULT_STORE / run_id)
-        run = Run(SCHEMA, run_id, benchmark, now.isoformat(timespec="seconds"), argv, labels or {}, environment)
+        run = Run(SCHEMA, run_id, benchmark, now.isoformat(timespec="seconds"), without_secrets(argv), labels or {}, environment)
         folder._claim()
         folder.append(run)
         return folder

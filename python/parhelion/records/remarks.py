@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..statistics import Summary
 from ..statistics.states import state_boundary
 from .model import Launch
 from .read import Record
@@ -61,13 +62,22 @@ def _loaded(record: Record) -> str | None:
 
 def _busy(record: Record, cases: Sequence[CaseResult]) -> str | None:
     timed = [entry.summary for case in cases for entry in case.entries.values() if entry.summary]
-    wide = sum((summary.interval.width or 0.0) > WIDE * summary.median for summary in timed)
-    if wide <= MANY * len(timed):
+    unknown = sum(summary.interval.width is None for summary in timed)
+    wide = sum(not _narrow(summary) for summary in timed) - unknown
+    if wide + unknown <= MANY * len(timed):
         return None
+    seen = [f"wider than {WIDE:.0%} of the median in {wide}"] if wide else []
+    seen += [f"unknown, for samples are too few, in {unknown}"] if unknown else []
     return (
-        f"in {wide} of {len(timed)} timings the interval is wider than {WIDE:.0%} of the median: the machine was busy or "
-        "samples are few; repeat when it is quiet, or with more --launches"
+        f"the interval is {' and '.join(seen)} of {len(timed)} timings: the machine was busy or samples are few; repeat when it "
+        "is quiet, or with more --repetitions or --launches"
     )
+
+
+def _narrow(summary: Summary) -> bool:
+    """Whether the interval is known to be narrow; one that nobody knows is not."""
+    width = summary.interval.width
+    return width is not None and width <= WIDE * summary.median
 
 
 def _states(record: Record) -> str | None:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from ..records import CaseResult, Entry
 from ..records.params import text, varying
 from ..records.results import contenders
+from ..statistics.interval import NO_INTERVAL
 from . import svg
 from .distribution import WIDTH, plain_log_axis
 
@@ -106,9 +107,8 @@ def _draw_line(axes: Axes, number: int, name: str, entries: Sequence[tuple[CaseR
     color = svg.ROLE_COLOR.get(points[0][1].role, svg.PEER)
     places = [place for place, _ in points]
     middle = np.array([entry.median * 1e6 for _, entry in points])
-    ends = [entry.summary.interval if entry.summary else None for _, entry in points]
-    low = [end.low * 1e6 if end and end.low else value for end, value in zip(ends, middle, strict=True)]
-    high = [end.high * 1e6 if end and end.high else value for end, value in zip(ends, middle, strict=True)]
+    ends = [entry.summary.interval if entry.summary else NO_INTERVAL for _, entry in points]
+    low, high = ([np.nan if end is None else end * 1e6 for end in side] for side in zip(*ends, strict=True))  # unknown: no band
     axes.fill_between(places, low, high, color=color, alpha=0.15, linewidth=0)
     axes.plot(places, middle, color=color, linewidth=1.2, linestyle=LINES[number % len(LINES)], marker=MARKS[number % len(MARKS)],
               markersize=3.5, label=name.lstrip("_") or "–")  # fmt: skip
@@ -143,5 +143,5 @@ def _mark_places(axes: Axes, axis: str, places: Sequence[float]) -> None:
 def _short(size: float) -> str:
     for unit, factor in (("Mi", 2**20), ("Ki", 2**10)):
         if size >= factor and size % factor == 0:
-            return f"{size / factor:g} {unit}"
-    return f"{size:g}"
+            return f"{size / factor:.0f} {unit}"
+    return f"{size:.0f}"

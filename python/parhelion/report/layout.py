@@ -53,7 +53,7 @@ def _cell(case: CaseResult | None, contender: str) -> Cell:
     if case is None or speed is None:
         return Cell(None, 0.0, "not measured")
     low, high = case.speed_interval(contender)
-    span = f", 95 % interval {low:.2f}–{high:.2f}" if low and high else ""
+    span = f", 95 % interval {low:.2f}–{high:.2f}" if low is not None and high is not None else ", no interval: too few samples"
     best = case.best_baseline.contender if case.best_baseline else ""
     share = max(-1.0, min(1.0, math.log(speed) / FULL_COLOR))
     return Cell(speed, share, f"{speed:.2f} times as fast as {best}{span}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from ..statistics.numbers import microseconds
+from ..statistics.numbers import microseconds, significant
 
 Line = dict[str, str]
 HAND_WRITTEN = "mpi_comm"
@@ -74,7 +74,7 @@ def _ghosts() -> PublishedTable:
     for line in _read("arraytrans_bandwidth.csv"):
         pull = f" ({line['time_per_pull']})" if line["time_per_pull"] else ""
         megabytes = float(line["bytes_per_second_per_rank"]) / 1e6
-        cells[(line["machine"], line["np"]), f"vdim {line['vdim']}"] = f"{megabytes:.3g}{pull}"
+        cells[(line["machine"], line["np"]), f"vdim {line['vdim']}"] = f"{significant(megabytes)}{pull}"
     unit = "MB/s per rank, in brackets the time per pull"
     return _plain("ArrayTrans: six faces of 32³ rows pulled", unit, ["machine", "ranks"], cells)
 

@@ -9,21 +9,10 @@ from markupsafe import Markup
 
 from ..records.params import text
 from ..statistics import Interval
-from ..statistics.numbers import microseconds
+from ..statistics.numbers import duration, microseconds
 from ..sweep.words import size_text
 from .mapping import ranges
 from .setup import setup_exchanges
-
-UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0}
-
-
-def duration(seconds: float | None) -> str:
-    """A time in the unit that suits it."""
-    if seconds is None:
-        return "–"
-    unit = "s" if seconds >= 1 else "ms" if seconds >= 1e-3 else "µs"
-    return f"{seconds / UNITS[unit]:.3g} {unit}"
-
 
 def interval(ends: Interval | None) -> str:
     """A confidence interval in microseconds."""

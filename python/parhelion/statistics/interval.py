@@ -31,11 +31,24 @@ def median_interval(launches: Sequence[np.ndarray], confidence: float = CONFIDEN
 
     One launch: by order statistics (binomial), free of any assumption about the distribution; it needs 6 samples
     for 95 %. Several launches: by resampling launches, then samples within them. With fewer than about five launches
-    that interval is optimistic, since few launches show little of how launches differ.
+    that interval is optimistic, since few launches show little of how launches differ. Samples that would be too few
+    from one launch are too few from several.
     """
+    if not enough(launches, confidence):
+        return NO_INTERVAL
     if len(launches) > 1:
         return _between_launches(launches, confidence)
-    return _order_statistics(launches[0], confidence) if launches else NO_INTERVAL
+    return _order_statistics(launches[0], confidence)
+
+
+def enough(launches: Sequence[np.ndarray], confidence: float = CONFIDENCE) -> bool:
+    """Whether so many samples can tell where their median lies, were they all independent.
+
+    All of them lie on the same side of it by chance once in 2 ** (count - 1); resampling would not know that, and would
+    give two samples an interval that holds the median half of the time.
+    """
+    count = sum(map(len, launches))
+    return count > 1 and 0.5 ** (count - 1) <= 1 - confidence
 
 
 def percentile_interval(values: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
@@ -48,8 +61,6 @@ def percentile_interval(values: np.ndarray, confidence: float = CONFIDENCE) -> I
 def _order_statistics(samples: np.ndarray, confidence: float) -> Interval:
     from scipy import stats
 
-    if len(samples) < 2:
-        return NO_INTERVAL
     low, high = stats.quantile_test(samples, p=0.5).confidence_interval(confidence)
     return Interval(*(float(end) if np.isfinite(end) else None for end in (low, high)))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from .interval import CONFIDENCE, NO_INTERVAL, Interval, percentile_interval
+from .interval import CONFIDENCE, NO_INTERVAL, Interval, enough, percentile_interval
 from .resample import SEED, draw_launches, resampled_medians
 
 
@@ -23,6 +23,8 @@ def ratio_interval(above: Sequence[np.ndarray], below: Sequence[np.ndarray], con
     The same launches are drawn for both, so that what a launch did to both alike cancels.
     """
     if min((len(samples) for samples in (*above, *below)), default=0) < 2 or len(above) != len(below):
+        return NO_INTERVAL
+    if not (enough(above, confidence) and enough(below, confidence)):
         return NO_INTERVAL
     rng = np.random.default_rng(SEED)
     drawn = draw_launches(len(above), rng)

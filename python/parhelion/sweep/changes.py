@@ -17,6 +17,7 @@ from .points import Point
 
 KNEE, NOT_MONOTONE = "knee", "not monotone"
 LEAST_SIGMA = 0.05  # no machine follows a line to better than this
+UNKNOWN_SIGMA = 4 * LEAST_SIGMA  # of a point with too few samples for an interval: only large changes stand out
 LEAST_FALL = 0.95
 FAR = 4.0  # a single point further off than this many sigma weighs no more
 PENALTY = 14.0  # chi-square that three more parameters must explain (0.3 % of noise does), for cutting
@@ -99,7 +100,8 @@ def _misfit(sizes: np.ndarray, seconds: np.ndarray, sigma: np.ndarray) -> float:
 
 
 def _sigma(point: Point) -> float:
-    return max(LEAST_SIGMA, (point.high - point.low) / point.median / (2 * 1.96))
+    width = point.interval.width
+    return UNKNOWN_SIGMA if width is None else max(LEAST_SIGMA, width / point.median / (2 * 1.96))
 
 
 def _knee(points: list[Point], sizes: np.ndarray, seconds: np.ndarray, first: int, cut: int, end: int) -> Change:
@@ -124,8 +126,9 @@ def _starts(points: list[Point], against: float) -> tuple[int, int]:
 
 
 def _falls(below: Point, above: Point) -> bool:
-    """More bytes take clearly less time: the intervals do not touch."""
-    return above.median < LEAST_FALL * below.median and above.high < below.low
+    """More bytes take clearly less time: the intervals are known and do not touch."""
+    high, low = above.interval.high, below.interval.low
+    return above.median < LEAST_FALL * below.median and high is not None and low is not None and high < low
 
 
 def _fall(below: Point, above: Point) -> Change:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..records import Entry
-from ..statistics import Summary, summarize
+from ..statistics import Interval, Summary, summarize
 from ..statistics.states import state_boundary
 
 LEAST_SAMPLES = 5
@@ -27,16 +27,9 @@ class Point:
         return self.summary.median
 
     @property
-    def low(self) -> float:
-        """The lower end of the median's interval; of the samples where they are too few for one."""
-        low = self.summary.interval.low
-        return self.summary.p5 if low is None else low
-
-    @property
-    def high(self) -> float:
-        """The upper end."""
-        high = self.summary.interval.high
-        return self.summary.p95 if high is None else high
+    def interval(self) -> Interval:
+        """That of the median; without ends where samples are too few for one."""
+        return self.summary.interval
 
 
 def points(entries: Sequence[Entry], key: str) -> list[Point]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ...environment.variables import secret_labels
 from ...records import Record
 from ..errors import BadInput
 from ..output import Output
@@ -88,4 +89,7 @@ def parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
     for label, (key, equals, _) in zip(labels, pairs, strict=True):
         if not key.strip() or not equals:
             raise BadInput(f"--label {label}: give KEY=VALUE, such as image=v0.4")
-    return {key.strip(): value.strip() for key, _, value in pairs}
+    told = {key.strip(): value.strip() for key, _, value in pairs}
+    for key in secret_labels(told):
+        raise BadInput(f"--label {key}=…: it looks like a secret, and labels are kept and shown; leave it out, or name it otherwise")
+    return told

@@ -1,0 +1,73 @@
+"""Which environment variables a record may hold, and what none may: variables.txt, and secrets.txt."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LEFT_OUT = "(left out)"
+
+
+def variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Variables that are known to steer MPI, its networks, threads or memory; none that smells of a secret."""
+    chosen = sorted(known_names() & environ.keys())
+    return {name: environ[name] for name in chosen if not secret_name(name) and not secret_value(environ[name])}
+
+
+def secret_name(name: str) -> bool:
+    """Whether what has this name is likely to be a secret."""
+    return any(pattern.search(name) for pattern in _secrets("name"))
+
+
+def secret_value(value: str) -> bool:
+    """Whether a value looks like a secret, or has one inside: `https://user:password@host`."""
+    return any(pattern.search(value) for pattern in _secrets("value"))
+
+
+def secret_labels(labels: Mapping[str, object]) -> list[str]:
+    """Names of labels that look as if they held secrets."""
+    return [name for name, value in labels.items() if secret_name(name) or secret_value(str(value))]
+
+
+def without_secrets(words: Sequence[str]) -> list[str]:
+    """A command line with `(left out)` in place of what looks like a secret: `--token abc`, `KEY=abc`, `https://a:b@host`."""
+    shown: list[str] = []
+    hidden = False
+    for word in words:
+        name, equals, value = word.partition("=")
+        if hidden and not word.startswith("-"):
+            shown.append(LEFT_OUT)
+        elif equals and (secret_name(name) or secret_value(value)) and not secret_value(name):
+            shown.append(f"{name}={LEFT_OUT}")
+        else:
+            shown.append(LEFT_OUT if secret_value(word) else word)
+        hidden = word.startswith("-") and not equals and secret_name(word)
+    return shown
+
+
+@cache
+def known_names() -> frozenset[str]:
+    """All names of variables.txt."""
+    names: set[str] = set()
+    prefixes: list[str] = []
+    for line in _lines("variables.txt"):
+        if line.startswith("["):
+            prefixes = line.strip("[]").split() or [""]
+        else:
+            names.update(prefix + name for prefix in prefixes for name in line.split())
+    return frozenset(names)
+
+
+@cache
+def _secrets(kind: str) -> list[re.Pattern[str]]:
+    found = (line.split(maxsplit=1) for line in _lines("secrets.txt"))
+    return [re.compile(pattern, re.IGNORECASE) for which, pattern in found if which == kind]
+
+
+def _lines(file: str) -> Iterable[str]:
+    lines = (HERE / file).read_text(encoding="utf-8").splitlines()
+    return (line for line in lines if line and not line.startswith("#"))

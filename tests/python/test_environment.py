@@ -1,0 +1,108 @@
+"""What of the environment and of the command line goes into a record: known names, and nothing that smells of a secret."""
+
+import sys
+
+import pytest
+import synthetic
+from measured import built, parhelion
+from test_profile import perf_works
+
+from parhelion.environment.variables import known_names, secret_name, secret_value, variables, without_secrets
+from parhelion.profile.folder import FILE_NAME
+from parhelion.records import read_record
+from parhelion.records.folder import RunFolder
+
+KNOWN = {
+    "MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPICH_ALLTOALL_SHORT_MSG_SIZE": "512", "OMPI_MCA_pml": "^ucx", "I_MPI_DEBUG": "4",
+    "UCX_NET_DEVICES": "mlx5_0:1,lo", "FI_PROVIDER": "tcp;ofi_rxm", "OMP_WAIT_POLICY": "passive", "PARHELION_KERNELS": "sse",
+    "SLURM_CPU_BIND": "cores", "LD_LIBRARY_PATH": "/nowhere/lib:/nor/here",
+}  # fmt: skip
+UNKNOWN = {
+    "MPICH_MY_NOTE": "mine", "MPIR_CVAR_MY_NOTE": "mine", "OMPI_MCA_my_note": "mine", "UCX_MY_NOTE": "mine", "FI_MY_NOTE": "mine",
+    "I_MPI_MY_NOTE": "mine", "SLURM_JOB_COMMENT": "mine", "OMP_MY_NOTE": "mine", "MY_NOTE": "mine", "PARHELION_MY_NOTE": "mine",
+    "HYDRA_MY_NOTE": "mine", "MALLOC_MY_NOTE": "mine",
+}  # fmt: skip
+NAMED_SECRETS = {
+    "MPICH_API_TOKEN": "planted", "UCX_PASSWORD": "planted", "FI_OPX_AUTH_KEY": "planted", "OMPI_MCA_oob_secret": "planted",
+    "PMIX_SERVER_URI": "planted", "SLURM_JWT_TOKEN": "planted", "I_MPI_CREDENTIALS": "planted", "UCX_RC_PKEY": "planted",
+}  # fmt: skip
+SECRET_VALUES = [
+    "https://planted:word@host/x", "tcp://planted@host", "password=planted", "Authorization: planted", "x --api-key=planted", "bearer plantedplanted",
+    "ghp_plantedplanted1", "AKIAPLANTEDPLANTED", "eyJhbGciOiJIUzI1NiIsInR5", "-----BEGIN PLANTED KEY-----",
+]  # fmt: skip
+
+
+def planted(value):
+    """Every kind at once: known names, unknown ones, names of secrets, and a known name with a secret in it."""
+    return {**KNOWN, **UNKNOWN, **NAMED_SECRETS, "UCX_LOG_FILE": value}
+
+
+@pytest.mark.parametrize("value", SECRET_VALUES)
+def test_python_keeps_known_names_without_secrets(value):
+    assert variables(planted(value)) == KNOWN
+
+
+def test_no_known_name_is_one_of_a_secret_and_the_list_holds_what_steers_mpi():
+    assert len(known_names()) > 2000
+    assert not [name for name in known_names() if secret_name(name)]
+    assert {"MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM", "OMPI_MCA_btl", "I_MPI_FABRICS", "UCX_TLS", "FI_PROVIDER", "PARHELION_TRANSPORT",
+            "LD_PRELOAD", "OMP_NUM_THREADS"} <= known_names()  # fmt: skip
+
+
+@pytest.mark.parametrize("benchmark", ["halo", "ghosts"])
+@pytest.mark.parametrize("name", built() or [pytest.param("none", marks=pytest.mark.skip(reason="no flavor is built"))])
+def test_no_line_of_a_real_record_holds_a_planted_secret(tmp_path, name, benchmark):
+    harmless = {key: KNOWN[key] for key in ("OMP_WAIT_POLICY", "PARHELION_KERNELS")}  # what no MPI stumbles over
+    extra = {**UNKNOWN, **NAMED_SECRETS, **harmless, "UCX_LOG_FILE_FILTER": "https://planted:word@host/x"}
+    what = ["--extent", "4"] if benchmark == "ghosts" else ["--extent", "4x4x4", "--halo", "1", "--fields", "1", "--contenders", "mpi_p2p"]
+    done = parhelion("bench", benchmark, "--mpi", name, "--ranks", "2", "--launches", "1", "--repetitions", "2", *what, "--out", "run",
+                     cwd=tmp_path, timeout=200, **extra)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = (tmp_path / "run" / "record.jsonl").read_text()
+    assert "planted" not in text and "MY_NOTE" not in text and "COMMENT" not in text
+    record = read_record(tmp_path / "run")
+    assert harmless.items() <= record.launches[0].cvars.items()
+    assert harmless.items() <= record.run.environment["variables"].items()
+    assert set(record.launches[0].cvars) <= known_names()
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["run", "--token", "abc", "--ranks", "2"], ["run", "--token", "(left out)", "--ranks", "2"]),
+        (["run", "--api-key=abc", "x"], ["run", "--api-key=(left out)", "x"]),
+        (["env", "MY_SECRET=abc", "x=1"], ["env", "MY_SECRET=(left out)", "x=1"]),
+        (["get", "https://me:word@host/x"], ["get", "(left out)"]),
+        (["--label", "from=https://me:word@host/x"], ["--label", "from=(left out)"]),
+        (["--password", "--ranks", "2"], ["--password", "--ranks", "2"]),
+        (["bench", "halo", "--extent", "4x4", "--label", "author=me"], ["bench", "halo", "--extent", "4x4", "--label", "author=me"]),
+        (["https://me:word@host/?a=1"], ["(left out)"]),
+    ],
+)
+def test_a_command_line_is_kept_without_its_secrets(words, shown):
+    assert without_secrets(words) == shown
+
+
+def test_a_label_that_is_a_secret_is_refused_before_anything_starts(tmp_path):
+    synthetic.write_record(tmp_path / "run")
+    before = (tmp_path / "run" / "record.jsonl").read_bytes()
+    for label in ("token=planted", "from=https://me:planted@host"):
+        for words in (["bench", "halo", "--label", label, "--out", "new"], ["runs", "tag", "run", label, "--store", "."]):
+            done = parhelion(*words, cwd=tmp_path)
+            assert done.returncode == 2 and "looks like a secret" in done.stderr, done.stdout + done.stderr
+            assert "planted" not in done.stderr
+    assert not (tmp_path / "new").exists()
+    assert (tmp_path / "run" / "record.jsonl").read_bytes() == before
+
+
+def test_records_and_profiles_keep_the_command_line_without_its_secrets(tmp_path):
+    folder = RunFolder.create("halo", ["parhelion", "bench", "--token", "planted"], {}, tmp_path / "run")
+    assert b"planted" not in folder.record.read_bytes()
+
+
+@pytest.mark.skipif(not built() or not perf_works(), reason="no flavor is built, or perf cannot take samples")
+def test_a_profile_names_its_program_without_secrets(tmp_path):
+    done = parhelion("profile", "run", "--ranks", "1", "--out", "profile", "--", sys.executable, "-c", "sum(range(10**7))", "--token", "planted",
+                     cwd=tmp_path, timeout=120)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "planted" not in (tmp_path / "profile" / FILE_NAME).read_text()

@@ -1,0 +1,80 @@
+"""Every skipped test is told with its reason, and one that continuous integration does not expect fails it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CTEST = """<testsuite>
+<testcase name="robustness.steady" classname="robustness.steady" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>
+<system-out>skipped: strace is not installed (Debian: apt install strace)
+</system-out></testcase>
+<testcase name="robustness.large.2" classname="robustness.large.2" status="run">
+<system-out>large.cpp:68: MESSAGE: skipped: needs 9 GiB of memory,  4 are free
+large.cpp:68: MESSAGE: skipped: needs 9 GiB of memory,  4 are free
+[doctest] test cases: 1 | 1 passed | 0 failed | 0 skipped</system-out></testcase>
+<testcase name="robustness.dumb" classname="robustness.dumb" status="notrun"><skipped message=""/></testcase>
+<testcase name="unit.fine" classname="unit.fine" status="run"><system-out>ok</system-out></testcase>
+</testsuite>"""
+PYTEST = """<testsuites><testsuite><testcase classname="tests.python.test_hosts" name="test_a">
+<skipped type="pytest.skip" message="skipped: no network names">here.py:1: skipped: no network names</skipped></testcase>
+<testcase classname="tests.python.test_hosts" name="test_b"/></testsuite></testsuites>"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "mpich").mkdir()
+    (tmp_path / "mpich" / "ctest.xml").write_text(CTEST)
+    (tmp_path / "mpich" / "pytest.xml").write_text(PYTEST)
+    return [tmp_path / "mpich" / "ctest.xml", tmp_path / "mpich" / "pytest.xml", tmp_path / "none" / "ctest.xml"]
+
+
+def skips(*words):
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "skips.py", *words], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_each_skip_is_listed_once_with_its_reason(files):
+    status, told = skips(*files)
+    assert status == 0
+    assert "mpich ctest: robustness.steady: strace is not installed (Debian: apt install strace)" in told
+    assert told.count("needs 9 GiB of memory, 4 are free") == 1
+    assert "mpich pytest: tests.python.test_hosts.test_a: no network names" in told
+    assert "robustness.dumb: no reason given" in told
+    assert "unit.fine" not in told and "test_b" not in told and "SKIP_RETURN" not in told
+
+
+@pytest.mark.parametrize(("lines", "status", "unexpected"), [
+    ("strace\nneeds \\d+ GiB\nnetwork names\nrobustness.dumb", 0, []),
+    ("# strace\nneeds \\d+ GiB\nnetwork names\nno reason given", 1, ["strace is not installed"]),
+    ("", 1, ["strace is not installed", "needs 9 GiB", "no network names", "no reason given"]),
+])  # fmt: skip
+def test_a_skip_that_is_not_expected_fails(files, tmp_path, lines, status, unexpected):
+    (tmp_path / "expected").write_text(lines + "\n")
+    found, told = skips("--expected", tmp_path / "expected", *files)
+    assert found == status, told
+    late = told.partition("and not in")[2]
+    assert all(reason in late for reason in unexpected) and late.count(": ") >= len(unexpected)
+
+
+def test_what_continuous_integration_expects_is_a_list_of_expressions_with_their_reasons():
+    lines = (ROOT / ".ci" / "expected-skips").read_text().splitlines()
+    assert all(re.compile(line) for line in lines if line and not line.startswith("#"))
+    assert not any(re.search(line, "mpich ctest: unit.x: spin is not installed") for line in lines if line and not line.startswith("#"))
+
+
+@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="skipped: there is no Python of a distribution")
+def test_continuous_integration_takes_the_distribution_s_python(tmp_path):
+    for name, text in {"make": 'printf "%s\\n" "$@"', "dpkg-query": "echo install ok installed", "apt-get": "exit 1",
+                       "python3": "echo 3.99; exit 1", "timeout": "exit 1"}.items():  # fmt: skip
+        (tmp_path / name).write_text(f"#!/bin/bash\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    env = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    told = subprocess.run([ROOT / ".ci" / "run"], env=env, capture_output=True, text=True, timeout=60).stdout.splitlines()
+    headers = shutil.which("/usr/bin/python3-config") is not None
+    assert told[-3:] == ["test", f"PYTHON={'/usr/bin/python3' if headers else 'python3'}", "EXPECTED_SKIPS=.ci/expected-skips"]
