@@ -11,6 +11,7 @@
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 #include "plan/copy_team.hpp"
+#include "transport/node/watch.hpp"
 
 namespace parhelion {
 namespace {
@@ -45,6 +46,14 @@ int part_count(int from_options) {
 
 std::uint64_t fingerprint(const std::string& transport, int parts) { return Hash{}.add_range(transport).add(parts).value(); }
 
+// Neighbors on the node tell each other in the plan's letters how they can be watched.
+Plan plan_watched(Pattern pattern, std::vector<Field> fields, std::uint64_t options) {
+    Watch& watch = Communicator(pattern.communicator).shared_state<Watch>();
+    Plan plan = make_plan(std::move(pattern), std::move(fields), options, watch.card());
+    watch.meet(plan);
+    return plan;
+}
+
 }  // namespace
 
 struct Exchange::Impl {
@@ -57,8 +66,8 @@ struct Exchange::Impl {
     std::shared_ptr<ProgressThread> progress;
 
     Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
-        : plan(make_plan(std::move(pattern), std::move(fields), fingerprint(requested, options.parts))), by_name(requested != "auto"),
-          timeout_s(time_limit(options.timeout_s)) {
+        : plan(plan_watched(std::move(pattern), std::move(fields), fingerprint(requested, options.parts))),
+          by_name(requested != "auto"), timeout_s(time_limit(options.timeout_s)) {
         validate_together(plan.communicator(), [&] { plan.parts = part_count(options.parts); });
         validate_together(plan.communicator(), [&] { plan.team = copy_team(thread_count(options.threads)); });
         if (wants_progress(options.progress_thread)) progress = ProgressThread::of_process();
@@ -212,6 +221,7 @@ std::string Exchange::explain() const {
     out << "\n";
     if (impl_->plan.parts > 1) out << "  " << impl_->about_parts() << "\n";
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
+    if (const std::string gaps = impl_->plan.communicator().shared_state<Watch>().gaps(impl_->plan); !gaps.empty()) out << "  " << gaps << "\n";
     for (const StagePlan& stage : impl_->plan.stages) {
         for (const LinkPlan& link : stage.links)
             out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "parhelion/core/error.hpp"
+#include "core/lost_rank.hpp"
 
 namespace parhelion {
 
@@ -84,9 +84,8 @@ private:
         char text[MPI_MAX_ERROR_STRING] = {};
         int length = 0;
         MPI_Error_string(code, text, &length);
-        throw Error("rank " + std::to_string(ranks_[static_cast<std::size_t>(index)]) + " has ended or cannot be reached any more (" + call +
-                        ": " + text + "): look for its error message, at the network between the two, and start the job again",
-                    ErrorKind::lost_peer);
+        throw LostRank(ranks_[static_cast<std::size_t>(index)], std::string(" or cannot be reached any more (") + call + ": " + text +
+                       "): look for its error message, at the network between the two, and start the job again");
     }
     // Errors of a neighbor that is gone count as an end.
     static bool is_over(MPI_Request& request) {

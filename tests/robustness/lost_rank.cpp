@@ -1,7 +1,7 @@
 // lost_rank DIRECTORY TRANSPORT PLACE VICTIM [SECONDS]: ranks in a row, of which one is killed; the others write down what they are told.
 //
-// PLACE is `between` (it dies before it begins an exchange that the others wait in, as at a barrier) or `amid` (after it has
-// begun). Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its message.
+// PLACE is `between` (it dies before it begins an exchange that the others wait in, as at a barrier), `first` (before its first
+// one), `amid` (after it has begun), or `exit` (then, too, but it ends by itself). Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its message.
 #include <signal.h>
 #include <unistd.h>
 
@@ -41,6 +41,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
 [[noreturn]] void die(const Orders& orders) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));  // let the others fall asleep
     write(orders.file("death"), std::to_string(now()));
+    if (orders.place == "exit") std::exit(1);
     kill(getpid(), SIGKILL);
     std::abort();
 }
@@ -50,9 +51,11 @@ void exchange_until_death(const Orders& orders, const Communicator& comm) {
     const CartesianDomain domain({8 * comm.size(), 8}, {.halo = 1, .process_grid = {comm.size(), 1}}, comm);
     auto u = make_array<double>(domain);
     Exchange exchange(build_pattern(domain), {view(u)}, {orders.transport, orders.timeout_s});
+    const bool amid = orders.place == "amid" || orders.place == "exit";
+    const int fatal = orders.place == "first" ? 0 : 50;
     for (int i = 0; i < 100; ++i) {
-        const bool last = i == 50 && comm.rank() == orders.victim;
-        if (last && orders.place == "between") die(orders);
+        const bool last = i == fatal && comm.rank() == orders.victim;
+        if (last && !amid) die(orders);
         auto step = exchange.begin();
         if (last) die(orders);
         step.end();
