@@ -12,6 +12,7 @@
 #include <new>
 
 #include "core/mpi_threads.hpp"
+#include "core/patient_wait.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -76,6 +77,9 @@ NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()) {
         postbox_ = {memory, new (memory.get()) Postbox};
     });
     oversubscribed_ = node.size() > usable_cores(node);
+    Lookout& lookout = comm.shared_state<Lookout>();
+    lookout.lost = [this] { return lost_rank(); };
+    lookout.tell = [this](int rank) { tell_lost(rank); };
 }
 
 NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& postbox) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/cores.hpp"
+#include "core/patient_wait.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
@@ -145,7 +145,18 @@ private:
         std::vector<UcxOperation> flushes(neighbors_.size());
         std::size_t i = 0;
         for (auto& [rank, endpoint] : neighbors_) ucx_.worker->flush(*endpoint, flushes[i++]);
-        Patience patience;
+        try {
+            wait_for(flushes);
+        } catch (...) {
+            i = 0;
+            for (auto& [rank, endpoint] : neighbors_)
+                if (UcxOperation& flush = flushes[i++]; !flush.done) ucx_.worker->give_up(endpoint, flush);
+            throw;
+        }
+    }
+
+    void wait_for(const std::vector<UcxOperation>& flushes) {
+        PatientWait patience(comm_);
         for (const UcxOperation& flush : flushes)
             for (; !flush.done; patience.wait()) ucx_.worker->progress();
         MPI_Request barrier = MPI_REQUEST_NULL;
