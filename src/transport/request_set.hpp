@@ -64,11 +64,15 @@ public:
     bool settle() {
         constexpr double patience_s = 1;
         if (all_over()) return true;
+        if (given_up_) return false;  // one wait is enough
         if (kind_ == Kind::receives)
             for (MPI_Request& request : requests_)
                 if (request != MPI_REQUEST_NULL && !is_over(request)) MPI_Cancel(&request);
         for (const double start = MPI_Wtime(); !all_over();)
-            if (MPI_Wtime() - start > patience_s) return false;
+            if (MPI_Wtime() - start > patience_s) {
+                given_up_ = true;
+                return false;
+            }
         return true;
     }
 
@@ -95,6 +99,7 @@ private:
     bool all_over() { return std::count_if(requests_.begin(), requests_.end(), is_over) == static_cast<std::ptrdiff_t>(requests_.size()); }
 
     Kind kind_;
+    bool given_up_ = false;
     std::vector<MPI_Request> requests_;
     std::vector<int> channels_, ranks_;
 };
