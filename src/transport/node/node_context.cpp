@@ -1,7 +1,6 @@
 #include "transport/node/node_context.hpp"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,23 +9,23 @@
 #include <bit>
 #include <fstream>
 #include <new>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "core/mpi_threads.hpp"
 #include "core/patient_wait.hpp"
+#include "core/usable_cores.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {
 
 // Cores that at least one rank of the node may run on.
-int usable_cores(const Communicator& node) {
-    constexpr int words = static_cast<int>(sizeof(cpu_set_t) / sizeof(std::uint64_t));
-    cpu_set_t mine;
-    CPU_ZERO(&mine);
-    sched_getaffinity(0, sizeof mine, &mine);
-    cpu_set_t all;
-    check_mpi(MPI_Allreduce(&mine, &all, words, MPI_UINT64_T, MPI_BOR, node.handle()), "MPI_Allreduce");
-    return CPU_COUNT(&all);
+int count_cores(const Communicator& node, std::vector<std::uint64_t> cores) {
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, cores.data(), static_cast<int>(cores.size()), MPI_UINT64_T, MPI_BOR, node.handle()),
+              "MPI_Allreduce");
+    return std::accumulate(cores.begin(), cores.end(), 0, [](int count, std::uint64_t word) { return count + std::popcount(word); });
 }
 
 // Where there is no pidfd (Linux before 5.3, descriptors used up): its state, which stands behind the name in parentheses.
@@ -72,11 +71,13 @@ int NodeNeighbor::lost() const {
 
 NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()) {
     const Communicator& node = comm.node();
+    std::vector<std::uint64_t> cores;
     validate_together(comm, [&] {
+        cores = usable_cores();
         const auto memory = allocate_node_shared(sizeof(Postbox));
         postbox_ = {memory, new (memory.get()) Postbox};
     });
-    oversubscribed_ = node.size() > usable_cores(node);
+    oversubscribed_ = node.size() > count_cores(node, std::move(cores));
     Lookout& lookout = comm.shared_state<Lookout>();
     lookout.lost = [this] { return lost_rank(); };
     lookout.tell = [this](int rank) { tell_lost(rank); };
@@ -115,9 +116,12 @@ std::string NodeContext::unwatched(int rank) {
 
 // Whatever looks at MPI's queues makes it progress (MPI-4.1 §2.9 asks for no more).
 void NodeContext::keep_mpi_going() const {
+    if (!mpi_serves_this_thread()) return;
+    static std::mutex one_at_a_time;  // MPI_THREAD_SERIALIZED asks for it
+    std::unique_lock lock(one_at_a_time, std::defer_lock);
+    if (!mpi_serves_all_threads() && !lock.try_lock()) return;
     int found = 0;
-    if (mpi_serves_this_thread())
-        check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 int NodeContext::lost_rank() {
