@@ -51,7 +51,8 @@ bool take_one(const Communicator& comm, int tag, std::vector<Parcel>& incoming) 
 // Messages under way. MPI may still read them when the exchange is given up because a rank was lost.
 class Outbox {
 public:
-    Outbox(const Communicator& comm, std::vector<Parcel> parcels) : comm_(comm), parcels_(std::make_shared<std::vector<Parcel>>(std::move(parcels))) {}
+    Outbox(const Communicator& comm, std::vector<Parcel> parcels)
+        : comm_(comm), parcels_(std::make_shared<std::vector<Parcel>>(std::move(parcels))) {}
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;
     ~Outbox() {

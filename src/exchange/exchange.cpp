@@ -221,7 +221,8 @@ std::string Exchange::explain() const {
     out << "\n";
     if (impl_->plan.parts > 1) out << "  " << impl_->about_parts() << "\n";
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
-    if (const std::string gaps = impl_->plan.communicator().shared_state<Watch>().gaps(impl_->plan); !gaps.empty()) out << "  " << gaps << "\n";
+    const std::string gaps = impl_->plan.communicator().shared_state<Watch>().gaps(impl_->plan);
+    if (!gaps.empty()) out << "  " << gaps << "\n";
     for (const StagePlan& stage : impl_->plan.stages) {
         for (const LinkPlan& link : stage.links)
             out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "

@@ -89,7 +89,8 @@ void wait_for_others(const Orders& orders, int ranks) {
 }  // namespace
 
 // Called by the library in place of MPI's.
-extern "C" int MPI_Iallreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm, MPI_Request* request) {
+extern "C" int MPI_Iallreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
+                              MPI_Request* request) {
     if (agreements_left > 0 && --agreements_left == 0) die(*fatal_orders);
     return PMPI_Iallreduce(mine, all, count, type, operation, comm, request);
 }
