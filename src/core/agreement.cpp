@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/patient_wait.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 
@@ -94,8 +95,8 @@ std::string difference(const std::vector<Property>& first, const std::vector<Pro
     const std::string differs = comm.rank() == 0 ? "" : difference(separated(first), mine.all, comm.rank());
     const int differ = !differs.empty(), own = differ ? comm.rank() : INT_MAX;
     int lowest = 0, count = 0;
-    check_mpi(MPI_Allreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, comm.handle()), "MPI_Allreduce");
-    check_mpi(MPI_Allreduce(&differ, &count, 1, MPI_INT, MPI_SUM, comm.handle()), "MPI_Allreduce");
+    allreduce(comm, &own, &lowest, 1, MPI_INT, MPI_MIN);
+    allreduce(comm, &differ, &count, 1, MPI_INT, MPI_SUM);
     std::string text = what + " differ between ranks: ";
     if (count > 0) text += broadcast(comm, differs, lowest);
     if (count > 1)
@@ -110,7 +111,7 @@ void require_equal(const Communicator& comm, const std::string& what, const Tell
     tell(print);
     const std::uint64_t mine[2] = {print.value(), ~print.value()};  // equal everywhere if and only if max(x) = ~max(~x)
     std::uint64_t most[2];
-    check_mpi(MPI_Allreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, comm.handle()), "MPI_Allreduce");
+    allreduce(comm, mine, most, 2, MPI_UINT64_T, MPI_MAX);
     if (most[0] != ~most[1]) complain(comm, what, tell, remedy);
 }
 

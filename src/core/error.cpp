@@ -2,6 +2,7 @@
 
 #include <climits>
 
+#include "core/patient_wait.hpp"
 #include "parhelion/core/communicator.hpp"
 
 namespace parhelion {
@@ -34,7 +35,7 @@ void agree(const Communicator& comm, const std::string& complaint, ErrorKind kin
     // One reduction tells whether there is anything to say: the common case costs no more.
     const int mine = complaint.empty() ? INT_MAX : comm.rank();
     int first = INT_MAX;
-    check_mpi(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm.handle()), "MPI_Allreduce");
+    allreduce(comm, &mine, &first, 1, MPI_INT, MPI_MIN);
     if (first == INT_MAX) return;
     int kind_number = static_cast<int>(kind);
     const std::string text = broadcast_text(comm, complaint, kind_number, first);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <climits>
+#include <memory>
+#include <utility>
 
-#include "core/cores.hpp"
+#include "core/left_behind.hpp"
+#include "core/patient_wait.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -26,7 +29,7 @@ MPI_Request send(const Communicator& comm, const Parcel& parcel, int tag, bool s
 Parcel receive(const Communicator& comm, int rank, int tag) {
     MPI_Message message;
     MPI_Status status;
-    Patience patience;
+    PatientWait patience(comm);
     for (int flag = 0; !flag; patience.wait())
         check_mpi(MPI_Improbe(rank, tag, comm.handle(), &flag, &message, &status), "MPI_Improbe");
     int size = 0;
@@ -45,30 +48,57 @@ bool take_one(const Communicator& comm, int tag, std::vector<Parcel>& incoming) 
     return flag != 0;
 }
 
+// Messages under way. MPI may still read them when the exchange is given up because a rank was lost.
+class Outbox {
+public:
+    Outbox(const Communicator& comm, std::vector<Parcel> parcels)
+        : comm_(comm), parcels_(std::make_shared<std::vector<Parcel>>(std::move(parcels))) {}
+    Outbox(const Outbox&) = delete;
+    Outbox& operator=(const Outbox&) = delete;
+    ~Outbox() {
+        if (!sent_) leave_behind(parcels_);
+    }
+
+    /// Sends all that is for others, and returns what is for this rank.
+    std::vector<Parcel> send_all(int tag, bool synchronous) {
+        std::vector<Parcel> own;
+        sent_ = false;
+        for (Parcel& parcel : *parcels_) {
+            if (parcel.rank == comm_.rank()) own.push_back(std::move(parcel));
+            else requests_.push_back(send(comm_, parcel, tag, synchronous));
+        }
+        return own;
+    }
+    bool sent() {
+        int done = 0;
+        check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+        return sent_ = done != 0;
+    }
+
+private:
+    const Communicator& comm_;
+    std::shared_ptr<std::vector<Parcel>> parcels_;
+    std::vector<MPI_Request> requests_;
+    bool sent_ = true;
+};
+
 }  // namespace
 
 std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel> outgoing) {
     // A tag of its own keeps a fast rank's next round apart from this one.
     const int tag = comm.next_tag();
-    std::vector<Parcel> incoming;
-    std::vector<MPI_Request> sends;
-    for (auto& parcel : outgoing) {
-        if (parcel.rank == comm.rank()) incoming.push_back(std::move(parcel));
-        else sends.push_back(send(comm, parcel, tag, true));
-    }
+    Outbox outbox(comm, std::move(outgoing));
+    std::vector<Parcel> incoming = outbox.send_all(tag, true);
     // Synchronous sends complete when received; when everybody's have, the barrier completes and nothing is under way.
     MPI_Request barrier = MPI_REQUEST_NULL;
-    Patience patience;
+    PatientWait patience(comm);
     for (bool in_barrier = false;; patience.wait()) {
         while (take_one(comm, tag, incoming)) {}
-        int done = 0;
         if (in_barrier) {
+            int done = 0;
             check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
             if (done) break;
-        } else {
-            check_mpi(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE),
-                      "MPI_Testall");
-            if (!done) continue;
+        } else if (outbox.sent()) {
             check_mpi(MPI_Ibarrier(comm.handle(), &barrier), "MPI_Ibarrier");
             in_barrier = true;
         }
@@ -80,16 +110,11 @@ std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel
 std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers,
                                       const std::vector<int>& expected) {
     const int tag = comm.next_tag();
-    std::vector<MPI_Request> sends;
+    Outbox outbox(comm, answers);
+    const std::vector<Parcel> own = outbox.send_all(tag, false);
     std::vector<Parcel> incoming;
-    for (const auto& answer : answers)
-        if (answer.rank != comm.rank()) sends.push_back(send(comm, answer, tag, false));
-    for (int rank : expected) {
-        if (rank != comm.rank()) incoming.push_back(receive(comm, rank, tag));
-        else incoming.push_back(*std::find_if(answers.begin(), answers.end(),
-                                              [&](const Parcel& parcel) { return parcel.rank == rank; }));
-    }
-    check_mpi(MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    for (int rank : expected) incoming.push_back(rank == comm.rank() ? own.front() : receive(comm, rank, tag));
+    for (PatientWait patience(comm); !outbox.sent();) patience.wait();
     return incoming;
 }
 

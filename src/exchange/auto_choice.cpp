@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/patient_wait.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 #include "plan/copy_team.hpp"
@@ -38,7 +39,7 @@ Situation look_around(const Plan& plan) {
     mine.lacks_ucx = mine.has_far && !ucx_missing().empty();  // looking loads it
     mine.has_private = private_field(plan).empty() ? 0 : 1;
     mine.has_unmappable = mine.has_private && !(xpmem_unavailable().empty() && ragged_field(plan).empty());
-    check_mpi(MPI_Allreduce(&mine, &all, sizeof mine / sizeof(int), MPI_INT, MPI_MAX, comm.handle()), "MPI_Allreduce");
+    allreduce(comm, &mine, &all, sizeof mine / sizeof(int), MPI_INT, MPI_MAX);
     return all;
 }
 
@@ -54,7 +55,7 @@ std::uint64_t fingerprint(const Plan& plan, const Situation& situation) {
         for (const LinkPlan& link : stage.links)
             hash.add(link.rank).add(link.forward.send_bytes).add(link.forward.receive_bytes).add(link.thin);
     std::uint64_t mine = hash.value() * (2 * static_cast<std::uint64_t>(plan.communicator().rank()) + 1), all = 0;
-    check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, plan.communicator().handle()), "MPI_Allreduce");
+    allreduce(plan.communicator(), &mine, &all, 1, MPI_UINT64_T, MPI_SUM);
     return all;
 }
 
@@ -194,7 +195,7 @@ private:
     // Of the slowest rank. What the turn before has taken, the agreement included, is agreed on here too.
     double agreed_seconds(Contestant& each, int exchanges) {
         double seconds[2] = {seconds_of(*each.stages, exchanges), last_turn_s_};
-        check_mpi(MPI_Allreduce(MPI_IN_PLACE, seconds, 2, MPI_DOUBLE, MPI_MAX, plan_.communicator().handle()), "MPI_Allreduce");
+        allreduce(plan_.communicator(), seconds, seconds, 2, MPI_DOUBLE, MPI_MAX);
         spent_ += seconds[1];
         last_turn_s_ = 0;
         return seconds[0];

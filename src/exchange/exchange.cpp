@@ -10,6 +10,7 @@
 #include "exchange/progress_thread.hpp"
 #include "parhelion/core/error.hpp"
 #include "plan/copy_team.hpp"
+#include "transport/node/watch.hpp"
 
 namespace parhelion {
 namespace {
@@ -42,20 +43,24 @@ int part_count(int from_options) {
     return from_options;
 }
 
-<<<<<<< HEAD
 void require_reducible(const Plan& plan, Reduction reduction) {
     for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
 }
 
-std::uint64_t fingerprint(const std::string& transport, int parts) { return Hash{}.add_range(transport).add(parts).value(); }
-=======
 TellProperties equal_options(const std::string& transport, int parts) {
     return [transport, parts](Properties& told) {
         told.add("the transport", transport);
         told.add("the number of parts", parts);
     };
 }
->>>>>>> fields
+
+// Neighbors on the node tell each other in the plan's letters how they can be watched.
+Plan plan_watched(Pattern pattern, std::vector<Field> fields, const TellProperties& options) {
+    Watch& watch = Communicator(pattern.communicator).shared_state<Watch>();
+    Plan plan = make_plan(std::move(pattern), std::move(fields), options, watch.card());
+    watch.meet(plan);
+    return plan;
+}
 
 }  // namespace
 
@@ -69,8 +74,8 @@ struct Exchange::Impl {
     std::shared_ptr<ProgressThread> progress;
 
     Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
-        : plan(make_plan(std::move(pattern), std::move(fields), equal_options(requested, options.parts))), by_name(requested != "auto"),
-          timeout_s(time_limit(options.timeout_s)) {
+        : plan(plan_watched(std::move(pattern), std::move(fields), equal_options(requested, options.parts))),
+          by_name(requested != "auto"), timeout_s(time_limit(options.timeout_s)) {
         validate_together(plan.communicator(), [&] { plan.parts = part_count(options.parts); });
         validate_together(plan.communicator(), [&] { plan.team = copy_team(thread_count(options.threads)); });
         if (wants_progress(options.progress_thread)) progress = ProgressThread::of_process();
@@ -236,6 +241,8 @@ std::string Exchange::explain() const {
     out << "\n";
     if (impl_->plan.parts > 1) out << "  " << impl_->about_parts() << "\n";
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
+    const std::string gaps = impl_->plan.communicator().shared_state<Watch>().gaps(impl_->plan);
+    if (!gaps.empty()) out << "  " << gaps << "\n";
     for (const StagePlan& stage : impl_->plan.stages) {
         for (const LinkPlan& link : stage.links)
             out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "

@@ -1,8 +1,13 @@
 #include "exchange/stages.hpp"
 
+#include <chrono>
+#include <string>
+
+#include "core/lost_rank.hpp"
 #include "core/mpi_threads.hpp"
 #include "exchange/waiter.hpp"
-#include "parhelion/core/error.hpp"
+#include "transport/node/node_context.hpp"
+#include "transport/node/watch.hpp"
 
 namespace parhelion {
 
@@ -20,7 +25,8 @@ private:
     std::atomic<bool>& busy_;
 };
 
-Stages::Stages(const Plan& plan, const Choice& choice, const Trial& trial) : parts_(plan.parts) {
+Stages::Stages(const Plan& plan, const Choice& choice, const Trial& trial)
+    : parts_(plan.parts), watched_(plan.communicator().shared_state<Watch>().node()) {
     stages_.reserve(plan.stages.size());
     for (const StagePlan& stage : plan.stages) {
         stages_.emplace_back(plan, stage, choice, trial);
@@ -48,7 +54,12 @@ void Stages::prepare(Direction direction, Reduction reduction) {
 void Stages::begin(Direction direction, Reduction reduction) {
     const Hold hold(busy_);
     prepare(direction, reduction);
-    if (!stages_.empty()) at(0).begin(direction);
+    try {
+        if (!stages_.empty()) at(0).begin(direction);
+    } catch (...) {
+        failure_ = std::current_exception();
+        give_up();
+    }
     under_way_.store(true, std::memory_order_relaxed);
 }
 
@@ -101,19 +112,44 @@ void Stages::end(double timeout_s) {
     if (parts_.is_open()) put_what_is_left();
     const Hold hold(busy_);
     under_way_.store(false, std::memory_order_relaxed);
-    if (failure_) std::rethrow_exception(failure_);
+    if (failure_) give_up();
     try {
         finish(timeout_s);
     } catch (...) {
         failure_ = std::current_exception();  // neighbors are at other numbers now
-        throw;
+        give_up();
     }
+}
+
+// Throws the failure. Neighbors that wait for this rank are told whose fault it is; MPI, when it fails, does not say.
+void Stages::give_up() {
+    try {
+        std::rethrow_exception(failure_);
+    } catch (const LostRank& lost) {
+        if (watched_ != nullptr) watched_->tell_lost(lost.rank());
+    } catch (const Error& error) {
+        const int lost = error.kind() == ErrorKind::communication ? lost_rank() : -1;
+        if (lost < 0) throw;
+        watched_->tell_lost(lost);
+        failure_ = std::make_exception_ptr(LostRank(lost, " (" + std::string(error.what()) + ")" + lost_rank_remedy));
+    }
+    std::rethrow_exception(failure_);
+}
+
+// MPI may have noticed before the system tells.
+int Stages::lost_rank() const {
+    if (watched_ == nullptr) return -1;
+    int lost = -1;
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    while ((lost = watched_->lost_rank()) < 0 && std::chrono::steady_clock::now() < limit)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return lost;
 }
 
 void Stages::finish(double timeout_s) {
     while (stage_ < stages_.size()) {
         StageExchange& stage = at(stage_);
-        Waiter waiter(stage.node(), stage.must_poll(), timeout_s);
+        Waiter waiter(stage.node() != nullptr ? stage.node() : watched_, stage.node() != nullptr, stage.must_poll(), timeout_s);
         for (Poll last; (last = poll()) != Poll::complete;) {
             if (last == Poll::moved) waiter.reset();
             else waiter.pause([&] { return stage.missing_text(direction_); });

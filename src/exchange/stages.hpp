@@ -46,6 +46,8 @@ private:
     void put_what_is_left();
     Poll poll();
     void finish(double timeout_s);
+    [[noreturn]] void give_up();
+    int lost_rank() const;
     StageExchange& at(std::size_t number) {
         return stages_[direction_ == Direction::forward ? number : stages_.size() - 1 - number];
     }
@@ -60,6 +62,7 @@ private:
     std::size_t stage_ = 0;
     std::thread::id begun_by_;
     std::exception_ptr failure_;
+    NodeContext* watched_;  // null: nobody can be watched
 };
 
 }  // namespace parhelion

@@ -2,13 +2,15 @@
 
 #include <sched.h>
 
+#include <utility>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #include "core/cores.hpp"
+#include "core/lost_rank.hpp"
 #include "exchange/background.hpp"
-#include "parhelion/core/error.hpp"
 #include "transport/node/node_context.hpp"
 
 namespace parhelion {
@@ -25,10 +27,9 @@ constexpr double watch_every_s = 0.1;
 
 }  // namespace
 
-Waiter::Waiter(NodeContext* node, bool also_mpi, double timeout_s)
-    : node_(node), also_mpi_(also_mpi), timeout_s_(timeout_s),
-      eager_polls_((node != nullptr ? node->oversubscribed() : launcher_oversubscribes()) ? polls_with_shared_core
-                                                                                         : polls_with_own_core) {}
+Waiter::Waiter(NodeContext* node, bool sleeps, bool also_mpi, double timeout_s)
+    : node_(node), sleeps_(sleeps), also_mpi_(also_mpi), timeout_s_(timeout_s),
+      eager_polls_((sleeps ? node->oversubscribed() : launcher_oversubscribes()) ? polls_with_shared_core : polls_with_own_core) {}
 
 void Waiter::relax() {
 #if defined(__x86_64__)
@@ -37,7 +38,7 @@ void Waiter::relax() {
 }
 
 void Waiter::pause_slowly(const std::function<std::string()>& what) {
-    if (node_ == nullptr) {
+    if (!sleeps_) {
         if (!advance_background()) sched_yield();
         if (polls_ % 256 == 0) watch(what);
         return;
@@ -80,11 +81,18 @@ void Waiter::watch(const std::function<std::string()>& what) {
     const auto passed = [&](Clock::time_point start) { return std::chrono::duration<double>(now - start).count(); };
     if (node_ != nullptr && passed(watched_) >= watch_every_s) {
         watched_ = now;
-        node_->check_neighbors("rank was " + what());
+        look_for_lost(what);
     }
     if (timeout_s_ > 0 && passed(since_) >= timeout_s_)
         throw Error("no answer within " + std::to_string(timeout_s_) + " s: " + what() + "; see whether that rank still runs "
                     "and begins its exchanges in the same order (PARHELION_TIMEOUT sets the limit)", ErrorKind::timeout);
+}
+
+// What a rank sent last may come in just before it ends: nothing must have come for another while.
+void Waiter::look_for_lost(const std::function<std::string()>& what) {
+    const int before = std::exchange(suspect_, node_->lost_rank());
+    if (suspect_ >= 0 && suspect_ == before)
+        throw LostRank(suspect_, " while rank was " + what() + lost_rank_remedy);
 }
 
 }  // namespace parhelion

@@ -15,14 +15,14 @@ class NodeContext;
 /// neighbors are noticed.
 class Waiter {
 public:
-    /// `node`: where to sleep, null when only MPI is waited for. `also_mpi`: MPI needs polling too.
-    Waiter(NodeContext* node, bool also_mpi, double timeout_s);
+    /// `node`: whom to watch; null where nobody can be. `sleeps`: somebody there rings. `also_mpi`: MPI needs polling too.
+    Waiter(NodeContext* node, bool sleeps, bool also_mpi, double timeout_s);
     ~Waiter() { disarm(); }
     Waiter(const Waiter&) = delete;
     Waiter& operator=(const Waiter&) = delete;
 
     /// Call when a poll found nothing, then poll again. `what` describes the wait for an error.
-    /// Throws Error when the time limit has passed or a neighbor on the node is gone.
+    /// Throws Error when the time limit has passed, LostRank when a neighbor on the node is gone.
     template <class What>
     void pause(What&& what) {
         if (++polls_ < eager_polls_) return relax();
@@ -32,6 +32,7 @@ public:
     void reset() {
         disarm();
         polls_ = 0;
+        suspect_ = -1;
     }
 
 private:
@@ -39,14 +40,16 @@ private:
     static void relax();
     void pause_slowly(const std::function<std::string()>& what);
     void watch(const std::function<std::string()>& what);
+    void look_for_lost(const std::function<std::string()>& what);
     void sleep();
     void disarm();
 
     NodeContext* node_;
-    bool also_mpi_;
+    bool sleeps_, also_mpi_;
     double timeout_s_;
     int eager_polls_;
     std::int64_t polls_ = 0;
+    int suspect_ = -1;  // had ended when looked at last
     bool armed_ = false;
     std::uint32_t doorbell_ = 0;
     bool timing_ = false;

@@ -103,7 +103,7 @@ bool receives_thin(const Plan& plan, const Link& link) {
 }
 
 // What a neighbor must know before it can unpack: per stage the bytes it will get and give, and my packing orders.
-Parcel announcement(const Plan& plan, int stage, const Link& link) {
+Parcel announcement(const Plan& plan, int stage, const Link& link, const std::vector<std::int64_t>& card) {
     const auto sends = message_sizes(plan, link.send, link.send_unique);
     const auto receives = message_sizes(plan, link.receive, link.receive_unique);
     std::vector<std::int64_t> words{stage, sends.forward, sends.reverse, receives.forward, receives.reverse,
@@ -111,19 +111,19 @@ Parcel announcement(const Plan& plan, int stage, const Link& link) {
                                     static_cast<std::int64_t>(shape_of_receives(link).fingerprint)};
     for (const Field& field : plan.fields)
         for (int d : packing_order(field, plan.pattern->dimensions)) words.push_back(d);
+    words.insert(words.end(), card.begin(), card.end());
     Parcel parcel{link.rank, {}};
     parcel.append(words.data(), words.size());
     return parcel;
 }
 
-std::vector<std::vector<int>> orders_of(const Plan& plan, const std::vector<std::int64_t>& words) {
-    std::vector<std::vector<int>> orders;
+void accept_orders_and_card(const Plan& plan, const std::vector<std::int64_t>& words, LinkPlan& link) {
     auto next = words.begin() + 8;
     for (std::size_t f = 0; f < plan.fields.size(); ++f) {
-        orders.emplace_back(next, next + plan.pattern->dimensions + 1);
+        link.orders.emplace_back(next, next + plan.pattern->dimensions + 1);
         next += plan.pattern->dimensions + 1;
     }
-    return orders;
+    link.card.assign(next, words.end());
 }
 
 LinkPlan* find_link(Plan& plan, std::int64_t stage, int rank) {
@@ -152,16 +152,16 @@ void accept(Plan& plan, const Parcel& parcel) {
         words[7] != static_cast<std::int64_t>(shape_of_sends(*link->link).fingerprint))
         throw Error(with + " exchanges other cells with this rank than this rank expects: build the patterns together, from "
                     "one domain");
-    link->orders = orders_of(plan, words);
+    accept_orders_and_card(plan, words, *link);
     link->thin = words[5] != 0 || receives_thin(plan, *link->link);
 }
 
-void shake_hands(Plan& plan) {
+void shake_hands(Plan& plan, const std::vector<std::int64_t>& card) {
     std::vector<Parcel> announcements;
     std::size_t expected = 0;
     for (std::size_t s = 0; s < plan.stages.size(); ++s)
         for (const LinkPlan& link : plan.stages[s].links) {
-            announcements.push_back(announcement(plan, static_cast<int>(s), *link.link));
+            announcements.push_back(announcement(plan, static_cast<int>(s), *link.link, card));
             ++expected;
         }
     const auto received = sparse_exchange(plan.communicator(), std::move(announcements));
@@ -184,7 +184,7 @@ void wrap_images(Plan& plan, std::size_t number) {
 
 }  // namespace
 
-Plan make_plan(Pattern pattern, std::vector<Field> fields, const TellProperties& options) {
+Plan make_plan(Pattern pattern, std::vector<Field> fields, const TellProperties& options, const std::vector<std::int64_t>& card) {
     const Communicator comm = pattern.communicator;
     validate_together(comm, [&] {
         check_local(pattern);
@@ -198,10 +198,10 @@ Plan make_plan(Pattern pattern, std::vector<Field> fields, const TellProperties&
         StagePlan& stage_plan = plan.stages.emplace_back();
         for (const Link& link : stage) {
             if (link.rank == comm.rank()) stage_plan.self = compile_self(plan, link);
-            else stage_plan.links.push_back({link.rank, &link, {}, {}, {}, false, {}});
+            else stage_plan.links.push_back({link.rank, &link, {}, {}, {}, false, {}, {}});
         }
     }
-    shake_hands(plan);
+    shake_hands(plan, card);
     for (StagePlan& stage : plan.stages)
         for (LinkPlan& link : stage.links) compile_link(plan, link);
     for (std::size_t s = 0; s < plan.stages.size(); ++s) wrap_images(plan, s);

@@ -30,7 +30,7 @@ public:
     ~Neighborhood() override {
         int finalized = 0;
         MPI_Finalized(&finalized);
-        if (finalized) return;
+        if (finalized || !settled_) return;  // MPI refuses to free a collective that is under way, and what it is made of
         if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
         MPI_Comm_free(&graph_);
     }
@@ -61,6 +61,18 @@ public:
         return done_ = flag != 0;
     }
 
+    bool settle() override {
+        if (done_) return true;
+        constexpr double patience_s = 1;
+        settled_ = false;
+        int over = 0;
+        for (const double start = MPI_Wtime(); !settled_ && MPI_Wtime() - start < patience_s;) {
+            if (MPI_Test(&request_, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+            settled_ = over != 0;
+        }
+        return settled_;
+    }
+
 private:
     struct Side {
         std::vector<int> counts;
@@ -82,7 +94,7 @@ private:
     MPI_Comm graph_ = MPI_COMM_NULL;
     MPI_Request request_ = MPI_REQUEST_NULL;
     std::size_t next_ = 0;
-    bool done_ = true;
+    bool done_ = true, settled_ = true;
 };
 
 }  // namespace

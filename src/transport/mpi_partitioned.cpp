@@ -10,8 +10,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/cores.hpp"
 #include "core/left_behind.hpp"
+#include "core/patient_wait.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/core/communicator.hpp"
 #include "parhelion/core/error.hpp"
@@ -309,7 +309,7 @@ private:
         start_all();
         for (auto& sender : senders_)
             if (sender) sender->tell_all();
-        Patience patience;
+        PatientWait patience(plan_.communicator());
         for (std::size_t i = 0; i < links_.size(); ++i) {
             while (receivers_[i] && !receivers_[i]->complete()) patience.wait();
             while (senders_[i] && !senders_[i]->complete()) patience.wait();

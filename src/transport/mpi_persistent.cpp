@@ -4,7 +4,7 @@
 // copies, which saves a copy where the MPI is good at it. Both are tried for a few exchanges when the exchange is made.
 #include <algorithm>
 
-#include "core/cores.hpp"
+#include "core/patient_wait.hpp"
 #include "parhelion/core/communicator.hpp"
 #include "plan/saved_ghosts.hpp"
 #include "transport/factories.hpp"
@@ -158,7 +158,7 @@ private:
             mine = std::min(mine, widest_unit(link->forward.pack, plan_.bases.data(), Side::source));
             mine = std::min(mine, widest_unit(link->forward.unpack, plan_.bases.data(), Side::destination));
         }
-        check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, plan_.communicator().handle()), "MPI_Allreduce");
+        allreduce(plan_.communicator(), &mine, &all, 1, MPI_INT, MPI_MIN);
         return all;
     }
 
@@ -175,10 +175,10 @@ private:
     bool use_typed(Direction direction) const { return typed_ && direction == Direction::forward; }
 
     template <class Way>
-    static double seconds_of(Way& way, int exchanges, int expected) {
+    static double seconds_of(const Communicator& comm, Way& way, int exchanges, int expected) {
         const double start = MPI_Wtime();
         for (int i = 0; i < exchanges; ++i) {
-            Patience patience;
+            PatientWait patience(comm);
             way.begin();
             for (int missing = expected; missing > 0;)
                 if (const int slot = way.ready(); slot >= 0) {
@@ -195,9 +195,10 @@ private:
     // Collective: of the slowest rank. What comes before may have left the arrays in other caches: the first exchange does not count.
     template <class Way>
     double round_of(Way& way, int expected) const {
-        seconds_of(way, 1, expected);
-        double seconds = seconds_of(way, exchanges_per_round, expected);
-        check_mpi(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, plan_.communicator().handle()), "MPI_Allreduce");
+        const Communicator& comm = plan_.communicator();
+        seconds_of(comm, way, 1, expected);
+        double seconds = seconds_of(comm, way, exchanges_per_round, expected);
+        allreduce(comm, &seconds, &seconds, 1, MPI_DOUBLE, MPI_MAX);
         return seconds;
     }
 

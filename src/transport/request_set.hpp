@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "parhelion/core/error.hpp"
+#include "core/lost_rank.hpp"
 
 namespace parhelion {
 
@@ -64,11 +64,15 @@ public:
     bool settle() {
         constexpr double patience_s = 1;
         if (all_over()) return true;
+        if (given_up_) return false;  // one wait is enough
         if (kind_ == Kind::receives)
             for (MPI_Request& request : requests_)
                 if (request != MPI_REQUEST_NULL && !is_over(request)) MPI_Cancel(&request);
         for (const double start = MPI_Wtime(); !all_over();)
-            if (MPI_Wtime() - start > patience_s) return false;
+            if (MPI_Wtime() - start > patience_s) {
+                given_up_ = true;
+                return false;
+            }
         return true;
     }
 
@@ -84,9 +88,8 @@ private:
         char text[MPI_MAX_ERROR_STRING] = {};
         int length = 0;
         MPI_Error_string(code, text, &length);
-        throw Error("rank " + std::to_string(ranks_[static_cast<std::size_t>(index)]) + " has ended or cannot be reached any more (" + call +
-                        ": " + text + "): look for its error message, at the network between the two, and start the job again",
-                    ErrorKind::lost_peer);
+        throw LostRank(ranks_[static_cast<std::size_t>(index)], std::string(" or cannot be reached any more (") + call + ": " + text +
+                       "): look for its error message, at the network between the two, and start the job again");
     }
     // Errors of a neighbor that is gone count as an end.
     static bool is_over(MPI_Request& request) {
@@ -96,6 +99,7 @@ private:
     bool all_over() { return std::count_if(requests_.begin(), requests_.end(), is_over) == static_cast<std::ptrdiff_t>(requests_.size()); }
 
     Kind kind_;
+    bool given_up_ = false;
     std::vector<MPI_Request> requests_;
     std::vector<int> channels_, ranks_;
 };

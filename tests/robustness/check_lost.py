@@ -1,4 +1,4 @@
-"""A rank is killed by SIGKILL: every other rank, neighbor or not, is told within seconds who it was."""
+"""A rank is killed by SIGKILL, or ends by itself: every other rank, neighbor or not, is told within seconds who it was."""
 
 import sys
 import tempfile
@@ -25,7 +25,7 @@ def main() -> int:
         ranks.skip(f"the launcher of {flavor.kind} ends all ranks when one is killed")
     failures = [
         failure
-        for place, victim in [("between", 0), ("amid", 1), ("amid", RANKS - 1)]
+        for place, victim in [("between", 0), ("amid", 1), ("amid", RANKS - 1), ("first", 1), ("exit", 2), ("2", 1), ("5", 2)]
         for failure in lose(options, LAUNCHER[flavor.kind], place, victim)
     ]
     print("\n".join(failures) or "passed")
@@ -40,7 +40,7 @@ def lose(options, launcher_options, place: str, victim: int) -> list[str]:
         wrap = ["sh", "-c", WAIT, directory]
         completed, lines = ranks.run(options, RANKS, args, launcher_options=launcher_options, wrap=wrap)
         told = {r: read(Path(directory) / str(r)) for r in range(RANKS) if r != victim}
-    where = f"{options.transport}, rank {victim} killed {place}"
+    where = f"{options.transport}, rank {victim} lost {place}"
     if completed.timed_out:
         return [f"{where}: the others waited for ever: {told}", *lines]
     failures = [f"{where}: rank {r} was told {text!r}" for r, text in told.items() if not right(text, victim)]

@@ -1,7 +1,8 @@
 // lost_rank DIRECTORY TRANSPORT PLACE VICTIM [SECONDS]: ranks in a row, of which one is killed; the others write down what they are told.
 //
-// PLACE is `between` (it dies before it begins an exchange that the others wait in, as at a barrier) or `amid` (after it has
-// begun). Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its message.
+// PLACE is `between` (it dies before it begins an exchange that the others wait in, as at a barrier), `first` (before its first
+// one), `amid` (after it has begun), `exit` (then, too, but it ends by itself), or a number n: while
+// a second exchange is made, at the n-th agreement. Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its message.
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -29,6 +31,9 @@ struct Orders {
     std::filesystem::path file(const std::string& name) const { return directory / name; }
 };
 
+int agreements_left = 0;  // until this rank dies
+const Orders* fatal_orders = nullptr;
+
 // The clock is the same for all processes of a machine.
 double now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
@@ -41,6 +46,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
 [[noreturn]] void die(const Orders& orders) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));  // let the others fall asleep
     write(orders.file("death"), std::to_string(now()));
+    if (orders.place == "exit") std::exit(1);
     kill(getpid(), SIGKILL);
     std::abort();
 }
@@ -49,10 +55,15 @@ void exchange_until_death(const Orders& orders, const Communicator& comm) {
     // In a row, so that most ranks are not neighbors of the victim.
     const CartesianDomain domain({8 * comm.size(), 8}, {.halo = 1, .process_grid = {comm.size(), 1}}, comm);
     auto u = make_array<double>(domain);
+    std::optional<Exchange> first(std::in_place, build_pattern(domain), std::vector<Field>{view(u)}, ExchangeOptions{"mpi_p2p"});
+    if (comm.rank() == orders.victim) agreements_left = std::atoi(orders.place.c_str());
     Exchange exchange(build_pattern(domain), {view(u)}, {orders.transport, orders.timeout_s});
+    first.reset();
+    const bool amid = orders.place == "amid" || orders.place == "exit";
+    const int fatal = orders.place == "amid" || orders.place == "exit" || orders.place == "between" ? 50 : 0;
     for (int i = 0; i < 100; ++i) {
-        const bool last = i == 50 && comm.rank() == orders.victim;
-        if (last && orders.place == "between") die(orders);
+        const bool last = i == fatal && comm.rank() == orders.victim;
+        if (last && !amid) die(orders);
         auto step = exchange.begin();
         if (last) die(orders);
         step.end();
@@ -77,11 +88,19 @@ void wait_for_others(const Orders& orders, int ranks) {
 
 }  // namespace
 
+// Called by the library in place of MPI's.
+extern "C" int MPI_Iallreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
+                              MPI_Request* request) {
+    if (agreements_left > 0 && --agreements_left == 0) die(*fatal_orders);
+    return PMPI_Iallreduce(mine, all, count, type, operation, comm, request);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     signal(SIGUSR1, SIG_IGN);  // how Hydra tells of a lost process
     if (argc != 5 && argc != 6) return 2;
-    const Orders orders{argv[1], argv[2], argv[3], std::atoi(argv[4]), argc == 6 ? std::atof(argv[5]) : 0};
+    static const Orders orders{argv[1], argv[2], argv[3], std::atoi(argv[4]), argc == 6 ? std::atof(argv[5]) : 0};
+    fatal_orders = &orders;
     const Communicator comm;
     std::string told = "0 nothing";
     try {

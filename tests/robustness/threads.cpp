@@ -22,6 +22,7 @@ bool threads_allowed() {
 
 constexpr int thread_count = 3;
 constexpr int rounds = 60;
+constexpr int lives = 4;
 
 // Errors of threads, told by the main one: doctest's checks would serialize them.
 struct Finding {
@@ -47,7 +48,45 @@ void exchange_alone(MPI_Comm user, const std::string& transport, int number, Fin
     }
 }
 
+void live_and_die(MPI_Comm user, const std::string& transport, int number, Finding& finding) {
+    try {
+        const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true}, user);
+        for (int life = 0; life < lives && finding.text.empty(); ++life) {
+            Work work(domain, transport, number);
+            for (int round = 0; round <= 5 * number && finding.text.empty(); ++round)  // while one works, others make and destroy
+                finding.text = work.round_trip(round % 3 == 2 ? Direction::reverse : Direction::forward, round);
+        }
+    } catch (const std::exception& error) {
+        finding.text = error.what();
+    }
+}
+
+// Some MPIs mix up communicators that several threads make at the same time.
+bool makes_communicators(const std::string& transport) { return transport.find("mpi_neighbor") != std::string::npos; }
+
 }  // namespace
+
+TEST_CASE("threads make, use and destroy exchanges at the same time, each on a communicator of its own, over every transport") {
+    if (!threads_allowed()) return;
+    constexpr int all = thread_count + 1;
+    for (const Route& route : routes_for(6, 3)) {
+        if (makes_communicators(route.transport)) continue;
+        CAPTURE(route.transport);
+        std::vector<MPI_Comm> comms(all);
+        for (MPI_Comm& comm : comms) {
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+            Communicator(comm).node();
+        }
+        std::vector<Finding> findings(all);
+        std::vector<std::thread> threads;
+        for (int t = 0; t < all; ++t)
+            threads.emplace_back(live_and_die, comms[static_cast<std::size_t>(t)], route.transport, t,
+                                 std::ref(findings[static_cast<std::size_t>(t)]));
+        for (std::thread& thread : threads) thread.join();
+        for (const Finding& finding : findings) CHECK_EQ(finding.text, "");
+        for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+    }
+}
 
 TEST_CASE("threads exchange at the same time, each on a communicator of its own") {
     if (!threads_allowed()) return;

@@ -27,6 +27,7 @@ struct LinkPlan {
     Program repeat;  ///< forward, after unpack: ghosts that repeat another one
     bool thin = false;  ///< ghosts lie in small pieces on one of the two sides; equal on both
     std::vector<std::vector<int>> orders;  ///< per field, the order in which the neighbor packs its dimensions
+    std::vector<std::int64_t> card = {};   ///< what the neighbor gave make_plan for its neighbors
     const Way& way(Direction direction) const { return direction == Direction::forward ? forward : reverse; }
 };
 
@@ -60,11 +61,12 @@ struct Plan {
 };
 
 /// Collective. Checks the fields against the pattern and the ranks against each other, then compiles.
-/// `options` tells whatever else must be equal on all ranks.
+/// `options` tells whatever else must be equal on all ranks. `card`, words for a later stage, goes to each neighbor.
 /// Errors (on every rank): fields that do not fit the pattern, or that differ between ranks in number, element,
 /// components or halo; fields, or blocks of a field, that share cells (check_disjoint); broken patterns, and patterns whose links
 /// have no partner or another size or shape there.
-Plan make_plan(Pattern pattern, std::vector<Field> fields, const TellProperties& options = {});
+Plan make_plan(Pattern pattern, std::vector<Field> fields, const TellProperties& options = {},
+               const std::vector<std::int64_t>& card = {});
 
 /// Straight copies from a rank's cells into its own ghosts, or (reverse) back. Used for periodic images.
 SelfPlan compile_self(const Plan& plan, const Link& link);

@@ -1,7 +1,7 @@
 #include "transport/node/node_context.hpp"
 
 #include <poll.h>
-#include <sched.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -9,22 +9,23 @@
 #include <bit>
 #include <fstream>
 #include <new>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "core/mpi_threads.hpp"
+#include "core/patient_wait.hpp"
+#include "core/usable_cores.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {
 
 // Cores that at least one rank of the node may run on.
-int usable_cores(const Communicator& node) {
-    constexpr int words = static_cast<int>(sizeof(cpu_set_t) / sizeof(std::uint64_t));
-    cpu_set_t mine;
-    CPU_ZERO(&mine);
-    sched_getaffinity(0, sizeof mine, &mine);
-    cpu_set_t all;
-    check_mpi(MPI_Allreduce(&mine, &all, words, MPI_UINT64_T, MPI_BOR, node.handle()), "MPI_Allreduce");
-    return CPU_COUNT(&all);
+int count_cores(const Communicator& node, std::vector<std::uint64_t> cores) {
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, cores.data(), static_cast<int>(cores.size()), MPI_UINT64_T, MPI_BOR, node.handle()),
+              "MPI_Allreduce");
+    return std::accumulate(cores.begin(), cores.end(), 0, [](int count, std::uint64_t word) { return count + std::popcount(word); });
 }
 
 // Where there is no pidfd (Linux before 5.3, descriptors used up): its state, which stands behind the name in parentheses.
@@ -36,13 +37,22 @@ bool runs_by_name(std::int64_t process) {
     return name_end != std::string::npos && text[name_end + 2] != 'Z' && text[name_end + 2] != 'X';
 }
 
+std::shared_ptr<Postbox> map_postbox(const RemotePlace& place) {
+    const std::shared_ptr<std::byte> mapped = map_place(place);
+    return {mapped, reinterpret_cast<Postbox*>(mapped.get())};
+}
+
+// Numbers of processes mean the same to those in the same namespace.
+std::int64_t process_namespace() {
+    struct stat status {};
+    return stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::int64_t>(status.st_ino) : 0;
+}
+
 }  // namespace
 
-NodeNeighbor::NodeNeighbor(int rank_, const RemotePlace& place) : rank(rank_), process(place.process) {
-    const std::shared_ptr<std::byte> mapped = map_place(place);
-    postbox = {mapped, reinterpret_cast<Postbox*>(mapped.get())};
-    process_descriptor = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(place.process), 0));
-}
+NodeNeighbor::NodeNeighbor(int rank_, std::int64_t process_, std::shared_ptr<Postbox> postbox_)
+    : rank(rank_), process(process_), process_descriptor(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0))),
+      postbox(std::move(postbox_)) {}
 
 NodeNeighbor::~NodeNeighbor() {
     if (process_descriptor >= 0) close(process_descriptor);
@@ -54,40 +64,78 @@ bool NodeNeighbor::alive() const {
     return poll(&ended, 1, 0) == 0;
 }
 
+int NodeNeighbor::lost() const {
+    if (const int told = postbox ? postbox->lost_rank.load(std::memory_order_acquire) : -1; told >= 0) return told;
+    return alive() ? -1 : rank;
+}
+
 NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()) {
     const Communicator& node = comm.node();
+    std::vector<std::uint64_t> cores;
     validate_together(comm, [&] {
+        cores = usable_cores();
         const auto memory = allocate_node_shared(sizeof(Postbox));
         postbox_ = {memory, new (memory.get()) Postbox};
     });
-    oversubscribed_ = node.size() > usable_cores(node);
+    oversubscribed_ = node.size() > count_cores(node, std::move(cores));
+    Lookout& lookout = comm.shared_state<Lookout>();
+    lookout.lost = [this] { return lost_rank(); };
+    lookout.tell = [this](int rank) { tell_lost(rank); };
 }
 
 NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& postbox) {
     const std::lock_guard lock(mutex_);
     if (const auto known = neighbors_.find(rank); known != neighbors_.end()) return *known->second;
-    return *neighbors_.emplace(rank, std::make_unique<NodeNeighbor>(rank, postbox)).first->second;
+    return *neighbors_.emplace(rank, std::make_unique<NodeNeighbor>(rank, postbox.process, map_postbox(postbox))).first->second;
+}
+
+Words NodeContext::card() const {
+    Words words{process_namespace()};
+    put_place(words, postbox_place());
+    return words;
+}
+
+void NodeContext::watch(int rank, const Words& card) {
+    WordReader words(card, "card of rank " + std::to_string(rank));
+    const bool same_namespace = words.next() == process_namespace();
+    const RemotePlace place = get_place(words);
+    try {
+        meet(rank, place);
+    } catch (const Error& error) {  // no right to its memory, or it has ended by now
+        const std::lock_guard lock(mutex_);
+        if (!same_namespace) unwatched_.emplace(rank, error.what());
+        else if (!unreachable_.contains(rank)) unreachable_.emplace(rank, std::make_unique<NodeNeighbor>(rank, place.process, nullptr));
+    }
+}
+
+std::string NodeContext::unwatched(int rank) {
+    const std::lock_guard lock(mutex_);
+    const auto found = unwatched_.find(rank);
+    return found == unwatched_.end() ? std::string() : found->second;
 }
 
 // Whatever looks at MPI's queues makes it progress (MPI-4.1 §2.9 asks for no more).
 void NodeContext::keep_mpi_going() const {
+    if (!mpi_serves_this_thread()) return;
+    static std::mutex one_at_a_time;  // MPI_THREAD_SERIALIZED asks for it
+    std::unique_lock lock(one_at_a_time, std::defer_lock);
+    if (!mpi_serves_all_threads() && !lock.try_lock()) return;
     int found = 0;
-    if (mpi_serves_this_thread())
-        check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
-void NodeContext::check_neighbors(const std::string& while_doing) {
+int NodeContext::lost_rank() {
     const std::lock_guard lock(mutex_);
-    for (const auto& [rank, neighbor] : neighbors_) {
-        int lost = neighbor->postbox->lost_rank.load(std::memory_order_acquire);
-        if (lost < 0 && !neighbor->alive()) lost = rank;
-        if (lost < 0) continue;
-        postbox_->lost_rank.store(lost, std::memory_order_release);
-        for (const auto& [other, each] : neighbors_) ring(*each->postbox);
-        throw Error("rank " + std::to_string(lost) + " has ended while " + while_doing +
-                    ": look for its error message or the system's log (out of memory, a signal) and start the job again",
-                    ErrorKind::lost_peer);
-    }
+    for (const auto* some : {&neighbors_, &unreachable_})
+        for (const auto& [rank, neighbor] : *some)
+            if (const int lost = neighbor->lost(); lost >= 0) return lost;
+    return -1;
+}
+
+void NodeContext::tell_lost(int rank) {
+    const std::lock_guard lock(mutex_);
+    postbox_->lost_rank.store(rank, std::memory_order_release);
+    for (const auto& [other, each] : neighbors_) ring(*each->postbox);
 }
 
 }  // namespace parhelion

@@ -16,12 +16,16 @@ struct NodeNeighbor {
     int rank = -1;
     std::int64_t process = 0;
     int process_descriptor = -1;  ///< pidfd: readable once the process has ended
-    std::shared_ptr<Postbox> postbox;
+    std::shared_ptr<Postbox> postbox;  ///< null where it cannot be mapped and only the process is watched
 
-    NodeNeighbor(int rank, const RemotePlace& postbox);
+    NodeNeighbor(int rank, std::int64_t process, std::shared_ptr<Postbox> postbox);
     NodeNeighbor(const NodeNeighbor&) = delete;
     NodeNeighbor& operator=(const NodeNeighbor&) = delete;
     ~NodeNeighbor();
+    /// This rank, or the one because of which it gave up, when one of them has ended; else −1.
+    int lost() const;
+
+private:
     bool alive() const;
 };
 
@@ -38,18 +42,28 @@ public:
     /// The neighbor, met once; its postbox is mapped then. Local. Throws Error when it cannot be mapped.
     NodeNeighbor& meet(int rank, const RemotePlace& postbox);
 
+    /// What others on this node need to watch this rank.
+    Words card() const;
+    /// From now on the neighbor is looked after: met if possible, else its process is watched. Local.
+    void watch(int rank, const Words& card);
+    /// Why a neighbor that should be watched is not; else empty. Local.
+    std::string unwatched(int rank);
+
     /// Lets MPI get on with whatever is under way, the user's own messages included, if this thread may call MPI.
     void keep_mpi_going() const;
 
-    /// Throws Error when a rank this one knows has ended, or has given up because of another that has. Local.
-    void check_neighbors(const std::string& while_doing);
+    /// A rank that has ended: one that this rank knows, or one because of which such a one gave up; −1: none. Local.
+    int lost_rank();
+    /// Lets the neighbors know of a rank because of which this one gives up. Local.
+    void tell_lost(int rank);
 
 private:
     MPI_Comm comm_;
     std::shared_ptr<Postbox> postbox_;
     bool oversubscribed_ = false;
     std::mutex mutex_;
-    std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_;
+    std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_, unreachable_;  // of the latter only the process is watched
+    std::map<int, std::string> unwatched_;
 };
 
 }  // namespace parhelion

@@ -2,6 +2,7 @@
 //
 // The receiver chooses the tag of each of its messages and tells the sender once, so that tags are its own business, whatever the
 // communicators.
+#include "core/lost_rank.hpp"
 #include "transport/messenger.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/ucx/parts.hpp"
@@ -73,10 +74,9 @@ private:
     }
 
     [[noreturn]] static void lost(const Peer& peer, int failure) {
-        throw Error("rank " + std::to_string(peer.channel.rank) + " has ended or cannot be reached any more (UCX: " +
-                    ucx_library().status_string(static_cast<ucs_status_t>(failure)) +
-                    "): look for its error message, at the network between the two hosts, and start the job again",
-                    ErrorKind::lost_peer);
+        throw LostRank(peer.channel.rank, std::string(" or cannot be reached any more (UCX: ") +
+                       ucx_library().status_string(static_cast<ucs_status_t>(failure)) +
+                       "): look for its error message, at the network between the two hosts, and start the job again");
     }
 
     void shake_hands(const TransportContext& context) {

@@ -3,7 +3,10 @@
 // A neighbor whose memory UCX can map gets its messages packed straight into it, through the rings of staged_shared.cpp; measured
 // beside that, tagged messages inside a node take twice as long, for the kernel copies them once more. All others get tagged
 // messages.
-#include "core/cores.hpp"
+#include <algorithm>
+#include <cstring>
+
+#include "core/patient_wait.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
@@ -122,13 +125,13 @@ private:
 
     void connect() {
         std::vector<Words> letters;
-        for (const Card& card : cards_) letters.push_back({ucx_.worker->is_connected(card.address)});
+        for (const Card& card : cards_) letters.push_back({ucx_.worker->connection_to_use(card.address)});
         comm_.node();
         exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) {
-            const bool there = letter.next() != 0, here = letters[i][0] != 0;
+            const std::int64_t here = letters[i][0], there = letter.next();
             const int rank = context_.links[i]->rank;
             const Card& card = cards_[i];
-            const auto endpoint = neighbors_[rank] = ucx_.worker->connect(card.address, !here || !there);
+            const auto endpoint = neighbors_[rank] = ucx_.worker->connect(card.address, std::max(here, there));
             mapped_[i] = comm_.node_rank(rank) >= 0 && holds(ucx_.worker->map(endpoint, card.key, card.sample), card.value);
         });
     }
@@ -142,7 +145,18 @@ private:
         std::vector<UcxOperation> flushes(neighbors_.size());
         std::size_t i = 0;
         for (auto& [rank, endpoint] : neighbors_) ucx_.worker->flush(*endpoint, flushes[i++]);
-        Patience patience;
+        try {
+            wait_for(flushes);
+        } catch (...) {
+            i = 0;
+            for (auto& [rank, endpoint] : neighbors_)
+                if (UcxOperation& flush = flushes[i++]; !flush.done) ucx_.worker->give_up(endpoint, flush);
+            throw;
+        }
+    }
+
+    void wait_for(const std::vector<UcxOperation>& flushes) {
+        PatientWait patience(comm_);
         for (const UcxOperation& flush : flushes)
             for (; !flush.done; patience.wait()) ucx_.worker->progress();
         MPI_Request barrier = MPI_REQUEST_NULL;

@@ -111,7 +111,8 @@ UcxWorker::~UcxWorker() {
 // Lets what was sent last leave, but not for ever: the other side may be gone.
 void UcxWorker::close_endpoints() {
     std::vector<ucs_status_ptr_t> closing;
-    for (auto& [address, endpoint] : endpoints_) closing.push_back(start_closing(*endpoint, endpoint->failure != UCS_OK));
+    for (auto& [address, connection] : connections_)
+        if (const auto& endpoint = connection.endpoint) closing.push_back(start_closing(*endpoint, endpoint->failure != UCS_OK));
     const auto limit = Clock::now() + longest_farewell;
     for (ucs_status_ptr_t request : closing) wait_for(request, limit);
 }
@@ -129,18 +130,29 @@ void UcxWorker::wait_for(ucs_status_ptr_t request, Clock::time_point limit) {
     ucx_.request_free(request);
 }
 
-bool UcxWorker::is_connected(const std::string& address) {
+std::int64_t UcxWorker::connection_to_use(const std::string& address) {
     const std::lock_guard lock(mutex_);
-    const auto known = endpoints_.find(address);
-    return known != endpoints_.end() && known->second->failure == UCS_OK;
+    const Connection& known = connections_[address];
+    const bool works = known.endpoint && known.endpoint->failure == UCS_OK;
+    return works ? known.made : known.made + 1;
 }
 
-std::shared_ptr<UcxEndpoint> UcxWorker::connect(const std::string& address, bool anew) {
+// Those that this side has left out are made too, for UCX pairs them by how many there were.
+std::shared_ptr<UcxEndpoint> UcxWorker::connect(const std::string& address, std::int64_t number) {
     const std::lock_guard lock(mutex_);
-    if (const auto known = endpoints_.find(address); known != endpoints_.end()) {
-        if (!anew) return known->second;
-        close_broken(known->second);
+    Connection& connection = connections_[address];
+    while (connection.made < number) {
+        if (connection.endpoint) close_broken(connection.endpoint);
+        connection.endpoint = make_endpoint(address);
+        ++connection.made;
     }
+    if (!connection.endpoint)
+        throw Error("the connection to another process was given up by another thread while this one connected: make the exchange again",
+                    ErrorKind::communication);
+    return connection.endpoint;
+}
+
+std::shared_ptr<UcxEndpoint> UcxWorker::make_endpoint(const std::string& address) {
     auto endpoint = std::make_shared<UcxEndpoint>();
     ucp_ep_params_t params{};
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
@@ -148,7 +160,7 @@ std::shared_ptr<UcxEndpoint> UcxWorker::connect(const std::string& address, bool
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
     params.err_handler = {on_failure, endpoint.get()};
     check_ucx(ucx_.ep_create(worker_, &params, &endpoint->handle), "ucp_ep_create");
-    return endpoints_[address] = endpoint;
+    return endpoint;
 }
 
 std::shared_ptr<std::byte> UcxWorker::allocate(std::size_t bytes) {
@@ -185,6 +197,7 @@ std::string UcxWorker::key(const std::byte* allocated) {
 std::shared_ptr<std::byte> UcxWorker::map(const std::shared_ptr<UcxEndpoint>& owner, const std::string& key, std::uint64_t address) {
     const std::lock_guard lock(mutex_);
     ucp_rkey_h opened = nullptr;
+    if (owner->closed) return nullptr;
     if (ucx_.ep_rkey_unpack(owner->handle, key.data(), &opened) != UCS_OK) return nullptr;
     void* here = nullptr;
     if (ucx_.rkey_ptr(opened, address, &here) != UCS_OK) {
@@ -231,6 +244,7 @@ void UcxWorker::receive(std::uint64_t tag, void* data, std::size_t bytes, UcxOpe
 
 void UcxWorker::flush(UcxEndpoint& endpoint, UcxOperation& operation) {
     const std::lock_guard lock(mutex_);
+    if (endpoint.closed) return started(operation, UCS_STATUS_PTR(UCS_ERR_CANCELED));
     ucp_request_param_t params = parameters(operation);
     params.cb.send = sent;
     started(operation, ucx_.ep_flush_nbx(endpoint.handle, &params));
@@ -249,7 +263,8 @@ void UcxWorker::give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperati
 void UcxWorker::close_broken(std::shared_ptr<UcxEndpoint> endpoint) {
     endpoint->closed = true;
     if (endpoint->failure == UCS_OK) endpoint->failure = UCS_ERR_CANCELED;
-    std::erase_if(endpoints_, [&](const auto& known) { return known.second == endpoint; });
+    for (auto& [address, connection] : connections_)
+        if (connection.endpoint == endpoint) connection.endpoint = nullptr;
     wait_for(start_closing(*endpoint, true), Clock::now() + longest_farewell);
 }
 

@@ -42,11 +42,12 @@ public:
 
     /// What another process needs to connect.
     const std::string& address() const { return address_; }
-    /// Whether there is a connection to the process of this address, as far as is known here. Local.
-    bool is_connected(const std::string& address);
-    /// The connection to the process of this address, made where there is none. UCX numbers them on both sides: when one side
-    /// has given its up, both must make one `anew`. Local.
-    std::shared_ptr<UcxEndpoint> connect(const std::string& address, bool anew);
+    /// Which of its connections to the process of this address, counted from 1, this side would use: the one that it has, else
+    /// the next. Local.
+    std::int64_t connection_to_use(const std::string& address);
+    /// The connection of this number, or a later one if another thread has made that meanwhile. UCX numbers them on both sides,
+    /// too: both use the higher of what the two would use. Local.
+    std::shared_ptr<UcxEndpoint> connect(const std::string& address, std::int64_t number);
     /// A tag that no other message to this process bears.
     std::uint64_t new_tag() { return next_tag_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -67,6 +68,12 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
+    // The latest to a process, and how many there were.
+    struct Connection {
+        std::shared_ptr<UcxEndpoint> endpoint;  // null: given up
+        std::int64_t made = 0;
+    };
+    std::shared_ptr<UcxEndpoint> make_endpoint(const std::string& address);
     ucp_request_param_t parameters(UcxOperation& operation) const;
     void started(UcxOperation& operation, ucs_status_ptr_t result);
     void create_worker();
@@ -82,7 +89,7 @@ private:
     ucp_worker_h worker_ = nullptr;
     std::string address_;
     std::mutex mutex_;
-    std::map<std::string, std::shared_ptr<UcxEndpoint>> endpoints_;  // by address
+    std::map<std::string, Connection> connections_;  // by address
     std::map<const std::byte*, ucp_mem_h> allocated_;
     std::atomic<std::uint64_t> next_tag_{1};
     std::atomic<std::uint64_t> looks_{0};  // at the network
