@@ -12,7 +12,7 @@ using namespace test;
 namespace {
 
 // Exchanges and how often they are repeated; ranks that take turns on a core need longer for each.
-int affordable(int count) { return Communicator().size() <= 2 ? count : count / 50; }
+int affordable(int count) { return Communicator(MPI_COMM_WORLD).size() <= 2 ? count : count / 50; }
 
 // Nothing is set up between the first exchanges and the last.
 void check_steady(Exchange& exchange) {
@@ -32,7 +32,7 @@ void check_steady(Exchange& exchange) {
 
 TEST_CASE("no exchange allocates or sets up anything once it has run, over every transport") {
     int turn = 0;
-    for (const GridCase& each : grid_cases(Communicator().size())) {
+    for (const GridCase& each : grid_cases(Communicator(MPI_COMM_WORLD).size())) {
         if (turn++ % 7 != 0) continue;
         CAPTURE(each.name);
         const CartesianDomain domain(each.extents, each.options);
@@ -43,7 +43,7 @@ TEST_CASE("no exchange allocates or sets up anything once it has run, over every
             check_steady(exchange);
         }
     }
-    const MeshCase each = mesh_cases(Communicator().size())[3];
+    const MeshCase each = mesh_cases(Communicator(MPI_COMM_WORLD).size())[3];
     const IndexedDomain domain = each.mesh.domain(each.self);
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
@@ -100,7 +100,7 @@ TEST_CASE("domains, patterns and arrays come and go and leave nothing behind") {
 
 TEST_CASE("a communicator is duplicated once, however often it is used, and freed with the user's") {
     MPI_Comm user = MPI_COMM_NULL;
-    MPI_Comm_split(MPI_COMM_WORLD, 0, -Communicator().rank(), &user);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -Communicator(MPI_COMM_WORLD).rank(), &user);
     const Left before = left();
     const long made = counters.communicators_made;
     const Communicator first(user);
@@ -166,7 +166,7 @@ TEST_CASE("an exchange works on after the user has freed the communicator") {
 }
 
 TEST_CASE("a duplicate that the user makes has a duplicate of its own in the library") {
-    const Communicator world;
+    const Communicator world(MPI_COMM_WORLD);
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     CHECK_NE(Communicator(copy).handle(), world.handle());

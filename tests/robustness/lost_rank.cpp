@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
     signal(SIGUSR1, SIG_IGN);  // how Hydra tells of a lost process
     if (argc != 5 && argc != 6) return 2;
     const Orders orders{argv[1], argv[2], argv[3], std::atoi(argv[4]), argc == 6 ? std::atof(argv[5]) : 0};
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     std::string told = "0 nothing";
     try {
         exchange_until_death(orders, comm);

@@ -41,7 +41,7 @@ bool can_be_given_up(const Route& route) {
 }  // namespace
 
 TEST_CASE("a neighbor that does not begin is named, with the exchange, the direction and the state of both") {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain domain({12, 8, 8}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1, 1}});
     for (const Route& route : all_routes()) {
         if (!can_be_given_up(route)) continue;
@@ -60,7 +60,7 @@ TEST_CASE("a neighbor that does not begin is named, with the exchange, the direc
 }
 
 TEST_CASE("after an exchange was given up with large messages under way, a new one between the same ranks works") {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain domain({2 * comm.size(), 128, 128}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1, 1}});
     for (const Route& route : all_routes()) {
         if (!can_be_given_up(route)) continue;
@@ -72,7 +72,7 @@ TEST_CASE("after an exchange was given up with large messages under way, a new o
 }
 
 TEST_CASE("an exchange that is on time does not mind its time limit") {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain domain({12, 8}, {.halo = 1, .periodic = true});
     for (const Route& route : all_routes()) {
         Work work(domain, route.transport, 0, {.timeout_s = 60});
