@@ -72,11 +72,13 @@ public:
     /// One that was given up gets a second to end.
     bool settle() override {
         constexpr double patience_s = 1;
-        if (mpi_has_ended()) return false;
+        if (mpi_has_ended() || given_up_) return false;
         int over = done_;
         for (const double start = MPI_Wtime(); !over && MPI_Wtime() - start < patience_s;)
-            if (MPI_Test(&request_, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-        return done_ = over != 0;
+            if (MPI_Test(&request_, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+        done_ = over != 0;
+        given_up_ = !done_;
+        return done_;
     }
 
 private:
@@ -104,7 +106,7 @@ private:
     MadeComms::Use graph_use_;
     MPI_Request request_ = MPI_REQUEST_NULL;
     std::size_t next_ = 0;
-    bool done_ = true;
+    bool done_ = true, given_up_ = false;
 };
 
 }  // namespace

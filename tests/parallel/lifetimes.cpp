@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "counters.hpp"
+#include "parhelion/placement/placed_comm.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
 #include "support/meshes.hpp"
@@ -124,7 +125,31 @@ TEST_CASE("a communicator is duplicated once, however often it is used, and free
         Exchange exchange(build_pattern(domain), {view(domain, data.data())}, {"mpi_neighbor"});
         exchange();
     }
-    CHECK_EQ(left().communicators, before.communicators + 1);
+    // Freeing is collective: those that the exchange had for its two directions go with the next one, or with the user's.
+    CHECK_EQ(left().communicators, before.communicators + 3);
+}
+
+TEST_CASE("ranks drop what they have made in any order, and what all have dropped is freed with the next") {
+    MPI_Comm user = MPI_COMM_NULL;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &user);
+    const bool odd = Communicator(MPI_COMM_WORLD).rank() % 2 == 1;
+    const auto make = [&] { return std::make_unique<placement::PlacedComm>(user, placement::PlacedOptions{.cells = {64, 64}}); };
+    const Left before = left();
+    auto a = make(), b = make();
+    const long with_two = before.communicators + 3;  // and the duplicate
+    CHECK_EQ(left().communicators, with_two);
+    (odd ? a : b).reset();
+    auto c = make();
+    CHECK_EQ(left().communicators, Communicator(MPI_COMM_WORLD).size() == 1 ? with_two : with_two + 1);
+    a.reset(), b.reset(), c.reset();
+    auto d = make();
+    CHECK_EQ(left().communicators, before.communicators + 2);
+    int size = 0;
+    MPI_Comm_size(d->comm(), &size);
+    CHECK_EQ(size, d->size());
+    d.reset();
+    PMPI_Comm_free(&user);
+    CHECK_EQ(left().communicators, before.communicators);
 }
 
 TEST_CASE("freeing the user's communicator frees everything that hung on it") {
