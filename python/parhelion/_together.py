@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from . import _core
 from ._handles import handle_of
 from .errors import CLASSES, kind_of
@@ -34,6 +36,21 @@ def own(comm: "_core.Communicator") -> "Comm":
     from mpi4py import MPI
 
     return MPI.Comm.f2py(comm.fortran_handle)
+
+
+def total(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
+    """Collective. The sum of each number over all ranks."""
+    sums = np.array(numbers, np.int64)
+    own(comm).Allreduce(sums.copy(), sums)
+    return sums
+
+
+def total_before(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
+    """Collective. The sum of each number over the ranks before this one."""
+    mine = np.array(numbers, np.int64)
+    sums = np.zeros_like(mine)
+    own(comm).Exscan(mine, sums)
+    return sums if comm.rank > 0 else np.zeros_like(mine)
 
 
 def together(comm: "_core.Communicator", local: Callable[[], Result]) -> Result:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._arguments import integer
-from ._together import own, resolve, together
+from ._together import own, resolve, together, total, total_before
 from .indexed import IndexedDomain, to_ids
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def from_local_to_global(mapping: Any, owned: int, comm: "Intracomm | None" = No
     """
     comm, native = resolve(_comm_of(mapping, comm))
     ids, count = together(native, lambda: _split(mapping, owned))
-    first = own(native).scan(count) - count
-    blocks = own(native).allreduce(int(not np.array_equal(ids[:count], np.arange(first, first + count)))) == 0
+    first = total_before(native, count)[0]
+    blocks = total(native, not np.array_equal(ids[:count], np.arange(first, first + count)))[0] == 0
     return IndexedDomain(count, ids[count:], comm) if blocks else IndexedDomain.with_owned_ids(ids[:count], ids[count:], comm)
 
 

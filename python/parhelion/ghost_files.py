@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._together import own, together
+from ._together import own, together, total, total_before
 from .ghost_array import GhostArray
 from .ghost_map import GhostMap
 from .ghost_storage import DetachedRows, detach
@@ -116,17 +116,15 @@ def _save_one(h5py: Any, map: GhostMap, rows: DetachedRows, place: Path) -> None
     native = map._native_comm
     comm, turn = own(native), native.next_tag()
     count = int(rows.sizes[: map.owned].sum())
-    first = comm.exscan(np.array([map.owned, count], np.int64))
-    first = np.zeros(2, np.int64) if comm.rank == 0 else first
-    total = comm.allreduce(np.array([map.owned, count], np.int64))
+    first, size = total_before(native, map.owned, count), total(native, map.owned, count)
 
     def create(**how: Any) -> Any:
         file = _opened(h5py, place, "w", **how)
         _describe(file, rows)
         entries = _stored(h5py, rows.entries)
-        file.create_dataset("ids", (int(total[0]),), np.int64)
-        file.create_dataset("sizes", (int(total[0]),), np.int32)
-        file.create_dataset("entries", (int(total[1]), *rows.shape), entries.dtype)
+        file.create_dataset("ids", (int(size[0]),), np.int64)
+        file.create_dataset("sizes", (int(size[0]),), np.int32)
+        file.create_dataset("entries", (int(size[1]), *rows.shape), entries.dtype)
         return file
 
     def write(file: Any) -> None:

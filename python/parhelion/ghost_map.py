@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import integer
-from ._together import own, resolve, together
+from ._together import resolve, together, total
 from .indexed import IndexedDomain, to_ids
 from .pattern import Pattern
 
@@ -78,7 +78,7 @@ def _domain(owned: "int | ArrayLike", ghosts: "ArrayLike", comm: "Intracomm | No
     """Blocks or ids; every rank must have said the same."""
     comm, native = resolve(comm)
     by_count = np.ndim(owned) == 0
-    if 0 < own(native).allreduce(int(by_count)) < native.size:
+    if 0 < total(native, by_count)[0] < native.size:
         raise ValueError("some ranks give the number of their rows and others their global ids: give the same on every rank")
     if not by_count:
         return IndexedDomain.with_owned_ids(owned, ghosts, comm, self_ghosts=True)

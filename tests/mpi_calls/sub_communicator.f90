@@ -16,6 +16,10 @@ program sub_communicator
   end interface
   integer :: world, rank, ranks, before, calls
   integer(c_int) :: comm
+  type(index_map), save :: kept
+  real(real64) :: y(11) = 0
+  character(200) :: message
+  integer :: status
 
   call start_mpi(world)
   call get_rank(world, rank, ranks)
@@ -24,10 +28,18 @@ program sub_communicator
   if (rank < ranks - 1) then
     before = watched_world_calls()
     call exchange_all(comm)
+    call kept%init(comm, 10, [merge(13, 4, rank == 0)])
+    call kept%gather(y)
     calls = watched_world_calls() - before
     call watched_meet()
   end if
   call stop_mpi()
+  if (rank < ranks - 1) then
+    call kept%gather(y, stat=status, errmsg=message)
+    if (status /= phl_error_communication .or. index(message, 'MPI has ended') == 0) error stop 'used after MPI has ended'
+    call kept%free(stat=status)
+    if (status == 0) error stop 'freed after MPI has ended'
+  end if
   if (calls > 0) error stop 'MPI_COMM_WORLD was touched'
 
 contains

@@ -15,6 +15,7 @@ map = ph.GhostMap.pull(10, [12 if rank == 0 else 3])
 rows = ph.GhostArray(map, 3)
 row_exchange = ph.GhostExchange(rows)
 row_exchange()
+stale = ph.GhostExchange(rows)
 placed = PlacedComm(cells=(64, 64))
 names = [each.name for each in ph.transports() if not each.unavailable and each.reach != "rank" and each.name != "xpmem"]
 exchanges = {}
@@ -45,7 +46,7 @@ if how != "at_exit":
         refused(name, each.end if how == "under_way" else each)
     refused("cells", by_cells)
     refused("rows", row_exchange)
-    refused("refresh", row_exchange.refresh)
+    refused("refresh", stale.refresh)
     refused("an exchange", lambda: ph.Exchange(domain, domain.zeros()))
     refused("a domain", lambda: ph.CartesianDomain((4, 4)))
     refused("a domain on a communicator", lambda: ph.IndexedDomain(3, comm=domain.comm))

@@ -51,6 +51,7 @@ def save_rows(rows: ph.GhostArray, folder: Path) -> None:
 
 
 watch = ctypes.CDLL(None)
+watch.watched_world_call.restype = ctypes.c_char_p
 half = MPI.COMM_WORLD.Split(0 if MPI.COMM_WORLD.rank < 2 else MPI.UNDEFINED)
 if half != MPI.COMM_NULL:
     before = watch.watched_world_calls()
@@ -60,5 +61,5 @@ if half != MPI.COMM_NULL:
         print("FAILED:", repr(error), flush=True)
         MPI.COMM_WORLD.Abort(3)
     if calls := watch.watched_world_calls() - before:
-        print(f"FAILED: {calls} calls on MPI_COMM_WORLD", flush=True)
+        print(f"FAILED: {calls} calls on MPI_COMM_WORLD, the last one {watch.watched_world_call().decode()}", flush=True)
 MPI.COMM_WORLD.Barrier()
