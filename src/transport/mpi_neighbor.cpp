@@ -29,8 +29,9 @@ public:
         graph_use_ = made.add(graph_);
         check_mpi(MPI_Comm_set_errhandler(graph_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 #if MPI_VERSION >= 4
-        check_mpi(MPI_Neighbor_alltoallw_init(MPI_BOTTOM, sides_->sends.counts.data(), sides_->sends.places.data(), sides_->sends.types.data(),
-                  MPI_BOTTOM, sides_->receives.counts.data(), sides_->receives.places.data(), sides_->receives.types.data(), graph_,
+        const auto& [out, in] = *sides_;
+        check_mpi(MPI_Neighbor_alltoallw_init(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(),
+                  MPI_BOTTOM, in.counts.data(), in.places.data(), in.types.data(), graph_,
                   MPI_INFO_NULL, &request_), "MPI_Neighbor_alltoallw_init");
 #endif
     }
@@ -53,8 +54,9 @@ public:
 #if MPI_VERSION >= 4
         check_mpi(MPI_Start(&request_), "MPI_Start");
 #else
-        check_mpi(MPI_Ineighbor_alltoallw(MPI_BOTTOM, sides_->sends.counts.data(), sides_->sends.places.data(), sides_->sends.types.data(),
-                  MPI_BOTTOM, sides_->receives.counts.data(), sides_->receives.places.data(), sides_->receives.types.data(), graph_, &request_),
+        const auto& [out, in] = *sides_;
+        check_mpi(MPI_Ineighbor_alltoallw(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(),
+                  MPI_BOTTOM, in.counts.data(), in.places.data(), in.types.data(), graph_, &request_),
                   "MPI_Ineighbor_alltoallw");
 #endif
     }

@@ -80,7 +80,8 @@ namespace {
 class LateGrid {
 public:
     explicit LateGrid(int fields)
-        : domain_({24 * Communicator(MPI_COMM_WORLD).size(), 20, 18}, {.halo = 2, .periodic = true, .process_grid = {Communicator(MPI_COMM_WORLD).size(), 1, 1}}) {
+        : domain_({24 * Communicator(MPI_COMM_WORLD).size(), 20, 18},
+                  {.halo = 2, .periodic = true, .process_grid = {Communicator(MPI_COMM_WORLD).size(), 1, 1}}) {
         for (int f = 0; f < fields; ++f) arrays_.push_back(make_array<double>(domain_));
         for (auto& array : arrays_) fields_.push_back(array.field());
     }

@@ -24,8 +24,8 @@ class PlacedComm:
     Collective over `parent` (MPI.COMM_WORLD unless told); every rank passes the same arguments, except `node_color`.
     Nodes are the ranks that share memory; sockets, NUMA domains, caches and cores come from hwloc (or Linux' /sys) and
     from how ranks are bound. Give the process grid, or the global `cells` to have it chosen, or `blocks` by hand.
-    `comm` is an ordinary mpi4py communicator that lives as long as this object (and its parent): do not free it; with the default numbering its ranks are
-    those that CartesianDomain and MPI_Cart expect. Raises PlacementError on every rank.
+    `comm` is an ordinary mpi4py communicator that lives as long as this object, and as its parent: do not free it. With the
+    default numbering its ranks are those that CartesianDomain and MPI_Cart expect. Dropping the object is local. Raises PlacementError on every rank.
 
         placed = PlacedComm(cells=(768, 768, 768), periodic=True)
         domain = ph.CartesianDomain((768, 768, 768), process_grid=placed.grid, periodic=True, comm=placed.comm)
