@@ -169,7 +169,7 @@ namespace {
 // Patterns that pass are run: what they accept must not write outside of the arrays that they were made for.
 template <class FieldKind>
 void run_if_accepted(const std::string& bytes, const Pattern& original, const Communicator& self, std::vector<FieldKind>& fields) {
-    Pattern pattern;
+    Pattern pattern = original;
     if (!error_of([&] { pattern = loaded(bytes, self); }).empty()) return;
     if (pattern.dimensions != original.dimensions || pattern.blocks != original.blocks || pattern.owned != original.owned ||
         pattern.ghosts != original.ghosts || !(pattern.halo == original.halo))
