@@ -59,7 +59,7 @@ int or_complain_once(const Communicator& comm, Work&& work) {
 }
 
 int read_job_and_run(const std::string& job_path, const std::string& record_path, const Beginning& beginning) {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     return or_complain_once(comm, [&] {
         const Job job = read_job(job_path, comm);
         Record record(record_path, comm, job.launch, job.params);

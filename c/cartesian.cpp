@@ -46,7 +46,8 @@ CartesianOptions options_from(const phl_cartesian_options& given, int dimensions
     return options;
 }
 
-int create(MPI_Comm handle, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
+template <class Comm>
+int create(Comm handle, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
            phl_cartesian* domain) {
     return guarded([&] {
         const Communicator comm(handle);
@@ -101,14 +102,14 @@ int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, 
 }
 int phl_cartesian_create_f(MPI_Fint comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
                            phl_cartesian* domain) {
-    return create(MPI_Comm_f2c(comm), dimensions, extents, options, domain);
+    return create(FortranComm{comm}, dimensions, extents, options, domain);
 }
 
 int phl_cartesian_free(phl_cartesian* domain) {
     return guarded([&] {
         require_output(domain, "domain");
         get(*domain);
-        require_mpi_running();
+        require_mpi();
         cartesians().remove(*domain);
         *domain = nullptr;
     });

@@ -91,7 +91,7 @@ int phl_exchange_free(phl_exchange* exchange) {
     return guarded([&] {
         require_output(exchange, "exchange");
         if (get(*exchange)->step) throw Error("the exchange is under way: end it before it is freed");
-        require_mpi_running();
+        require_mpi();
         exchanges().remove(*exchange);
         *exchange = nullptr;
     });

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion::c {
 

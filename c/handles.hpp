@@ -65,7 +65,4 @@ private:
     std::vector<Slot> slots_;
 };
 
-/// After MPI has ended nothing can be freed any more.
-void require_mpi_running();
-
 }  // namespace parhelion::c

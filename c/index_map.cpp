@@ -17,7 +17,8 @@ void keep(IndexedDomain domain, phl_index_map* map) {
     index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{IndexMap(std::move(domain))}), *map);
 }
 
-int create(MPI_Comm handle, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
+template <class Comm>
+int create(Comm handle, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
     return guarded([&] {
         const Communicator comm(handle);
         validate_together(comm, [&] {
@@ -28,7 +29,8 @@ int create(MPI_Comm handle, int64_t owned, int64_t ghosts, const int64_t* ghost_
     });
 }
 
-int create_with_ids(MPI_Comm handle, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
+template <class Comm>
+int create_with_ids(Comm handle, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
                     int self_ghosts, phl_index_map* map) {
     return guarded([&] {
         const Communicator comm(handle);
@@ -42,7 +44,8 @@ int create_with_ids(MPI_Comm handle, int64_t owned, const int64_t* owned_ids, in
     });
 }
 
-int create_from_root(MPI_Comm handle, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
+template <class Comm>
+int create_from_root(Comm handle, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
                      int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
     return guarded([&] {
         const Communicator comm(handle);
@@ -73,7 +76,7 @@ int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int
     return create(comm, owned, ghosts, ghost_ids, map);
 }
 int phl_index_map_create_f(MPI_Fint comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
-    return create(MPI_Comm_f2c(comm), owned, ghosts, ghost_ids, map);
+    return create(FortranComm{comm}, owned, ghosts, ghost_ids, map);
 }
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
                                   const int64_t* ghost_ids, int self_ghosts, phl_index_map* map) {
@@ -81,7 +84,7 @@ int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* o
 }
 int phl_index_map_create_with_ids_f(MPI_Fint comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
                                     const int64_t* ghost_ids, int self_ghosts, phl_index_map* map) {
-    return create_with_ids(MPI_Comm_f2c(comm), owned, owned_ids, ghosts, ghost_ids, self_ghosts, map);
+    return create_with_ids(FortranComm{comm}, owned, owned_ids, ghosts, ghost_ids, self_ghosts, map);
 }
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
                                    const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
@@ -91,7 +94,7 @@ int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const
 int phl_index_map_create_from_root_f(MPI_Fint comm, int root, int64_t ranks, const int64_t* owned,
                                      const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
                                      phl_index_map* map) {
-    return create_from_root(MPI_Comm_f2c(comm), root, ranks, owned, ghost_counts, ghosts, ghost_ids, map);
+    return create_from_root(FortranComm{comm}, root, ranks, owned, ghost_counts, ghosts, ghost_ids, map);
 }
 
 int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map) {
@@ -121,7 +124,7 @@ int phl_index_map_free(phl_index_map* map) {
     return guarded([&] {
         require_output(map, "map");
         if (get(*map)->map.under_way()) throw Error("an exchange of the map is under way: end it before the map is freed");
-        require_mpi_running();
+        require_mpi();
         index_maps().remove(*map);
         *map = nullptr;
     });

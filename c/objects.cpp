@@ -24,12 +24,6 @@ HandleTable<IndexMapObject>& index_maps() { return table<IndexMapObject>(); }
 HandleTable<CartesianObject>& cartesians() { return table<CartesianObject>(); }
 HandleTable<ExchangeObject>& exchanges() { return table<ExchangeObject>(); }
 
-void require_mpi_running() {
-    int ended = 0;
-    MPI_Finalized(&ended);
-    if (ended) throw Error("MPI has ended: free what belongs to it before MPI_Finalize", ErrorKind::communication);
-}
-
 Element element_from(phl_element element) {
     const int scalar = in_range(element.scalar, PHL_COMPLEX128, "element type");
     const int size = scalar == PHL_BYTES ? element.bytes : bytes_of[scalar];

@@ -54,7 +54,7 @@ bool parallel_equals(const std::vector<double>& expected) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     const bool same = parallel_equals(serial());
-    if (parhelion::Communicator().rank() == 0) std::printf("%s the serial result\n", same ? "equal to" : "DIFFERENT FROM");
+    if (parhelion::Communicator(MPI_COMM_WORLD).rank() == 0) std::printf("%s the serial result\n", same ? "equal to" : "DIFFERENT FROM");
     MPI_Finalize();
     return same ? 0 : 1;
 }

@@ -87,7 +87,7 @@ extern "C" {
 
 int phl_f_index_map_create(const MPI_Fint* comm, int32_t owned, Array ghosts, phl_index_map* map) {
     return guarded([&] {
-        const Communicator duplicate(MPI_Comm_f2c(*comm));
+        const Communicator duplicate(comm_from_fortran(*comm));
         std::vector<global_index> ids;
         validate_together(duplicate, [&] { ids = ids_from_zero(*ghosts, "ghosts"); });
         index_maps().add(std::make_shared<IndexMapObject>(
@@ -98,7 +98,7 @@ int phl_f_index_map_create(const MPI_Fint* comm, int32_t owned, Array ghosts, ph
 int phl_f_index_map_create_from_root(const MPI_Fint* comm, int32_t root, Array owned, Array counts, Array ghosts,
                                      phl_index_map* map) {
     return guarded([&] {
-        const Communicator duplicate(MPI_Comm_f2c(*comm));
+        const Communicator duplicate(comm_from_fortran(*comm));
         std::vector<global_index> sizes, numbers, ids;
         validate_together(duplicate, [&] {
             if (duplicate.rank() != root) return;

@@ -8,6 +8,7 @@
 #include "bindings.hpp"
 #include "parhelion/core/agreement.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -27,9 +28,12 @@ void bind_communicator(nb::module_& module) {
     using Unlocked = nb::call_guard<nb::gil_scoped_release>;
     nb::class_<Communicator>(module, "Communicator", "The library's own duplicate of a communicator.")
         .def("__init__",
-             [](Communicator* self, MPI_Fint handle) { new (self) Communicator(MPI_Comm_f2c(handle)); },
+             [](Communicator* self, MPI_Fint handle) { new (self) Communicator(comm_from_fortran(handle)); },
              "fortran_handle"_a, Unlocked(),
              "Collective the first time for a communicator (it duplicates), local afterwards.")
+        .def_prop_ro("fortran_handle", [](const Communicator& comm) { return MPI_Comm_c2f(comm.handle()); },
+                     "For mpi4py: MPI.Comm.f2py.")
+        .def("next_tag", &Communicator::next_tag, "A tag that nothing else uses here. Local, the same on all ranks.")
         .def_prop_ro("rank", &Communicator::rank)
         .def_prop_ro("size", &Communicator::size)
         .def("agree",

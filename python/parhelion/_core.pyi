@@ -34,6 +34,13 @@ class Communicator:
         """
 
     @property
+    def fortran_handle(self) -> int:
+        """For mpi4py: MPI.Comm.f2py."""
+
+    def next_tag(self) -> int:
+        """A tag that nothing else uses here. Local, the same on all ranks."""
+
+    @property
     def rank(self) -> int: ...
 
     @property

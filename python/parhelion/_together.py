@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from . import _core
+from ._handles import handle_of
 from .errors import CLASSES, kind_of
 
 if TYPE_CHECKING:
-    from mpi4py.MPI import Intracomm
+    from mpi4py.MPI import Comm, Intracomm
 
 Result = TypeVar("Result")
 
@@ -25,7 +28,29 @@ def resolve(comm: "Intracomm | None") -> "tuple[Intracomm, _core.Communicator]":
         comm = comm.tompi4py()
     if not isinstance(comm, MPI.Intracomm) and comm != MPI.COMM_NULL:
         raise TypeError(f"comm is a {type(comm).__name__}: pass an intracommunicator of mpi4py, or None for MPI.COMM_WORLD")
-    return comm, _core.Communicator(comm.py2f())
+    return comm, _core.Communicator(handle_of(comm))
+
+
+def own(comm: "_core.Communicator") -> "Comm":
+    """The library's duplicate as mpi4py knows it: its messages and collective calls never meet the user's."""
+    from mpi4py import MPI
+
+    return MPI.Comm.f2py(comm.fortran_handle)
+
+
+def total(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
+    """Collective. The sum of each number over all ranks."""
+    sums = np.array(numbers, np.int64)
+    own(comm).Allreduce(sums.copy(), sums)
+    return sums
+
+
+def total_before(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
+    """Collective. The sum of each number over the ranks before this one."""
+    mine = np.array(numbers, np.int64)
+    sums = np.zeros_like(mine)
+    own(comm).Exscan(mine, sums)
+    return sums if comm.rank > 0 else np.zeros_like(mine)
 
 
 def together(comm: "_core.Communicator", local: Callable[[], Result]) -> Result:

@@ -63,7 +63,7 @@ class CartesianDomain:
         algorithm: Literal["standard", "staged"] = "standard",
         comm: "Intracomm | None" = None,
     ) -> None:
-        self._comm, native_comm = resolve(comm)
+        self._comm, self._native_comm = resolve(comm)
 
         def parse() -> dict[str, Any]:
             sizes = extents_of(extents)
@@ -85,7 +85,7 @@ class CartesianDomain:
                 "algorithm": _core.Algorithm[self._algorithm],
             }
 
-        self._native = _core.CartesianDomain(native_comm, **together(native_comm, parse))
+        self._native = _core.CartesianDomain(self._native_comm, **together(self._native_comm, parse))
         self._blocks = tuple(tuple(map(slice, *box)) for box in self._native.blocks)
 
     @property
@@ -131,12 +131,12 @@ class CartesianDomain:
     @property
     def coordinates(self) -> tuple[int, ...]:
         """Position of this rank in the process grid."""
-        return self.coordinates_of(self._comm.rank)
+        return self.coordinates_of(self._native_comm.rank)
 
     def coordinates_of(self, rank: int) -> tuple[int, ...]:
         """Position of `rank` in the process grid. Local."""
-        if not 0 <= integer(rank, "rank") < self._comm.size:
-            raise ValueError(f"rank {rank} does not exist: the communicator has {self._comm.size} ranks")
+        if not 0 <= integer(rank, "rank") < self._native_comm.size:
+            raise ValueError(f"rank {rank} does not exist: the communicator has {self._native_comm.size} ranks")
         return tuple(self._native.coordinates_of(rank))
 
     @property
@@ -242,7 +242,7 @@ class CartesianDomain:
     def __repr__(self) -> str:
         return (
             f"CartesianDomain({self._extents}, halo={self._halo}, periodic={self._periodic}, "
-            f"process_grid={self.process_grid}, rank {self._comm.rank} at {self.coordinates})"
+            f"process_grid={self.process_grid}, rank {self._native_comm.rank} at {self.coordinates})"
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._arguments import integer
-from ._together import resolve, together
+from ._together import own, resolve, together, total, total_before
 from .indexed import IndexedDomain, to_ids
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def from_star_forest(forest: Any, comm: "Intracomm | None" = None) -> tuple[Inde
     """
     comm, native = resolve(_comm_of(forest, comm))
     roots, leaves, remote = together(native, lambda: _graph(forest))
-    sizes = np.array(comm.allgather(roots), np.int64)
+    sizes = np.array(own(native).allgather(roots), np.int64)
     first = np.concatenate([[0], np.cumsum(sizes)])
     ghosts = together(native, lambda: _ids_of(remote, sizes, first))
     return IndexedDomain(roots, ghosts, comm, self_ghosts=True), leaves
@@ -44,9 +44,9 @@ def to_star_forest(domain: IndexedDomain, forest: Any) -> Any:
 
         sf = ph.to_star_forest(domain, PETSc.SF().create(domain.comm))
     """
-    comm, native = resolve(domain.comm)
+    _, native = resolve(domain.comm)
     together(native, lambda: _need(forest, "setGraph", "a star forest such as petsc4py's PETSc.SF") and _blocks(domain))
-    first = np.array(comm.allgather(domain.first), np.int64)
+    first = np.array(own(native).allgather(domain.first), np.int64)
     owners = domain.ghost_owners
     pairs = np.stack([owners, domain.ghost_ids - first[owners]], axis=1)
     forest.setGraph(domain.owned, _narrow(np.arange(domain.owned, domain.size)), _narrow(pairs))
@@ -60,8 +60,8 @@ def from_local_to_global(mapping: Any, owned: int, comm: "Intracomm | None" = No
     """
     comm, native = resolve(_comm_of(mapping, comm))
     ids, count = together(native, lambda: _split(mapping, owned))
-    first = comm.scan(count) - count
-    blocks = comm.allreduce(int(not np.array_equal(ids[:count], np.arange(first, first + count)))) == 0
+    first = total_before(native, count)[0]
+    blocks = total(native, not np.array_equal(ids[:count], np.arange(first, first + count)))[0] == 0
     return IndexedDomain(count, ids[count:], comm) if blocks else IndexedDomain.with_owned_ids(ids[:count], ids[count:], comm)
 
 

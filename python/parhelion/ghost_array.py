@@ -281,7 +281,7 @@ class GhostArray:
         return load(path, map)
 
     def __repr__(self) -> str:
-        return (f"<{type(self).__name__}: rank {self._map.comm.rank}, {self._map.owned} owned rows, {self._map.ghosts} ghosts "
+        return (f"<{type(self).__name__}: rank {self._map._native_comm.rank}, {self._map.owned} owned rows, {self._map.ghosts} ghosts "
                 f"of {self._dtype} {self._shape}>")  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._together import together
+from ._together import own, together, total, total_before
 from .ghost_array import GhostArray
 from .ghost_map import GhostMap
 from .ghost_storage import DetachedRows, detach
@@ -22,7 +22,7 @@ def save(array: GhostArray, path: Any) -> None:
     if place.suffix in ONE_FILE:
         _save_one(h5py, array.map, rows, place)
     else:
-        together(comm, lambda: _save_part(h5py, rows, place, array.map.comm.rank, array.map.comm.size))
+        together(comm, lambda: _save_part(h5py, rows, place, comm.rank, comm.size))
 
 
 def load(path: Any, map: GhostMap) -> GhostArray:
@@ -34,7 +34,7 @@ def load(path: Any, map: GhostMap) -> GhostArray:
     h5py = together(comm, _h5py)
     place = together(comm, lambda: Path(path))
     if place.suffix not in ONE_FILE:
-        return together(comm, lambda: _load_part(h5py, place, map.comm.rank, map.comm.size)).attach(map)
+        return together(comm, lambda: _load_part(h5py, place, comm.rank, comm.size)).attach(map)
     rows = together(comm, lambda: _load_own(h5py, place, map))
     array = rows._empty_on(map)
     if array.layout == "ragged":
@@ -113,19 +113,18 @@ def _load_part(h5py: Any, folder: Path, rank: int, ranks: int) -> DetachedRows:
 
 def _save_one(h5py: Any, map: GhostMap, rows: DetachedRows, place: Path) -> None:
     """All ranks' owned rows in rank order: at once where HDF5 is parallel, else one rank after the other."""
-    comm, native = map.comm, map._native_comm
+    native = map._native_comm
+    comm, turn = own(native), native.next_tag()
     count = int(rows.sizes[: map.owned].sum())
-    first = comm.exscan(np.array([map.owned, count], np.int64))
-    first = np.zeros(2, np.int64) if comm.rank == 0 else first
-    total = comm.allreduce(np.array([map.owned, count], np.int64))
+    first, size = total_before(native, map.owned, count), total(native, map.owned, count)
 
     def create(**how: Any) -> Any:
         file = _opened(h5py, place, "w", **how)
         _describe(file, rows)
         entries = _stored(h5py, rows.entries)
-        file.create_dataset("ids", (int(total[0]),), np.int64)
-        file.create_dataset("sizes", (int(total[0]),), np.int32)
-        file.create_dataset("entries", (int(total[1]), *rows.shape), entries.dtype)
+        file.create_dataset("ids", (int(size[0]),), np.int64)
+        file.create_dataset("sizes", (int(size[0]),), np.int32)
+        file.create_dataset("entries", (int(size[1]), *rows.shape), entries.dtype)
         return file
 
     def write(file: Any) -> None:
@@ -139,11 +138,11 @@ def _save_one(h5py: Any, map: GhostMap, rows: DetachedRows, place: Path) -> None
             write(file)
         return
     together(native, lambda: create().close() if comm.rank == 0 else None)
-    failure = comm.recv(source=comm.rank - 1) if comm.rank > 0 else None
+    failure = comm.recv(source=comm.rank - 1, tag=turn) if comm.rank > 0 else None
     if failure is None:
         failure = _attempt(lambda: _write_into(h5py, place, write))
     if comm.rank + 1 < comm.size:
-        comm.send(failure, comm.rank + 1)
+        comm.send(failure, comm.rank + 1, tag=turn)
     together(native, lambda: _raise(failure))
 
 
@@ -188,7 +187,7 @@ def _positions(ids: np.ndarray, map: GhostMap, place: Path) -> np.ndarray:
     found = np.searchsorted(ids, wanted, sorter=order)
     known = np.zeros(len(wanted), bool) if len(ids) == 0 else ids[order[np.minimum(found, len(ids) - 1)]] == wanted
     if not known.all():
-        raise ValueError(f"{place} has no row {wanted[~known][0]}, which rank {map.comm.rank} owns: load it on a map of the rows it has")
+        raise ValueError(f"{place} has no row {wanted[~known][0]}, which rank {map._native_comm.rank} owns: load it on a map of the rows it has")
     return order[found]
 
 

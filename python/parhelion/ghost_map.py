@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import integer
-from ._together import resolve, together
+from ._together import resolve, together, total
 from .indexed import IndexedDomain, to_ids
 from .pattern import Pattern
 
@@ -27,10 +27,10 @@ class GhostMap(IndexedDomain):
     """
 
     def __init__(self, domain: IndexedDomain) -> None:
-        self._adopt(domain.comm, _core.GhostMap(domain._native))
+        self._adopt(domain, _core.GhostMap(domain._native))
 
-    def _adopt(self, comm: "Intracomm", native: "_core.GhostMap") -> None:
-        self._comm, self._map, self._native = comm, native, native.domain
+    def _adopt(self, domain: IndexedDomain, native: "_core.GhostMap") -> None:
+        self._comm, self._native_comm, self._map, self._native = domain._comm, domain._native_comm, native, native.domain
 
     @classmethod
     def pull(cls, owned: "int | ArrayLike", ghosts: "ArrayLike" = (), comm: "Intracomm | None" = None) -> "GhostMap":
@@ -52,15 +52,10 @@ class GhostMap(IndexedDomain):
         ranks that do not exist.
         """
         owners = _domain(owned, (), comm)
-        native = _core.Communicator(owners.comm.py2f())
-        which, where = together(native, lambda: (to_ids(rows, "rows"), to_ids(ranks, "ranks")))
+        which, where = together(owners._native_comm, lambda: (to_ids(rows, "rows"), to_ids(ranks, "ranks")))
         made = cls.__new__(cls)
-        made._adopt(owners.comm, _core.GhostMap.push(owners._native, which, where))
+        made._adopt(owners, _core.GhostMap.push(owners._native, which, where))
         return made
-
-    @property
-    def _native_comm(self) -> "_core.Communicator":
-        return _core.Communicator(self.comm.py2f())
 
     @property
     def pattern(self) -> Pattern:
@@ -76,14 +71,14 @@ class GhostMap(IndexedDomain):
         raise TypeError("a map cannot be pickled: it belongs to its ranks; pickle owned_ids and ghost_ids, and pull them again")
 
     def __repr__(self) -> str:
-        return f"GhostMap(rank {self.comm.rank}: {self.owned} owned of {self.global_size} rows, {self.ghosts} ghosts)"
+        return f"GhostMap(rank {self._native_comm.rank}: {self.owned} owned of {self.global_size} rows, {self.ghosts} ghosts)"
 
 
 def _domain(owned: "int | ArrayLike", ghosts: "ArrayLike", comm: "Intracomm | None") -> IndexedDomain:
     """Blocks or ids; every rank must have said the same."""
     comm, native = resolve(comm)
     by_count = np.ndim(owned) == 0
-    if 0 < comm.allreduce(int(by_count)) < comm.size:
+    if 0 < total(native, by_count)[0] < native.size:
         raise ValueError("some ranks give the number of their rows and others their global ids: give the same on every rank")
     if not by_count:
         return IndexedDomain.with_owned_ids(owned, ghosts, comm, self_ghosts=True)

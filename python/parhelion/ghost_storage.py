@@ -43,7 +43,7 @@ class DetachedRows:
     def _check(self, map: GhostMap) -> None:
         if not np.array_equal(self.owned_ids, map.owned_ids) or not np.array_equal(self.ghost_ids, map.ghost_ids):
             raise ValueError(f"the rows are {len(self.owned_ids)} owned ones and {len(self.ghost_ids)} ghosts, and the map of rank "
-                             f"{map.comm.rank} has others: attach them to a map with the same ids")  # fmt: skip
+                             f"{map._native_comm.rank} has others: attach them to a map with the same ids")  # fmt: skip
 
     def _empty_on(self, map: GhostMap) -> GhostArray:
         kind, shape, alignment = self.entries.dtype, self.shape, self.alignment

@@ -45,9 +45,9 @@ class IndexedDomain:
         comm: "Intracomm | None" = None,
         self_ghosts: bool = False,
     ) -> None:
-        self._comm, native_comm = resolve(comm)
-        count, ids = together(native_comm, lambda: (integer(owned, "owned", 64), to_ids(ghosts, "ghosts")))
-        self._native = _core.IndexedDomain.from_block(native_comm, count, ids, bool(self_ghosts))
+        self._comm, self._native_comm = resolve(comm)
+        count, ids = together(self._native_comm, lambda: (integer(owned, "owned", 64), to_ids(ghosts, "ghosts")))
+        self._native = _core.IndexedDomain.from_block(self._native_comm, count, ids, bool(self_ghosts))
 
     @classmethod
     def with_owned_ids(
@@ -62,7 +62,8 @@ class IndexedDomain:
         Raises ValueError on every rank for an id that is owned twice, and as the class does.
         """
         domain = cls.__new__(cls)
-        domain._comm, native_comm = resolve(comm)
+        domain._comm, domain._native_comm = resolve(comm)
+        native_comm = domain._native_comm
         owned, wanted = together(native_comm, lambda: (to_ids(owned_ids, "owned_ids"), to_ids(ghosts, "ghosts")))
         domain._native = _core.IndexedDomain.from_owned_ids(native_comm, owned, wanted, bool(self_ghosts))
         return domain
@@ -121,7 +122,7 @@ class IndexedDomain:
 
         Raises ValueError on every rank when an id has no owner.
         """
-        flat = together(_core.Communicator(self._comm.py2f()), lambda: to_ids(np.ravel(ids), "ids"))
+        flat = together(self._native_comm, lambda: to_ids(np.ravel(ids), "ids"))
         return self._native.owners_of(flat).reshape(np.shape(ids))
 
     def zeros(
@@ -163,7 +164,7 @@ class IndexedDomain:
 
     def __repr__(self) -> str:
         return (
-            f"IndexedDomain(rank {self._comm.rank}: {self.owned} owned of {self.global_size} cells, {self.ghosts} ghosts)"
+            f"IndexedDomain(rank {self._native_comm.rank}: {self.owned} owned of {self.global_size} cells, {self.ghosts} ghosts)"
         )
 
 

@@ -10,6 +10,7 @@
 
 #include "core/left_behind.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
 
@@ -34,6 +35,7 @@ struct Communicator::State {
     }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
+    // MPI_Finalize deletes the attributes of MPI_COMM_WORLD too, in many MPIs: then MPI still works.
     ~State() {
         int finalized = 0;
         MPI_Finalized(&finalized);
@@ -77,19 +79,6 @@ struct Communicator::State {
     }
 };
 
-namespace {
-
-void require_running_mpi() {
-    int initialized = 0, finalized = 0;
-    MPI_Initialized(&initialized);
-    MPI_Finalized(&finalized);
-    if (!initialized || finalized)
-        throw Error("MPI is not running: call MPI_Init before, and MPI_Finalize after, using parhelion",
-                    ErrorKind::communication);
-}
-
-}  // namespace
-
 int Communicator::release(MPI_Comm, int, void* attribute, void*) {
     delete static_cast<std::shared_ptr<State>*>(attribute);
     return MPI_SUCCESS;
@@ -105,12 +94,10 @@ int Communicator::attribute_key() {
     return key;
 }
 
-Communicator::Communicator() : Communicator(MPI_COMM_WORLD) {}
-
 Communicator::Communicator(MPI_Comm own, Owned) : state_(std::make_shared<State>(own)) {}
 
 Communicator::Communicator(MPI_Comm user) {
-    require_running_mpi();
+    require_mpi();
     if (user == MPI_COMM_NULL)
         throw Error("the communicator is MPI_COMM_NULL: pass one that this rank belongs to");
     int between_groups = 0;
@@ -130,7 +117,10 @@ Communicator::Communicator(MPI_Comm user) {
     check_mpi(MPI_Comm_set_attr(user, attribute_key(), new std::shared_ptr<State>(state_)), "MPI_Comm_set_attr");
 }
 
-MPI_Comm Communicator::handle() const noexcept { return state_->handle; }
+MPI_Comm Communicator::handle() const {
+    require_mpi_not_ended();
+    return state_->handle;
+}
 int Communicator::rank() const noexcept { return state_->rank; }
 int Communicator::size() const noexcept { return state_->size; }
 

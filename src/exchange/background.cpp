@@ -3,6 +3,8 @@
 #include <mutex>
 #include <vector>
 
+#include "parhelion/core/mpi_lifetime.hpp"
+
 namespace parhelion {
 namespace {
 
@@ -12,8 +14,16 @@ struct Works {
     std::vector<BackgroundWork*> all;
 };
 
+Works& works();
+
+// A thread that is at work may be inside MPI.
+void wait_for_whoever_works() { const std::lock_guard lock(works().mutex); }
+
 Works& works() {
-    static auto* instance = new Works;  // outlives exchanges that die during exit
+    static auto* instance = [] {
+        when_mpi_ends(wait_for_whoever_works);
+        return new Works;  // outlives exchanges that die during exit
+    }();
     return *instance;
 }
 
@@ -31,7 +41,7 @@ void leave_background(BackgroundWork* work) {
 
 bool advance_background() {
     const std::unique_lock lock(works().mutex, std::try_to_lock);
-    if (!lock) return false;
+    if (!lock || mpi_has_ended()) return false;
     bool any = false;
     for (BackgroundWork* work : works().all) any = work->advance() || any;
     return any;

@@ -9,6 +9,7 @@
 #include "exchange/auto_choice.hpp"
 #include "exchange/progress_thread.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "plan/copy_team.hpp"
 #include "transport/node/watch.hpp"
 
@@ -106,6 +107,7 @@ struct Exchange::Impl {
 
     template <class Start>
     void start(Start&& at_transports) {
+        require_mpi_not_ended();
         if (under_way)
             throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
         at_transports();
@@ -121,6 +123,7 @@ struct Exchange::Impl {
     }
     void ready(int part) {
         require_part(part);
+        require_mpi_not_ended();
         if (!under_way || !takes_parts) throw Error("no exchange in parts is under way: call begin_parts first");
         if (!chosen.stages->put_part(part))
             throw Error("part " + std::to_string(part) + " was ready before: tell it once between begin_parts and end");
@@ -128,6 +131,7 @@ struct Exchange::Impl {
 
     void end() {
         if (!under_way) throw Error("no exchange is under way: call begin first");
+        require_mpi_not_ended();
         under_way = false;
         if (progress) progress->ended();
         chosen.stages->end(timeout_s);

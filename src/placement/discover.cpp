@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/node_topology.hpp"
 #include "parhelion/placement/placed_comm.hpp"
 
@@ -165,6 +166,7 @@ std::string left_out(const NodeTopology& node, int levels) {
 }  // namespace
 
 Discovered discover(MPI_Comm comm, int node_color) {
+    require_mpi();
     int rank = 0;
     check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
     OwnedComm node, leaders;

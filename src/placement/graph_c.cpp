@@ -2,6 +2,7 @@
 
 #include "c_guard.hpp"
 #include "c_machine.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/c_interface.h"
 #include "parhelion/placement/graph.hpp"
 
@@ -35,7 +36,7 @@ int phl_place_parts(int comm, int edges, const int* targets, const int64_t* byte
                     int* placed) {
     return guarded([&] {
         const PartEdges own{{targets, targets + edges}, {bytes, bytes + edges}};
-        *placed = MPI_Comm_c2f(place_parts(MPI_Comm_f2c(comm), own, objective_from(objective), node_color));
+        *placed = MPI_Comm_c2f(place_parts(parhelion::comm_from_fortran(comm), own, objective_from(objective), node_color));
     });
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "core/made_comms.hpp"
 #include "parhelion/core/agreement.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion::placement {
 
@@ -12,17 +14,10 @@ struct PlacedComm::State {
     Numbering numbering;
     Scores scores, blocked;
     std::string description;
+    Communicator parent;  // what was made from it stays as long
     MPI_Comm comm = MPI_COMM_NULL;
+    MadeComms::Use use{};
     int rank = 0;
-
-    State(Placement placement_, Numbering numbering_) : placement(std::move(placement_)), numbering(std::move(numbering_)) {}
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-    ~State() {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (!finalized && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
-    }
 };
 
 namespace {
@@ -185,11 +180,13 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
         numbering = options.numbering.empty() ? Numbering(dimensions) : Numbering::parse(options.numbering, dimensions);
     });
     send_to_all(comm, found.machine.levels(), plan);
-    auto state = std::make_shared<State>(Placement::unpack(plan.grid, found.machine, plan.placement), numbering);
-    state->scores = plan.scores, state->blocked = plan.blocked;
-    state->description = placement::describe(found, plan);
+    auto state = std::make_shared<State>(State{Placement::unpack(plan.grid, found.machine, plan.placement), numbering, plan.scores,
+                                               plan.blocked, placement::describe(found, plan), comm});
     state->rank = numbering.rank(plan.grid.extent, state->placement.point(found.position));
+    auto& made = comm.shared_state<MadeComms>();
+    made.free_dropped(comm);
     check_mpi(MPI_Comm_split(comm.handle(), 0, state->rank, &state->comm), "MPI_Comm_split");
+    state->use = made.add(state->comm);
     // The duplicate that was split returns errors; the user's communicator decides for what is made from it.
     MPI_Errhandler handler;
     check_mpi(MPI_Comm_get_errhandler(parent, &handler), "MPI_Comm_get_errhandler");
@@ -228,6 +225,7 @@ int PlacedComm::rank_of(const std::vector<int>& coords) const {
 }
 
 MPI_Comm PlacedComm::to_cart() const {
+    require_mpi_not_ended();
     const auto& grid = state_->placement.grid();
     const Coords own = state_->numbering.coords(grid.extent, rank());
     MPI_Comm in_order = MPI_COMM_NULL, cart = MPI_COMM_NULL;
@@ -239,6 +237,7 @@ MPI_Comm PlacedComm::to_cart() const {
 }
 
 MPI_Comm PlacedComm::sub(const std::vector<bool>& remain) const {
+    require_mpi_not_ended();
     const auto& grid = state_->placement.grid();
     if (remain.size() != static_cast<std::size_t>(grid.dimensions))
         throw Error(std::to_string(remain.size()) + " dimensions are named for a process grid of " +

@@ -2,6 +2,7 @@
 
 #include "c_guard.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/c_interface.h"
 #include "parhelion/placement/placed_comm.hpp"
 
@@ -40,7 +41,7 @@ int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t
         options.blocks = blocks_from(dimensions, levels, blocks);
         options.numbering = numbering ? numbering : "";
         options.node_color = node_color;
-        PlacedComm comm(MPI_Comm_f2c(parent), options);
+        PlacedComm comm(parhelion::comm_from_fortran(parent), options);
         *placed = new phl_placed{comm, comm.describe()};
     });
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/types.hpp"
 
 namespace parhelion {
@@ -37,9 +38,7 @@ public:
         : count_(other.count_), type_(std::exchange(other.type_, MPI_BYTE)) {}
     MessageType& operator=(MessageType&&) = delete;
     ~MessageType() {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (type_ != MPI_BYTE && !finalized) MPI_Type_free(&type_);
+        if (type_ != MPI_BYTE && !mpi_has_ended()) MPI_Type_free(&type_);
     }
     int count() const { return count_; }
     MPI_Datatype type() const { return type_; }

@@ -1,4 +1,7 @@
 // One neighborhood collective on a communicator whose graph is the pattern (MPI-4.1 §8.6), persistent where the MPI has it.
+#include "core/left_behind.hpp"
+#include "core/made_comms.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "transport/factories.hpp"
 #include "transport/message_type.hpp"
 
@@ -13,26 +16,33 @@ public:
         for (const Channel& channel : channels) {
             ranks.push_back(channel.rank);
             weights.push_back(1);
-            add(channel.send, channel.send_bytes, sends_);
-            add(channel.receive, channel.receive_bytes, receives_);
+            add(channel.send, channel.send_bytes, sides_->sends);
+            add(channel.receive, channel.receive_bytes, sides_->receives);
             receives_something_.push_back(channel.receive_bytes > 0);
         }
         const int degree = static_cast<int>(ranks.size());
-        check_mpi(MPI_Dist_graph_create_adjacent(context.plan.communicator().handle(), degree, ranks.data(), weights.data(),
+        const Communicator& comm = context.plan.communicator();
+        auto& made = comm.shared_state<MadeComms>();
+        made.free_dropped(comm);
+        check_mpi(MPI_Dist_graph_create_adjacent(comm.handle(), degree, ranks.data(), weights.data(),
                   degree, ranks.data(), weights.data(), MPI_INFO_NULL, 0, &graph_), "MPI_Dist_graph_create_adjacent");
+        graph_use_ = made.add(graph_);
         check_mpi(MPI_Comm_set_errhandler(graph_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 #if MPI_VERSION >= 4
-        check_mpi(MPI_Neighbor_alltoallw_init(MPI_BOTTOM, sends_.counts.data(), sends_.places.data(), sends_.types.data(),
-                  MPI_BOTTOM, receives_.counts.data(), receives_.places.data(), receives_.types.data(), graph_,
+        const auto& [out, in] = *sides_;
+        check_mpi(MPI_Neighbor_alltoallw_init(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(),
+                  MPI_BOTTOM, in.counts.data(), in.places.data(), in.types.data(), graph_,
                   MPI_INFO_NULL, &request_), "MPI_Neighbor_alltoallw_init");
 #endif
     }
+    // A collective that is under way can neither be cancelled nor freed (MPI-4.1 §6.12, §6.13): what it uses stays.
     ~Neighborhood() override {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (finalized || !settled_) return;  // MPI refuses to free a collective that is under way, and what it is made of
-        if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
-        MPI_Comm_free(&graph_);
+        if (settle()) {
+            if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
+            return;
+        }
+        leave_behind(std::move(sides_));
+        graph_use_.keep();
     }
 
     void start_receives() override {
@@ -44,8 +54,9 @@ public:
 #if MPI_VERSION >= 4
         check_mpi(MPI_Start(&request_), "MPI_Start");
 #else
-        check_mpi(MPI_Ineighbor_alltoallw(MPI_BOTTOM, sends_.counts.data(), sends_.places.data(), sends_.types.data(),
-                  MPI_BOTTOM, receives_.counts.data(), receives_.places.data(), receives_.types.data(), graph_, &request_),
+        const auto& [out, in] = *sides_;
+        check_mpi(MPI_Ineighbor_alltoallw(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(),
+                  MPI_BOTTOM, in.counts.data(), in.places.data(), in.types.data(), graph_, &request_),
                   "MPI_Ineighbor_alltoallw");
 #endif
     }
@@ -60,17 +71,16 @@ public:
         check_mpi(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
         return done_ = flag != 0;
     }
-
+    /// One that was given up gets a second to end.
     bool settle() override {
-        if (done_) return true;
         constexpr double patience_s = 1;
-        settled_ = false;
-        int over = 0;
-        for (const double start = MPI_Wtime(); !settled_ && MPI_Wtime() - start < patience_s;) {
+        if (mpi_has_ended() || given_up_) return false;
+        int over = done_;
+        for (const double start = MPI_Wtime(); !over && MPI_Wtime() - start < patience_s;)
             if (MPI_Test(&request_, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-            settled_ = over != 0;
-        }
-        return settled_;
+        done_ = over != 0;
+        given_up_ = !done_;
+        return done_;
     }
 
 private:
@@ -79,6 +89,9 @@ private:
         std::vector<MPI_Aint> places;
         std::vector<MPI_Datatype> types;
         std::vector<MessageType> owned;
+    };
+    struct Sides {
+        Side sends, receives;
     };
     static void add(std::byte* buffer, byte_count bytes, Side& side) {
         const MessageType& type = side.owned.emplace_back(bytes);
@@ -89,12 +102,13 @@ private:
         side.places.push_back(place);
     }
 
-    Side sends_, receives_;
+    std::shared_ptr<Sides> sides_ = std::make_shared<Sides>();
     std::vector<bool> receives_something_;
     MPI_Comm graph_ = MPI_COMM_NULL;
+    MadeComms::Use graph_use_;
     MPI_Request request_ = MPI_REQUEST_NULL;
     std::size_t next_ = 0;
-    bool done_ = true, settled_ = true;
+    bool done_ = true, given_up_ = false;
 };
 
 }  // namespace

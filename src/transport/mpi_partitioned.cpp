@@ -15,6 +15,7 @@
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/core/communicator.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/plan/part.hpp"
 #include "plan/shared_run.hpp"
 #include "transport/factories.hpp"
@@ -39,12 +40,11 @@ bool is_complete(MPI_Request& request) {
     return flag != 0;
 }
 
-// What was given up half-way cannot be cancelled (MPI-4.1 §4.2): then MPI keeps the buffer for ever.
+// What was given up half-way cannot be cancelled (MPI-4.1 §4.2): then MPI keeps the buffer for ever, as it does when it has ended.
 void give_back(MPI_Request& request, AlignedBytes& buffer) {
-    int finalized = 0, idle = 0;
-    MPI_Finalized(&finalized);
-    if (finalized || request == MPI_REQUEST_NULL) return;
-    if (MPI_Test(&request, &idle, MPI_STATUS_IGNORE) == MPI_SUCCESS && idle) MPI_Request_free(&request);
+    int idle = 0;
+    if (request == MPI_REQUEST_NULL) return;
+    if (!mpi_has_ended() && MPI_Test(&request, &idle, MPI_STATUS_IGNORE) == MPI_SUCCESS && idle) MPI_Request_free(&request);
     else leave_behind(std::shared_ptr<std::byte[]>(std::move(buffer)));
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/lost_rank.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
 
@@ -20,9 +21,7 @@ public:
     RequestSet(const RequestSet&) = delete;
     RequestSet& operator=(const RequestSet&) = delete;
     ~RequestSet() {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (finalized) return;
+        if (mpi_has_ended()) return;
         settle();
         for (MPI_Request& request : requests_)
             if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
@@ -60,9 +59,12 @@ public:
         return flag != 0;
     }
 
-    /// Whether MPI is done with the memory of all requests. Cancels receives that are under way; a send cannot be taken back.
+    /// Whether MPI is done with the memory of all requests. Cancels receives that are under way; a send cannot be taken back, and
+    /// after MPI has ended nobody can tell.
     bool settle() {
         constexpr double patience_s = 1;
+        if (requests_.empty()) return true;
+        if (mpi_has_ended()) return false;
         if (all_over()) return true;
         if (given_up_) return false;  // one wait is enough
         if (kind_ == Kind::receives)

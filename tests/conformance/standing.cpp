@@ -24,7 +24,7 @@ void check_domain(const CartesianDomain& domain, int turn) {
 }
 
 // In every algorithm that the options allow.
-void check_grid(const Extents& extents, CartesianOptions options, Communicator comm = {}) {
+void check_grid(const Extents& extents, CartesianOptions options, Communicator comm = MPI_COMM_WORLD) {
     int turn = static_cast<int>(extents.size());
     check_domain({extents, options, comm}, turn++);
     options.algorithm = Algorithm::staged;
@@ -37,7 +37,7 @@ void check_grid(const Extents& extents, CartesianOptions options, Communicator c
 }  // namespace
 
 TEST_CASE("a rank that owns nothing takes part") {
-    const int size = Communicator().size();
+    const int size = Communicator(MPI_COMM_WORLD).size();
     std::vector<global_index> split(static_cast<std::size_t>(size), 0);
     for (std::size_t r = 0; r < split.size(); r += 2) split[r] = 3;
     global_index cells = 0;
@@ -46,7 +46,7 @@ TEST_CASE("a rank that owns nothing takes part") {
 }
 
 TEST_CASE("only the last rank owns anything") {
-    const int size = Communicator().size();
+    const int size = Communicator(MPI_COMM_WORLD).size();
     std::vector<global_index> split(static_cast<std::size_t>(size), 0);
     split.back() = 5;
     check_grid({5, 3}, {.halo = {2, 1}, .periodic = {true, false}, .process_grid = {size, 1}, .splits = {split, {}}});
@@ -55,24 +55,24 @@ TEST_CASE("only the last rank owns anything") {
 TEST_CASE("a grid without cells exchanges nothing") { check_grid({0, 7}, {.halo = 1, .periodic = true}); }
 
 TEST_CASE("a rank is its own neighbor") {
-    const int size = Communicator().size();
+    const int size = Communicator(MPI_COMM_WORLD).size();
     check_grid({3 * size, 4, 3}, {.halo = 2, .periodic = true, .process_grid = {size, 1, 1}});
 }
 
 TEST_CASE("two periodic ranks are each both left and right neighbor") {
-    const int size = Communicator().size();
+    const int size = Communicator(MPI_COMM_WORLD).size();
     if (size % 2 != 0) return;
     check_grid({6, 3 * (size / 2)}, {.halo = {{2, 1}, {1, 2}}, .periodic = true, .process_grid = {2, size / 2}});
 }
 
 TEST_CASE("a halo is wider than what its neighbors own") {
-    const int size = Communicator().size();
+    const int size = Communicator(MPI_COMM_WORLD).size();
     check_grid({2 * size, 3}, {.halo = {5, 1}, .process_grid = {size, 1}});
     check_grid({2 * size, 3}, {.halo = {5, 1}, .periodic = true, .process_grid = {size, 1}});
 }
 
 TEST_CASE("a halo goes around a whole periodic grid, more than once") {
-    const int size = Communicator().size();
+    const int size = Communicator(MPI_COMM_WORLD).size();
     check_grid({2}, {.halo = 5, .periodic = true, .process_grid = {size}});
     check_grid({1, 2}, {.halo = {3, 2}, .periodic = true, .process_grid = {1, size}});
     check_grid({1, 1, 1}, {.halo = 1, .periodic = true, .process_grid = {size, 1, 1}});
@@ -91,7 +91,7 @@ TEST_CASE("several blocks per rank, more blocks than cells among them") {
 
 TEST_CASE("prime numbers of ranks, on communicators of the user") {
     for (const int prime : {2, 3, 5, 7}) {
-        const Communicator world;
+        const Communicator world(MPI_COMM_WORLD);
         if (world.size() < prime) continue;
         MPI_Comm some = MPI_COMM_NULL;
         // The highest ranks in falling order: ranks in the new communicator are not those of the world.
@@ -124,7 +124,7 @@ TEST_CASE("an exchange of no fields does nothing") {
 }
 
 TEST_CASE("a staged exchange sends to two neighbors per dimension") {
-    const int size = Communicator().size();
+    const int size = Communicator(MPI_COMM_WORLD).size();
     if (size < 3) return;
     const CartesianDomain domain({3 * size, 8, 8}, {.halo = 2, .periodic = true, .process_grid = {size, 1, 1},
                                                     .algorithm = Algorithm::staged});

@@ -15,7 +15,7 @@ constexpr Reduction all_reductions[] = {Reduction::min, Reduction::bit_or, Reduc
 template <class Visit>
 void for_each_case(Visit&& visit) {
     int turn = 0;
-    for (const GridCase& each : grid_cases(Communicator().size())) {
+    for (const GridCase& each : grid_cases(Communicator(MPI_COMM_WORLD).size())) {
         CAPTURE(each.name);
         const CartesianDomain domain(each.extents, each.options);
         visit(domain, build_pattern(domain), turn++);

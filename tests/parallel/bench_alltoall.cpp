@@ -14,7 +14,7 @@ using namespace parhelion::bench;
 namespace {
 
 AlltoallSetup setup_of(std::size_t bytes) {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     return {MPI_COMM_WORLD, std::make_shared<AlltoallBuffers>(comm.rank(), comm.size(), bytes)};
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("the planted fault is seen on the last rank alone") {
 }
 
 TEST_CASE("a node map holds every rank once, and speakers of two nodes are each other's") {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     const NodeMap map(comm);
     std::vector<int> seen(static_cast<std::size_t>(comm.size()));
     for (const auto& members : map.members)
@@ -81,7 +81,7 @@ TEST_CASE("a node map holds every rank once, and speakers of two nodes are each 
 }
 
 TEST_CASE("what a rank writes into a shared window is what the others read") {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     const Communicator& node = comm.node();
     SharedWindow window(node.handle(), 100);
     *reinterpret_cast<int*>(window.of(node.rank())) = 41 + node.rank();
@@ -91,7 +91,7 @@ TEST_CASE("what a rank writes into a shared window is what the others read") {
 }
 
 TEST_CASE("samples of all ranks are listed by rank") {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     const auto all = samples_by_rank({1.0 * comm.rank(), 7.0}, comm);
     REQUIRE(all.size() == (comm.rank() == 0 ? static_cast<std::size_t>(comm.size()) : 0));
     for (std::size_t rank = 0; rank < all.size(); ++rank) CHECK(all[rank] == std::vector{1.0 * static_cast<double>(rank), 7.0});

@@ -88,6 +88,10 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
     ++test::counters.communicators_made;
     return PMPI_Comm_dup(comm, made);
 }
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
+    ++test::counters.communicators_made;
+    return PMPI_Comm_split(comm, color, key, made);
+}
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
     ++test::counters.communicators_made;
     return PMPI_Comm_split_type(comm, type, key, info, made);

@@ -20,8 +20,8 @@ struct Particle {
 
 constexpr local_index block = 5;
 
-int rank() { return Communicator().rank(); }
-int ranks() { return Communicator().size(); }
+int rank() { return Communicator(MPI_COMM_WORLD).rank(); }
+int ranks() { return Communicator(MPI_COMM_WORLD).size(); }
 global_index wrapped(global_index id) { return (id + block * ranks()) % (block * ranks()); }
 
 // The row before the own ones, the one behind, the one before again, and one of its own.

@@ -69,7 +69,7 @@ TEST_CASE("exchanges under way at once end in another order than they began") {
 TEST_CASE("ranks may begin and end their exchanges in different orders") {
     for (const CartesianOptions& options : {standard, staged}) {
         Flight flight(options, 5, 2);
-        Random random(mix(11, static_cast<std::uint64_t>(Communicator().rank())));
+        Random random(mix(11, static_cast<std::uint64_t>(Communicator(MPI_COMM_WORLD).rank())));
         for (int round = 0; round < 8; ++round) {
             flight.fill(round);
             std::deque<Exchange::Step> steps;

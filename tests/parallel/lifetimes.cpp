@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "counters.hpp"
+#include "parhelion/placement/placed_comm.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
 #include "support/meshes.hpp"
@@ -12,7 +13,7 @@ using namespace test;
 namespace {
 
 // Exchanges and how often they are repeated; ranks that take turns on a core need longer for each.
-int affordable(int count) { return Communicator().size() <= 2 ? count : count / 50; }
+int affordable(int count) { return Communicator(MPI_COMM_WORLD).size() <= 2 ? count : count / 50; }
 
 // Nothing is set up between the first exchanges and the last.
 void check_steady(Exchange& exchange) {
@@ -32,7 +33,7 @@ void check_steady(Exchange& exchange) {
 
 TEST_CASE("no exchange allocates or sets up anything once it has run, over every transport") {
     int turn = 0;
-    for (const GridCase& each : grid_cases(Communicator().size())) {
+    for (const GridCase& each : grid_cases(Communicator(MPI_COMM_WORLD).size())) {
         if (turn++ % 7 != 0) continue;
         CAPTURE(each.name);
         const CartesianDomain domain(each.extents, each.options);
@@ -43,7 +44,7 @@ TEST_CASE("no exchange allocates or sets up anything once it has run, over every
             check_steady(exchange);
         }
     }
-    const MeshCase each = mesh_cases(Communicator().size())[3];
+    const MeshCase each = mesh_cases(Communicator(MPI_COMM_WORLD).size())[3];
     const IndexedDomain domain = each.mesh.domain(each.self);
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
@@ -100,7 +101,7 @@ TEST_CASE("domains, patterns and arrays come and go and leave nothing behind") {
 
 TEST_CASE("a communicator is duplicated once, however often it is used, and freed with the user's") {
     MPI_Comm user = MPI_COMM_NULL;
-    MPI_Comm_split(MPI_COMM_WORLD, 0, -Communicator().rank(), &user);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -Communicator(MPI_COMM_WORLD).rank(), &user);
     const Left before = left();
     const long made = counters.communicators_made;
     const Communicator first(user);
@@ -124,7 +125,31 @@ TEST_CASE("a communicator is duplicated once, however often it is used, and free
         Exchange exchange(build_pattern(domain), {view(domain, data.data())}, {"mpi_neighbor"});
         exchange();
     }
-    CHECK_EQ(left().communicators, before.communicators + 1);
+    // Freeing is collective: those that the exchange had for its two directions go with the next one, or with the user's.
+    CHECK_EQ(left().communicators, before.communicators + 3);
+}
+
+TEST_CASE("ranks drop what they have made in any order, and what all have dropped is freed with the next") {
+    MPI_Comm user = MPI_COMM_NULL;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &user);
+    const bool odd = Communicator(MPI_COMM_WORLD).rank() % 2 == 1;
+    const auto make = [&] { return std::make_unique<placement::PlacedComm>(user, placement::PlacedOptions{.cells = {64, 64}}); };
+    const Left before = left();
+    auto a = make(), b = make();
+    const long with_two = before.communicators + 3;  // and the duplicate
+    CHECK_EQ(left().communicators, with_two);
+    (odd ? a : b).reset();
+    auto c = make();
+    CHECK_EQ(left().communicators, Communicator(MPI_COMM_WORLD).size() == 1 ? with_two : with_two + 1);
+    a.reset(), b.reset(), c.reset();
+    auto d = make();
+    CHECK_EQ(left().communicators, before.communicators + 2);
+    int size = 0;
+    MPI_Comm_size(d->comm(), &size);
+    CHECK_EQ(size, d->size());
+    d.reset();
+    PMPI_Comm_free(&user);
+    CHECK_EQ(left().communicators, before.communicators);
 }
 
 TEST_CASE("freeing the user's communicator frees everything that hung on it") {
@@ -166,7 +191,7 @@ TEST_CASE("an exchange works on after the user has freed the communicator") {
 }
 
 TEST_CASE("a duplicate that the user makes has a duplicate of its own in the library") {
-    const Communicator world;
+    const Communicator world(MPI_COMM_WORLD);
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     CHECK_NE(Communicator(copy).handle(), world.handle());

@@ -19,7 +19,7 @@ CartesianDomain long_faces(const Communicator& comm) {
 }  // namespace
 
 TEST_CASE("long messages arrive whole, whether their reader is early, on time or late") {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() > 4) return;  // nothing new, and many bytes
     const CartesianDomain domain = long_faces(comm);
     Random own(mix(3, static_cast<std::uint64_t>(comm.rank())));

@@ -57,7 +57,7 @@ public:
     const fs::path& path() const { return path_; }
 
 private:
-    Communicator comm_;
+    Communicator comm_{MPI_COMM_WORLD};
     fs::path path_;
 };
 
@@ -65,7 +65,7 @@ constexpr int owned_each = 10;
 
 // Ten cells a rank; ghosts are the neighbors' border cells, ids from 1.
 Numbers good_part() {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     Numbers ghosts;
     const int first = owned_each * comm.rank();
     if (comm.rank() > 0) ghosts.insert(ghosts.end(), {first - 1, first});
@@ -158,7 +158,7 @@ bool is_sound(const Published& set) {
 
 TEST_CASE("every published set at its own number of ranks: each ghost is its global id, over every transport") {
     for (const Published& set : published_sets()) {
-        if (set.ranks != Communicator().size()) continue;
+        if (set.ranks != Communicator(MPI_COMM_WORLD).size()) continue;
         CAPTURE(set.folder.string());
         if (is_sound(set)) check_set(set.folder);
         else CHECK_NE(error_of([&] { domain_of(set.folder); }), "");
@@ -167,7 +167,7 @@ TEST_CASE("every published set at its own number of ranks: each ghost is its glo
 
 TEST_CASE("published sets for other numbers of ranks are refused by every rank") {
     for (const Published& set : published_sets()) {
-        if (set.ranks == Communicator().size()) continue;
+        if (set.ranks == Communicator(MPI_COMM_WORLD).size()) continue;
         CAPTURE(set.folder.string());
         CHECK(holds(error_of([&] { read_partition(set.folder); }), "is for " + std::to_string(set.ranks) + " ranks"));
         CHECK(holds(error_of([&] { read_partition(set.folder / ""); }), "is for " + std::to_string(set.ranks) + " ranks"));
@@ -175,12 +175,12 @@ TEST_CASE("published sets for other numbers of ranks are refused by every rank")
 }
 
 TEST_CASE("a set made here is read, also with surplus bytes and surplus files") {
-    const Folder folder("mesh-" + std::to_string(Communicator().size()));
+    const Folder folder("mesh-" + std::to_string(Communicator(MPI_COMM_WORLD).size()));
     Numbers part = good_part();
     part.insert(part.end(), {-1, 2000000000, 17});
     write(folder.mine(), part);
-    if (Communicator().rank() == 0) write(folder.path() / part_name(Communicator().size()), {5, 0});
-    agree(Communicator(), "");
+    if (Communicator(MPI_COMM_WORLD).rank() == 0) write(folder.path() / part_name(Communicator(MPI_COMM_WORLD).size()), {5, 0});
+    agree(Communicator(MPI_COMM_WORLD), "");
     check_set(folder.path());
 }
 
@@ -189,7 +189,7 @@ namespace {
 // The last rank's file is spoiled; every rank must say the same about it.
 void refuse_part(const std::string& part, const std::function<void(Numbers&)>& spoil, std::size_t bytes_less = 0) {
     CAPTURE(part);
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     const Folder folder("mesh");
     Numbers numbers = good_part();
     const bool last = comm.rank() == comm.size() - 1;
@@ -210,8 +210,8 @@ TEST_CASE("broken parts are refused by every rank: truncated, negative and absur
     refuse_part("ends before its two counts", [](Numbers& part) { part.resize(1); });
     refuse_part("ends before its two counts", [](Numbers& part) { part.resize(2); }, 1);
     refuse_part("promises", [](Numbers& part) { part = {10, 4, 1, 2, 3}; });
-    if (Communicator().size() > 1) refuse_part("promises", nothing, 1);
-    if (Communicator().size() > 1) refuse_part("promises", nothing, 5);
+    if (Communicator(MPI_COMM_WORLD).size() > 1) refuse_part("promises", nothing, 1);
+    if (Communicator(MPI_COMM_WORLD).size() > 1) refuse_part("promises", nothing, 5);
     refuse_part("owns -1 cells", [](Numbers& part) { part[0] = -1; });
     refuse_part("owns -2147483648 cells", [](Numbers& part) { part[0] = least; });
     refuse_part("-1 off-process", [](Numbers& part) { part[1] = -1; });
@@ -221,7 +221,7 @@ TEST_CASE("broken parts are refused by every rank: truncated, negative and absur
 }
 
 TEST_CASE("broken parts are refused by every rank: ids out of range, of the reader, out of order") {
-    const int size = Communicator().size(), cells = owned_each * size, mine = owned_each * (size - 1);
+    const int size = Communicator(MPI_COMM_WORLD).size(), cells = owned_each * size, mine = owned_each * (size - 1);
     constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
     refuse_part("global id 0", [](Numbers& part) { part = {10, 1, 0}; });
     refuse_part("global id -3", [](Numbers& part) { part = {10, 1, -3}; });
@@ -234,7 +234,7 @@ TEST_CASE("broken parts are refused by every rank: ids out of range, of the read
 }
 
 TEST_CASE("a missing file, a missing folder and a file that is none are refused by every rank") {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     CHECK(holds(error_of([] { read_partition("/nowhere/at/all"); }), "is not a folder"));
     CHECK(holds(error_of([] { read_partition(""); }), "is not a folder"));
     const Folder folder("mesh");
@@ -246,7 +246,7 @@ TEST_CASE("a missing file, a missing folder and a file that is none are refused 
 }
 
 TEST_CASE("a part whose bytes are damaged anywhere is refused, or read as what it says") {
-    if (Communicator().size() != 1) return;
+    if (Communicator(MPI_COMM_WORLD).size() != 1) return;
     const Folder folder("mesh");
     const Numbers good{10, 3, 12, 15, 40};
     for (std::size_t at = 0; at < good.size() * 4; ++at)

@@ -43,7 +43,7 @@ CartesianDomain random_domain(Random& random) {
     const int largest[] = {40, 14, 8, 5}, widest[] = {6, 4, 3, 2};
     std::vector<global_index> extents;
     CartesianOptions options;
-    options.process_grid = random_process_grid(random, Communicator().size(), dims);
+    options.process_grid = random_process_grid(random, Communicator(MPI_COMM_WORLD).size(), dims);
     options.halo = random_halo(random, dims, widest[dims - 1]);
     for (int d = 0; d < dims; ++d) {
         extents.push_back(random.between(random.chance(3) ? 0 : 1, largest[dims - 1]));

@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     if (argc != 4) return 2;
     const std::filesystem::path directory = argv[1];
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     std::string told = "0\n0\nnothing";
     try {
         exchange_until_cut(directory, comm, {.transport = argv[2], .timeout_s = std::atof(argv[3])});

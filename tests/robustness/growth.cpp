@@ -34,7 +34,7 @@ std::array<long, 2> count_mappings() {
 }
 
 void meet_all() {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     std::vector<int> to(static_cast<std::size_t>(comm.size())), from = to;
     MPI_Alltoall(to.data(), 1, MPI_INT, from.data(), 1, MPI_INT, comm.handle());
     MPI_Barrier(comm.handle());
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     if (argc != 2) return 2;
     {
-        const Communicator comm;
+        const Communicator comm(MPI_COMM_WORLD);
         const CartesianDomain domain({10 * comm.size(), 10}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}});
         meet_all();  // MPI's own connections are no business of the exchange
         const auto before = count_mappings();

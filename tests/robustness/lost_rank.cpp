@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
     if (argc != 5 && argc != 6) return 2;
     static const Orders orders{argv[1], argv[2], argv[3], std::atoi(argv[4]), argc == 6 ? std::atof(argv[5]) : 0};
     fatal_orders = &orders;
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     std::string told = "0 nothing";
     try {
         exchange_until_death(orders, comm);

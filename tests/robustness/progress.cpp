@@ -31,7 +31,7 @@ TEST_CASE("with a progress thread ghosts are filled while the program computes")
         MESSAGE("skipped: this MPI does not provide MPI_THREAD_MULTIPLE");
         return;
     }
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     const int left = (comm.rank() + comm.size() - 1) % comm.size();
     for (const Route& route : all_routes()) {
         if (route.transport == "auto" || comm.size() == 1) continue;

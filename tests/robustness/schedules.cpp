@@ -49,7 +49,7 @@ void run_schedule(std::vector<Work>& all, int rank) {
 }  // namespace
 
 TEST_CASE("exchanges in flight over different transports, late and in any order, never give a wrong ghost") {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     leave_process_number(comm.rank());
     INFO("PARHELION_TEST_SEED=", seed());
     const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});

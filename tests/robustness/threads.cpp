@@ -125,7 +125,7 @@ TEST_CASE("threads exchange at the same time on one communicator, over every tra
 }
 
 TEST_CASE("threads that share large copies change no value, over every transport") {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain domain({48 * comm.size(), 64, 64}, {.halo = 2, .periodic = true, .process_grid = {comm.size(), 1, 1}});
     for (const Route& route : routes_for(0, 4)) {
         CAPTURE(route.transport);
@@ -138,7 +138,7 @@ TEST_CASE("threads that share large copies change no value, over every transport
 
 TEST_CASE("numbers of threads that make no sense are refused by all ranks") {
     const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true});
-    const bool odd = Communicator().rank() == Communicator().size() - 1;
+    const bool odd = Communicator(MPI_COMM_WORLD).rank() == Communicator(MPI_COMM_WORLD).size() - 1;
     CHECK(holds(error_of([&] { Work(domain, "mpi_p2p", 0, {.threads = odd ? -2 : 1}); }), "cannot copy by -2 threads"));
     setenv("PARHELION_THREADS", "two", 1);
     CHECK(holds(error_of([&] { Work(domain, "mpi_p2p", 0); }), "PARHELION_THREADS is 'two'"));
@@ -165,7 +165,7 @@ TEST_CASE("one thread begins what another ends, while a third waits in another e
 }
 
 TEST_CASE("a process with several blocks exchanges among its own and with its neighbors") {
-    const Communicator comm;
+    const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain domain({16, 12}, {.halo = 2, .periodic = true, .blocks_per_rank = {2, 2}});
     for (const char* transport : {"shared", "staged_shared", "mpi_p2p"}) {
         CAPTURE(transport);

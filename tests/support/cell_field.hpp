@@ -20,7 +20,7 @@ struct Mesh {
     /// `owned` as blocks of these sizes.
     static Mesh of_blocks(const std::vector<global_index>& sizes);
     global_index cells() const;
-    IndexedDomain domain(SelfGhosts self = SelfGhosts::refused, Communicator comm = {}) const;
+    IndexedDomain domain(SelfGhosts self = SelfGhosts::refused, Communicator comm = MPI_COMM_WORLD) const;
 };
 
 /// joined: one array, owned cells before ghosts. rows: each component in a row of its own. apart: two arrays with gaps.

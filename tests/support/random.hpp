@@ -39,12 +39,12 @@ void for_random_cases(int cases, Body&& body) {
     MESSAGE("seeds ", first, " to ", first + count - 1, "; PARHELION_TEST_SEED and PARHELION_TEST_CASES choose others");
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
         CAPTURE(seed);
-        Random random(mix(seed, static_cast<std::uint64_t>(Communicator().size())));
+        Random random(mix(seed, static_cast<std::uint64_t>(Communicator(MPI_COMM_WORLD).size())));
         body(random);
     }
 }
 
 /// Fewer cases where ranks take turns on a core.
-inline int affordable(int cases) { return Communicator().size() <= 2 ? cases : cases / 4; }
+inline int affordable(int cases) { return Communicator(MPI_COMM_WORLD).size() <= 2 ? cases : cases / 4; }
 
 }  // namespace test

@@ -46,7 +46,7 @@ inline std::vector<Route> all_routes() {
     if (const char* list = std::getenv("PARHELION_TEST_ROUTES")) return routes_asked_for(list);
     std::vector<Route> routes;
     for (const TransportInfo& info : transports())
-        if (info.unavailable().empty() && (info.scope != Scope::own_rank || Communicator().size() == 1))
+        if (info.unavailable().empty() && (info.scope != Scope::own_rank || Communicator(MPI_COMM_WORLD).size() == 1))
             routes.push_back({paired(info), memory_for(info)});
     routes.push_back({"mpi_neighbor+mpi_p2p", Memory::ordinary});
     if (is_usable("ucx")) routes.push_back({"staged_shared+ucx", Memory::ordinary});
@@ -60,7 +60,7 @@ inline std::vector<Route> all_routes() {
 /// turns on a core need milliseconds for every agreement.
 inline std::vector<Route> routes_for(int turn, int count) {
     const auto all = all_routes();
-    const int ranks = Communicator().size();
+    const int ranks = Communicator(MPI_COMM_WORLD).size();
     if (ranks <= 2) return all;
     std::vector<Route> some;
     for (int i = 0; i < count; ++i) some.push_back(all[static_cast<std::size_t>((turn + ranks) * count + i) % all.size()]);
@@ -70,7 +70,7 @@ inline std::vector<Route> routes_for(int turn, int count) {
 /// One route, another for every turn and number of ranks.
 inline Route route_for(int turn) {
     const auto all = all_routes();
-    return all[static_cast<std::size_t>(turn + Communicator().size()) % all.size()];
+    return all[static_cast<std::size_t>(turn + Communicator(MPI_COMM_WORLD).size()) % all.size()];
 }
 
 }  // namespace test

@@ -28,7 +28,7 @@ int (*open_things())() {
 }
 
 CartesianDomain row_of_ranks(global_index across) {
-    const int ranks = Communicator().size();
+    const int ranks = Communicator(MPI_COMM_WORLD).size();
     return CartesianDomain({global_index{ranks} * 24, across, across}, {.halo = 2, .periodic = true, .process_grid = {ranks, 1, 1}});
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("arrays that the library did not make are exchanged straight, forward 
 }
 
 TEST_CASE("auto tries xpmem for private arrays only, and remembers the two apart") {
-    if (!has_xpmem() || Communicator().size() == 1) return;
+    if (!has_xpmem() || Communicator(MPI_COMM_WORLD).size() == 1) return;
     const CartesianDomain domain = row_of_ranks(12);
     for (const Memory memory : {Memory::node_shared, Memory::elsewhere, Memory::node_shared}) {
         std::vector<GridField> fields{field_on(domain, memory)};
@@ -88,16 +88,16 @@ TEST_CASE("what was mapped is given back with the exchange") {
     const int before = open();
     {
         const Exchange exchange(build_pattern(domain), views(fields), {"xpmem"});
-        CHECK_EQ(open() > before, Communicator().size() > 1);
+        CHECK_EQ(open() > before, Communicator(MPI_COMM_WORLD).size() > 1);
     }
     CHECK_EQ(open(), before);
 }
 
 TEST_CASE("an array that XPMEM cannot map is refused by all ranks, and auto does without") {
     const auto open = open_things();
-    if (!has_xpmem() || open == nullptr || Communicator().size() == 1) return;
+    if (!has_xpmem() || open == nullptr || Communicator(MPI_COMM_WORLD).size() == 1) return;
     const CartesianDomain domain = row_of_ranks(6);
-    const bool odd = Communicator().rank() == 1;
+    const bool odd = Communicator(MPI_COMM_WORLD).rank() == 1;
     std::vector<GridField> fields{field_on(domain, odd ? Memory::ordinary : Memory::elsewhere)};
     const std::string refusal = error_of([&] { Exchange(build_pattern(domain), views(fields), {"xpmem"}); });
     CHECK(holds(refusal, "xpmem_attach"));

@@ -13,13 +13,14 @@ namespace parhelion {
 /// The first construction for a given `MPI_Comm` is collective over it (it duplicates); later ones, copies and
 /// destructors are local and communicate nothing (the duplicate hangs on the user's communicator as an attribute,
 /// MPI-4.1 §7.7.2, and goes with it). Messages of the library therefore never meet the user's.
-/// Errors: MPI not initialised, or a null communicator.
+/// There is no default, for that could only mean MPI_COMM_WORLD, which nothing may use without naming it.
+/// Errors: MPI not initialised or already ended, or a null communicator.
 class Communicator {
 public:
-    Communicator();  ///< MPI_COMM_WORLD
     Communicator(MPI_Comm user);  // NOLINT: implicit on purpose, a domain takes an MPI_Comm
 
-    MPI_Comm handle() const noexcept;
+    /// For calls of MPI. Throws Error once MPI has ended: then there is nothing left to call.
+    MPI_Comm handle() const;
     int rank() const noexcept;
     int size() const noexcept;
 

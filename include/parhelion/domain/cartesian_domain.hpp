@@ -65,7 +65,7 @@ struct Block {
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {
 public:
-    CartesianDomain(std::vector<global_index> extents, CartesianOptions options = {}, Communicator comm = {});
+    CartesianDomain(std::vector<global_index> extents, CartesianOptions options = {}, Communicator comm = MPI_COMM_WORLD);
 
     int dimensions() const { return dimensions_; }
     const Axis& axis(int d) const { return axes_[d]; }

@@ -24,12 +24,12 @@ enum class SelfGhosts : std::uint8_t { refused, allowed };
 class IndexedDomain {
 public:
     /// Blocks in rank order: rank r owns the `owned` ids that follow those of rank r − 1.
-    IndexedDomain(global_index owned, std::vector<global_index> ghosts, Communicator comm = {},
+    IndexedDomain(global_index owned, std::vector<global_index> ghosts, Communicator comm = MPI_COMM_WORLD,
                   SelfGhosts self = SelfGhosts::refused);
 
     /// Arbitrary ownership: this rank owns `owned_ids`, in that local order. Ids need not be contiguous.
     static IndexedDomain with_owned_ids(std::vector<global_index> owned_ids, std::vector<global_index> ghosts,
-                                        Communicator comm = {}, SelfGhosts self = SelfGhosts::refused);
+                                        Communicator comm = MPI_COMM_WORLD, SelfGhosts self = SelfGhosts::refused);
 
     local_index owned() const { return owned_; }
     local_index ghosts() const { return static_cast<local_index>(ghost_ids_.size()); }

@@ -22,6 +22,6 @@ PartitionPart read_partition_file(const std::filesystem::path& file);
 
 /// Collective. Every rank reads its own file (`data001` for rank 0, …) of a data-set folder; a folder named `…-P` is for P
 /// ranks. Errors (on every rank): as above, a missing file, a rank count that does not match.
-PartitionPart read_partition(const std::filesystem::path& folder, const Communicator& comm = {});
+PartitionPart read_partition(const std::filesystem::path& folder, const Communicator& comm = MPI_COMM_WORLD);
 
 }  // namespace parhelion

@@ -22,13 +22,13 @@ public:
     explicit GhostMap(IndexedDomain domain);
 
     /// The reader decides. Ranks own blocks of rows in rank order. Errors: those of IndexedDomain.
-    static GhostMap pull(global_index owned, std::vector<global_index> ghosts, Communicator comm = {});
+    static GhostMap pull(global_index owned, std::vector<global_index> ghosts, Communicator comm = MPI_COMM_WORLD);
 
     /// The owner decides: owned row `rows[i]` becomes a ghost on `ranks[i]`. Ghosts stand in the order of the ranks that sent
     /// them, those of one rank in the order in which it named them; `ghost_ids` tells which ones came.
     /// Errors (on every rank): rows or ranks that do not exist, lists of different lengths.
     static GhostMap push(global_index owned, std::span<const local_index> rows, std::span<const int> ranks,
-                         Communicator comm = {});
+                         Communicator comm = MPI_COMM_WORLD);
     /// The same with the ownership of `owners`, whose ghosts do not matter.
     static GhostMap push(const IndexedDomain& owners, std::span<const local_index> rows, std::span<const int> ranks);
 

@@ -17,7 +17,7 @@ struct RootLists {
 /// Collective. Blocks in rank order, from lists that only `root` has.
 /// Errors (on every rank): a root that does not exist, lists that are not one entry per rank or do not add up, and those
 /// of IndexedDomain.
-IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator comm = {});
+IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator comm = MPI_COMM_WORLD);
 
 /// Collective. Entries of rows: row i of `rows` has `counts[i]` entries (counts of this rank's owned rows), which are
 /// numbered row after row. This rank owns the entries of its rows; its ghosts are those of its ghost rows, in their order.

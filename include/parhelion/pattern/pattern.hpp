@@ -89,6 +89,6 @@ void save(const Pattern& pattern, std::ostream& stream);
 
 /// Reads what save wrote; call verify afterwards, the ranks may have read parts that do not belong together.
 /// Local. Errors: not a pattern, other version, truncated, damaged, a part for another rank or rank count.
-Pattern load_pattern(std::istream& stream, Communicator comm = {});
+Pattern load_pattern(std::istream& stream, Communicator comm = MPI_COMM_WORLD);
 
 }  // namespace parhelion

@@ -82,7 +82,8 @@ int phl_numbering_coords(int dimensions, const int* grid, const char* numbering,
  *
  * Collective over `parent`. Either `grid` or `cells` may be NULL, or both where `levels` and `blocks` place by hand;
  * `offset_count` 0 means faces. `node_color` is negative to find nodes by shared memory. Free with phl_placed_free on
- * every rank, before MPI_Finalize: that frees the communicator too. */
+ * every rank, in any order: local. The next phl_placed_create on the same parent frees the communicator, at the latest
+ * the parent's MPI_Comm_free does. */
 typedef struct phl_placed phl_placed;
 int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t* cells, const int* periodic,
                       int offset_count, const int* offsets, int halo, int bytes_per_cell, int objective,

@@ -42,8 +42,9 @@ struct PlacedOptions {
 /// A Cartesian communicator that keeps its placement.
 ///
 /// Construction is collective over `parent`; every rank passes the same options, except `node_color`. Rank 0 plans and
-/// sends a compact description; each rank works out its own coordinates from it. Copies share the communicator, which
-/// is freed with the last of them (before MPI_Finalize). Rank ↔ coordinates is arithmetic, for any rank.
+/// sends a compact description; each rank works out its own coordinates from it. Copies share the communicator.
+/// Destructors communicate nothing: when all ranks have dropped theirs, the next PlacedComm of the same parent frees it, at the
+/// latest the parent's own MPI_Comm_free does. Rank ↔ coordinates is arithmetic, for any rank.
 /// Errors (on every rank): options that do not fit the number of ranks or the machine.
 ///
 ///     PlacedComm placed{MPI_COMM_WORLD, {.cells = {768, 768, 768}, .periodic = {true}}};

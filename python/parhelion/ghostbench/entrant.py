@@ -76,6 +76,8 @@ class Entrant:
                           "explain": self.made.explain()}  # fmt: skip
         by_rank = self.comm.gather(self.samples) or []
         slowest = np.max(by_rank, axis=0).tolist() if by_rank and by_rank[0] else []
+        if hasattr(self.made, "free"):
+            self.made.free()
         self.made = None
         return self.line | {"samples_by_rank": by_rank, "samples": slowest, "probe_ns": []}
 

@@ -71,10 +71,10 @@ class Put:
     def explain(self) -> None:
         return None
 
-    def __del__(self) -> None:
-        if hasattr(self, "flag_window"):
-            self.window.Free()
-            self.flag_window.Free()
+    def free(self) -> None:
+        """Collective."""
+        self.window.Free()
+        self.flag_window.Free()
 
 
 class InProcess:

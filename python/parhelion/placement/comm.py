@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from .._handles import handle_of
 from .errors import PlacementError
 from .library import check, integers, library, long_integers, text
 from .methods import _objective, _periodic, as_stencil
@@ -23,8 +24,8 @@ class PlacedComm:
     Collective over `parent` (MPI.COMM_WORLD unless told); every rank passes the same arguments, except `node_color`.
     Nodes are the ranks that share memory; sockets, NUMA domains, caches and cores come from hwloc (or Linux' /sys) and
     from how ranks are bound. Give the process grid, or the global `cells` to have it chosen, or `blocks` by hand.
-    `comm` is an ordinary mpi4py communicator that lives as long as this object; with the default numbering its ranks are
-    those that CartesianDomain and MPI_Cart expect. Raises PlacementError on every rank.
+    `comm` is an ordinary mpi4py communicator that lives as long as this object, and as its parent: do not free it. With the
+    default numbering its ranks are those that CartesianDomain and MPI_Cart expect. Dropping the object is local. Raises PlacementError on every rank.
 
         placed = PlacedComm(cells=(768, 768, 768), periodic=True)
         domain = ph.CartesianDomain((768, 768, 768), process_grid=placed.grid, periodic=True, comm=placed.comm)
@@ -56,7 +57,7 @@ class PlacedComm:
         self._handle = ctypes.c_void_p()
         check(
             library().phl_placed_create(
-                parent.py2f(), dimensions, grid and integers(grid), cells and long_integers(cells),
+                handle_of(parent), dimensions, grid and integers(grid), cells and long_integers(cells),
                 _periodic(periodic, dimensions), len(offsets), integers(step for offset in offsets for step in offset),
                 int(halo), int(bytes_per_cell), _objective(objective), " ".join(blocks or {}).encode(),
                 integers(extent for block in (blocks or {}).values() for extent in block), numbering.encode(),

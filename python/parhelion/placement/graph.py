@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._handles import handle_of
 from .errors import PlacementError
 from .library import check, integers, library, long_integers, text
 from .machine import Machine
@@ -65,7 +66,7 @@ def place_parts(
     placed = ctypes.c_int()
     check(
         library().phl_place_parts(
-            comm.py2f(), len(edges), integers(edges), long_integers(edges.values()), _objective(objective),
+            handle_of(comm), len(edges), integers(edges), long_integers(edges.values()), _objective(objective),
             int(node_color), ctypes.byref(placed),
         )
     )  # fmt: skip

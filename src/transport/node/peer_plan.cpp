@@ -21,9 +21,7 @@ void put_peer_plan(Words& words, const Plan& plan, const Link& link, const Array
 
 PeerPlan get_peer_plan(WordReader& words, const Plan& mine, const ArrayAccess& access) {
     PeerPlan peer;
-    auto pattern = std::make_shared<Pattern>();
-    pattern->communicator = mine.communicator();
-    pattern->dimensions = mine.pattern->dimensions;
+    auto pattern = std::make_shared<Pattern>(Pattern{mine.communicator(), mine.pattern->dimensions, {}, HaloWidth(0), 0, 0, {}});
     pattern->owned = words.next_in<local_index>(0, 2147483647);
     pattern->blocks.resize(words.count(8));
     for (Box& block : pattern->blocks) block = words.box();

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     std::int64_t all = 0;
     {
-        const Communicator comm;
+        const Communicator comm(MPI_COMM_WORLD);
         for (int i = 1; i < argc; ++i) {
             std::int64_t wrong = check(argv[i]);
             MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);

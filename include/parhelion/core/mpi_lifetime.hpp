@@ -1,0 +1,41 @@
+// Between MPI_Init and MPI_Finalize: outside of that nothing may be asked of MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+
+namespace parhelion {
+
+namespace detail {
+extern std::atomic<bool> mpi_ended;  // set by MPI_Finalize itself, before it ends anything
+[[noreturn]] void complain_that_mpi_ended();
+}  // namespace detail
+
+/// Whether MPI_Finalize has begun. Known as soon as a Communicator has been made, and costs one load: for destructors, and for what
+/// runs in every exchange. Local.
+inline bool mpi_has_ended() noexcept { return detail::mpi_ended.load(std::memory_order_relaxed); }
+
+/// Throws Error once MPI_Finalize has begun; as cheap as mpi_has_ended. Local.
+inline void require_mpi_not_ended() {
+    if (mpi_has_ended()) [[unlikely]]
+        detail::complain_that_mpi_ended();
+}
+
+/// Throws Error before MPI_Init and after MPI_Finalize. Makes sure that the end of MPI will be noticed. Local.
+void require_mpi();
+
+/// The communicator that a handle of Fortran's means. Throws as require_mpi does: MPIs abort when they are asked too early or too
+/// late. Local.
+MPI_Comm comm_from_fortran(MPI_Fint handle);
+
+/// The same where a communicator is expected, converted when it is used.
+struct FortranComm {
+    MPI_Fint handle;
+    operator MPI_Comm() const { return comm_from_fortran(handle); }  // NOLINT: implicit on purpose
+};
+
+/// `work` is called by MPI_Finalize, after mpi_has_ended has become true. It must not throw. Thread-safe.
+void when_mpi_ends(void (*work)());
+
+}  // namespace parhelion

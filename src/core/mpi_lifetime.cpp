@@ -1,0 +1,67 @@
+#include "parhelion/core/mpi_lifetime.hpp"
+
+#include <mutex>
+#include <vector>
+
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+
+std::atomic<bool> detail::mpi_ended{false};
+
+void detail::complain_that_mpi_ended() {
+    throw Error("MPI has ended: use parhelion before MPI_Finalize", ErrorKind::communication);
+}
+
+namespace {
+
+struct Works {
+    std::mutex mutex;
+    std::vector<void (*)()> all;
+};
+
+Works& works() {
+    static auto* const instance = new Works;  // MPI_Finalize may be called while the program exits
+    return *instance;
+}
+
+int note_the_end(MPI_Comm, int, void*, void*) {
+    detail::mpi_ended.store(true);
+    const std::lock_guard lock(works().mutex);
+    for (void (*work)() : works().all) work();
+    return MPI_SUCCESS;
+}
+
+// Attributes of MPI_COMM_SELF are the first that MPI_Finalize deletes, while all of MPI still works (MPI-4.1 §11.2.4).
+void watch_for_the_end() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        int key = MPI_KEYVAL_INVALID;
+        check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, note_the_end, &key, nullptr), "MPI_Comm_create_keyval");
+        check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+        MPI_Comm_free_keyval(&key);
+    });
+}
+
+}  // namespace
+
+void require_mpi() {
+    int initialized = 0, finalized = 0;
+    MPI_Initialized(&initialized);
+    MPI_Finalized(&finalized);
+    if (finalized || mpi_has_ended()) detail::complain_that_mpi_ended();
+    if (!initialized) throw Error("MPI is not running: call MPI_Init before using parhelion", ErrorKind::communication);
+    watch_for_the_end();
+}
+
+MPI_Comm comm_from_fortran(MPI_Fint handle) {
+    require_mpi();
+    return MPI_Comm_f2c(handle);
+}
+
+void when_mpi_ends(void (*work)()) {
+    const std::lock_guard lock(works().mutex);
+    works().all.push_back(work);
+}
+
+}  // namespace parhelion

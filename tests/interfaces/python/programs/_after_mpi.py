@@ -1,0 +1,59 @@
+"""Objects that live longer than MPI: alive at exit, used after MPI.Finalize, under way when it was called."""
+
+import sys
+
+from mpi4py import MPI
+
+import parhelion as ph
+from parhelion.placement import PlacedComm
+
+how = sys.argv[1]
+rank = MPI.COMM_WORLD.rank
+domain = ph.CartesianDomain((12, 10), halo=1, periodic=True)
+cells = ph.IndexedDomain(10, [12 if rank == 0 else 3])
+map = ph.GhostMap.pull(10, [12 if rank == 0 else 3])
+rows = ph.GhostArray(map, 3)
+row_exchange = ph.GhostExchange(rows)
+row_exchange()
+stale = ph.GhostExchange(rows)
+placed = PlacedComm(cells=(64, 64))
+names = [each.name for each in ph.transports() if not each.unavailable and each.reach != "rank" and each.name != "xpmem"]
+exchanges = {}
+for name in [*names, "shared|staged_shared", "auto"]:
+    exchanges[name] = ph.Exchange(domain, domain.zeros(), transport=name)
+    exchanges[name]()
+by_cells = ph.Exchange(cells, cells.zeros())
+by_cells()
+if how == "under_way":
+    for each in exchanges.values():
+        each.begin()
+
+
+def refused(what: str, call) -> None:
+    try:
+        call()
+    except (ph.CommunicationError, ValueError) as error:
+        if "MPI has ended" in str(error):
+            return
+        print(f"FAILED: {what} said {error}", flush=True)
+    else:
+        print(f"FAILED: {what} was not refused", flush=True)
+
+
+if how != "at_exit":
+    MPI.Finalize()
+    for name, each in exchanges.items():
+        refused(name, each.end if how == "under_way" else each)
+    refused("cells", by_cells)
+    refused("rows", row_exchange)
+    refused("refresh", stale.refresh)
+    refused("an exchange", lambda: ph.Exchange(domain, domain.zeros()))
+    refused("a domain", lambda: ph.CartesianDomain((4, 4)))
+    refused("a domain on a communicator", lambda: ph.IndexedDomain(3, comm=domain.comm))
+    refused("owners", lambda: cells.owners_of([1]))
+    refused("a map", lambda: ph.GhostMap.pull(3))
+    refused("a placement", lambda: PlacedComm(cells=(64, 64)))
+    refused("a line", lambda: placed.sub((True, False)))
+    repr(domain), repr(cells), repr(map), repr(rows)
+    assert domain.coordinates == domain.coordinates_of(rank)
+print("reached the end", flush=True)

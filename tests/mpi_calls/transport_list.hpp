@@ -1,0 +1,37 @@
+// What to try, without asking how many ranks there are.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "parhelion/transport/transport.hpp"
+
+namespace test {
+
+// Open MPI's partitioned messages need all ranks of MPI_COMM_WORLD (see mpi_partitioned.cpp).
+#ifdef OPEN_MPI
+inline constexpr bool partitioned_reaches_some = false;
+#else
+inline constexpr bool partitioned_reaches_some = true;
+#endif
+
+/// Every transport that works here, the hybrids of near and thin ones, those of near and far ones, and auto.
+inline std::vector<std::string> every_way(bool all_ranks) {
+    std::vector<std::string> near, far, all;
+    for (const parhelion::TransportInfo& info : parhelion::transports()) {
+        if (!info.unavailable().empty() || info.scope == parhelion::Scope::own_rank || info.name == "xpmem") continue;
+        if (info.name == "mpi_partitioned" && !all_ranks && !partitioned_reaches_some) continue;
+        (info.scope == parhelion::Scope::same_node ? near : far).push_back(info.name);
+    }
+    all.insert(all.end(), near.begin(), near.end());
+    all.insert(all.end(), far.begin(), far.end());
+    for (const std::string& way : near) {
+        all.push_back("shared|" + way);
+        for (const std::string& network : far) all.push_back(way + "+" + network);
+    }
+    all.push_back("auto");
+    return all;
+}
+
+}  // namespace test
