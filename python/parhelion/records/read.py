@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from .._files import unfit
 from .errors import RecordError
 from .model import SCHEMA, Case, End, Labels, Launch, Line, Plan, Run
 
@@ -62,8 +63,9 @@ def record_file(path: str | Path) -> Path:
     """The record inside a run folder, or `path` itself when it is a file."""
     path = Path(path)
     file = path / FILE_NAME if path.is_dir() else path
-    if not file.is_file():
-        hint = f"it holds no {FILE_NAME}" if path.is_dir() else "there is no such file or folder"
+    why = unfit(file)
+    if why:
+        hint = f"it holds no {FILE_NAME}" if path.is_dir() and not file.exists() else f"{file} {why}"
         raise RecordError(f"{path} is not a run: {hint}; give a run folder such as runs/…")
     return file
 
