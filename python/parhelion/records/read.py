@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from .._files import unfit
+from .check import complaint
 from .errors import RecordError
 from .model import SCHEMA, Case, End, Labels, Launch, Line, Plan, Run
 
@@ -103,13 +104,15 @@ def _first_line(line: bytes, file: Path) -> Run:
 
 
 def _add(record: Record, line: Line | None, number: int) -> None:
+    why = complaint(line)
+    if why:
+        raise _damaged(record.path, number, why)
     match line:
         case Launch():
             record.launches.append(line)
         case Plan():
             record.planned[line.launch] = record.planned.get(line.launch, 0) + line.cases
         case Case():
-            _check_samples(line, record.path, number)
             record.cases.append(line)
         case Labels():
             _relabel(record.run.labels, line.labels)
@@ -125,13 +128,6 @@ def _relabel(labels: dict[str, str], changes: dict[str, str | None]) -> None:
             labels.pop(key, None)
         else:
             labels[key] = value
-
-
-def _check_samples(case: Case, file: Path, number: int) -> None:
-    if any(len(samples) != len(case.samples) for samples in case.samples_by_rank):
-        raise _damaged(file, number, "samples_by_rank and samples differ in length")
-    if case.samples and max(case.samples) == float("inf"):
-        raise _damaged(file, number, "a sample is infinite")
 
 
 def _damaged(file: Path, number: int, why: str) -> RecordError:
