@@ -80,7 +80,12 @@ class Names(click.ParamType):
     name = "names"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        return value if isinstance(value, tuple) else tuple(filter(None, (part.strip() for part in value.split(","))))
+        if isinstance(value, tuple):
+            return value
+        names = tuple(filter(None, (part.strip() for part in value.split(","))))
+        if not names:
+            self.fail(f"{shortened(str(value))} names nothing: give one name, or several with commas", param, ctx)
+        return names
 
 
 class Elements(Names):
@@ -90,7 +95,7 @@ class Elements(Names):
         names = super().convert(value, param, ctx)
         for name in names:
             if name not in ELEMENTS:
-                self.fail(f"'{name}' is no element type: choose from {', '.join(ELEMENTS)}", param, ctx)
+                self.fail(f"{shortened(name)} is no element type: choose from {', '.join(ELEMENTS)}", param, ctx)
         return names
 
 
