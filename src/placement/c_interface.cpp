@@ -5,6 +5,7 @@
 #include "c_guard.hpp"
 #include "c_machine.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/placement/limits.hpp"
 #include "parhelion/placement/node_topology.hpp"
 #include "parhelion/placement/placement.hpp"
 
@@ -25,6 +26,9 @@ ProcessGrid grid_from(int dimensions, const int* extents, const int* periodic) {
 }
 
 std::vector<int> per_node(int nodes, int entries, const int* ranks_per_node) {
+    if (nodes > most_nodes)
+        throw parhelion::Error("the machine has " + std::to_string(nodes) + " nodes, placement takes at most " +
+                               std::to_string(most_nodes) + ": describe a smaller machine");
     std::vector<int> ranks(ranks_per_node, ranks_per_node + entries);
     if (entries == 1) ranks.assign(static_cast<std::size_t>(nodes), ranks.front());
     if (nodes < 1 || static_cast<int>(ranks.size()) != nodes)

@@ -61,6 +61,7 @@ GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& 
     for (const auto& extents : grids)
         choices.push_back({make_grid(extents, periodic),
                            with_halo_bytes(stencil, largest_block(extents, cells), halo, bytes_per_cell)});
+    for (const auto& choice : choices) check_bytes(choice.grid, choice.stencil);
     std::ranges::stable_sort(choices, {}, halo_per_rank);
     choices.resize(std::min(choices.size(), static_cast<std::size_t>(std::max(tried, 1))));
     return std::ranges::min(choices, {}, [&](const GridChoice& choice) {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "metis.hpp"
-#include "parhelion/core/error.hpp"
+#include "parhelion/core/checked.hpp"
 #include "refine.hpp"
 
 namespace parhelion::placement {
@@ -16,12 +16,17 @@ Neighborhood neighborhood_of(const Machine& machine, const std::vector<PartEdges
         throw Error("the graph has " + std::to_string(parts) + " parts but the machine " + std::to_string(machine.size()) +
                     " ranks: partition for as many parts as there are ranks");
     std::vector<std::vector<Neighborhood::Edge>> to(graph.size());
+    std::int64_t all = 0;
     for (std::size_t p = 0; p < graph.size(); ++p)
         for (std::size_t e = 0; e < graph[p].part.size(); ++e) {
             const int target = graph[p].part[e];
             if (target < 0 || target >= parts || e >= graph[p].bytes.size())
                 throw Error("part " + std::to_string(p) + " sends to part " + std::to_string(target) + ", but parts are " +
                             "numbered from 0 to " + std::to_string(parts - 1) + " and need bytes for every edge");
+            if (graph[p].bytes[e] < 0)
+                throw Error("part " + std::to_string(p) + " sends " + std::to_string(graph[p].bytes[e]) + " bytes to part " +
+                            std::to_string(target) + ": give 0 or more");
+            all = checked_sum(all, graph[p].bytes[e], "the number of bytes that all parts send");
             to[p].push_back({target, graph[p].bytes[e]});
         }
     return Neighborhood(std::move(to));
@@ -123,7 +128,7 @@ PartEdges edges_of(const Pattern& pattern, int bytes_per_cell) {
             for (const auto& piece : link.send.boxes) cells += piece.cells.cells();
             if (cells == 0) continue;
             edges.part.push_back(link.rank);
-            edges.bytes.push_back(cells * bytes_per_cell);
+            edges.bytes.push_back(checked_product({cells, bytes_per_cell}, "the number of bytes that a rank sends"));
         }
     return edges;
 }

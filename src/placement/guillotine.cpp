@@ -11,6 +11,7 @@ constexpr std::int64_t cut_budget = 4'000'000;    // offsets looked at while cut
 constexpr std::int64_t strip_budget = 4'000'000;  // points × offsets while trying strips
 constexpr std::int64_t path_budget = 10'000'000;  // points × offsets while counting what plain paths cost
 constexpr int most_parts_for_strips = 16;
+constexpr int most_depth = 128;  // of cuts within cuts: the search, and whoever walks through its result, recurses
 
 // The best way to cut a box, cut after cut from side to side, into boxes of whole units, by dynamic programming over
 // box shapes. The cost is exact: every edge that leaves a unit is separated by exactly one cut. Boxes that no plane
@@ -31,11 +32,10 @@ private:
 
     Order arrange(const Coords& box, Share share) {
         share = problem_.normal(share);
-        if (share.count == 0) return Order::path(box, {}, false);
         const auto key = std::pair(box, share);
         if (const auto made = made_.find(key); made != made_.end()) return made->second;
         const Choice& choice = solve(box, share);
-        Order order = choice.strips ? *choice.strips : cut_in_two(box, share, choice);
+        Order order = share.count == 0 ? Order::path(box, {}, false) : choice.strips ? *choice.strips : cut_in_two(box, share, choice);
         made_.emplace(key, order);
         return order;
     }
@@ -44,6 +44,7 @@ private:
         Costs costs{};
         int dimension = -1, thickness = 0, parts = 0;
         std::optional<Order> strips;
+        int height = 0;  ///< cuts within this one
 
         bool found() const { return dimension >= 0 || strips; }
     };
@@ -65,13 +66,17 @@ private:
     const Choice& solve(const Coords& box, Share share) {
         share = problem_.normal(share);
         const auto [known, is_new] = known_.try_emplace({box, share});
-        if (is_new && share.count > 0 && !given_up()) known->second = search(box, share);
+        if (is_new && share.count > 0 && !given_up()) {
+            ++depth_;
+            known->second = search(box, share);
+            --depth_;
+        }
         return known->second;
     }
 
     Choice search(const Coords& box, const Share& share) {
         Choice best;
-        for (int d = 0; d < problem_.grid.dimensions; ++d) try_cuts(box, share, d, best);
+        for (int d = 0; d < problem_.grid.dimensions && depth_ < most_depth; ++d) try_cuts(box, share, d, best);
         if (!best.found() || worth_strips(box, share)) try_strips(box, share, best);
         return best;
     }
@@ -85,11 +90,12 @@ private:
         const int most = kind.equal_parts ? box[d] / 2 / stride * stride : box[d] - 1;
         const auto try_at = [&](int thickness) {
             const int parts = parts_in(share, thickness * face);
-            if (parts > 0) try_cut(box, share, {{}, d, thickness, parts, {}}, best);
+            if (parts > 0) try_cut(box, share, {{}, d, thickness, parts, {}, 0}, best);
             return parts > 0;
         };
-        if (cut_work_ < cut_budget)
-            for (int thickness = stride; thickness <= most; thickness += stride) try_at(thickness);
+        if (cut_work_ < cut_budget && depth_ < most_depth / 2)
+            // Searches within searches have begun before the budget was spent: they end soon after it.
+            for (int thickness = stride; thickness <= most && cut_work_ < 2 * cut_budget; thickness += stride) try_at(thickness);
         else  // only the most balanced cut
             for (int thickness = most / 2; thickness >= 1 && !try_at(thickness); thickness -= stride) {}
     }
@@ -109,10 +115,13 @@ private:
         now.costs[level] = problem_.cut(box, now.dimension, now.thickness);
         if (worse()) return;
         const auto [left, right] = halves(box, now.dimension, now.thickness);
-        add(solve(left, {share.kind, share.first, now.parts}).costs, now.costs);
+        const Choice& before = solve(left, {share.kind, share.first, now.parts});
+        add(before.costs, now.costs);
         if (worse()) return;
-        add(solve(right, {share.kind, share.first + now.parts, share.count - now.parts}).costs, now.costs);
-        if (!worse()) best = std::move(now);
+        const Choice& after = solve(right, {share.kind, share.first + now.parts, share.count - now.parts});
+        add(after.costs, now.costs);
+        now.height = 1 + std::max(before.height, after.height);
+        if (now.height <= most_depth && !worse()) best = std::move(now);
     }
 
     static void add(const Costs& part, Costs& sum) { std::ranges::transform(sum, part, sum.begin(), std::plus{}); }
@@ -146,6 +155,7 @@ private:
     std::map<std::pair<Coords, Share>, Choice> known_;
     std::map<std::pair<Coords, Share>, Order> made_;
     std::int64_t cut_work_ = 0, strip_work_ = 0, path_work_ = 0;
+    int depth_ = 0;
 };
 
 }  // namespace

@@ -1,9 +1,10 @@
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "parhelion/core/error.hpp"
+#include "parhelion/placement/limits.hpp"
 #include "parhelion/placement/node_topology.hpp"
 
 namespace parhelion::placement {
@@ -86,11 +87,19 @@ NodeTopology parse_hwloc_xml(const std::string& text, const std::string& source)
 }
 
 NodeTopology read_hwloc_xml(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) throw Error("cannot read the topology " + path + ": check the path");
-    std::ostringstream text;
-    text << file.rdbuf();
-    return parse_hwloc_xml(text.str(), "file " + path);
+    std::error_code problem;
+    const auto status = std::filesystem::status(path, problem);
+    if (!std::filesystem::exists(status)) throw Error("cannot read the topology " + path + ": check the path");
+    if (!std::filesystem::is_regular_file(status))
+        throw Error("the topology " + path + " is not a regular file: give the XML file itself");
+    std::ifstream file(path, std::ios::binary);
+    std::string text(most_topology_bytes + 1, '\0');
+    if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && !file.eof())
+        throw Error("cannot read the topology " + path + ": check its permissions");
+    if (file.gcount() > most_topology_bytes)
+        throw Error("the topology " + path + " has more than " + std::to_string(most_topology_bytes) + " bytes: no node's has");
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return parse_hwloc_xml(text, "file " + path);
 }
 
 }  // namespace parhelion::placement

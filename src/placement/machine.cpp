@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "parhelion/core/error.hpp"
+#include "parhelion/core/checked.hpp"
+#include "parhelion/placement/limits.hpp"
 
 namespace parhelion::placement {
 namespace {
@@ -21,6 +22,23 @@ void check_shape(const NodeShape& shape, std::size_t inner_levels) {
             if (!std::ranges::binary_search(starts, boundary))
                 throw Error("a unit straddles two units of the level around it: order the levels from the outermost in");
         outer = &starts;
+    }
+}
+
+// Counts of ranks and units are int from here on, and arrays have an entry for each.
+int within(std::int64_t count, int most, const std::string& what) {
+    if (count > most)
+        throw Error("the machine has " + std::to_string(count) + " " + what + ", placement takes at most " +
+                    std::to_string(most) + ": describe a smaller machine");
+    return static_cast<int>(count);
+}
+
+// Before anything as long as the machine is made.
+void check_size(const Topology& topology) {
+    std::int64_t units = 1;
+    for (const auto& level : topology.levels) {
+        units = checked_product({units, level.count}, "the number of units of the machine");
+        within(units, &level == &topology.levels.front() ? most_nodes : most_units, "units of level " + level.name);
     }
 }
 
@@ -75,10 +93,11 @@ Machine::Machine(std::vector<std::string> levels, std::vector<NodeShape> shapes,
     first_unit_.assign(level_names_.size(), {0});
     for (const int id : shape_of_node_) {
         const auto& shape = shapes_.at(static_cast<std::size_t>(id));
-        first_position_.push_back(first_position_.back() + shape.ranks);
+        first_position_.push_back(within(std::int64_t{first_position_.back()} + shape.ranks, most_ranks, "ranks or more"));
         first_unit_[0].push_back(first_unit_[0].back() + 1);
         for (std::size_t l = 1; l < level_names_.size(); ++l)
-            first_unit_[l].push_back(first_unit_[l].back() + static_cast<int>(shape.starts[l - 1].size()) - 1);
+            first_unit_[l].push_back(within(first_unit_[l].back() + static_cast<std::int64_t>(shape.starts[l - 1].size()) - 1,
+                                            most_units, "units or more of level " + level_names_[l]));
     }
 }
 
@@ -98,6 +117,7 @@ int Machine::unit_of(int l, int position) const {
 }
 
 Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node, Binding binding) {
+    check_size(topology);
     const int nodes = topology.levels.front().count;
     if (ranks_per_node.size() != 1 && ranks_per_node.size() != static_cast<std::size_t>(nodes))
         throw Error("ranks per node are given for " + std::to_string(ranks_per_node.size()) + " nodes of " +
@@ -106,10 +126,12 @@ Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per
     for (const auto& level : topology.levels) names.push_back(level.name);
     std::vector<NodeShape> shapes;
     std::vector<int> shape_of_node;
+    std::int64_t all = 0;
     for (int node = 0; node < nodes; ++node) {
         const int ranks = ranks_per_node[ranks_per_node.size() == 1 ? 0 : static_cast<std::size_t>(node)];
         if (ranks < 1)
             throw Error("node " + std::to_string(node) + " has " + std::to_string(ranks) + " ranks: leave empty nodes out");
+        within(all += ranks, most_ranks, "ranks or more");
         auto known = std::ranges::find(shapes, ranks, &NodeShape::ranks);
         if (known == shapes.end()) known = shapes.insert(shapes.end(), deal(topology, ranks, binding));
         shape_of_node.push_back(static_cast<int>(known - shapes.begin()));

@@ -14,10 +14,12 @@ inline constexpr int max_levels = 10;
 /// Bytes that cross between units of each level but stay inside the level around it, outermost level first.
 using Costs = std::array<std::int64_t, max_levels>;
 
+__extension__ using Weighed = __int128;  ///< 4^max_levels times what 64 bits hold
+
 /// What a method makes small: a byte that leaves a level counts four times one that only leaves the level inside it,
 /// so that a method does not spoil the inside of a node for a hair's breadth less between nodes.
-inline std::int64_t weighed(const Costs& costs) {
-    std::int64_t total = 0;
+inline Weighed weighed(const Costs& costs) {
+    Weighed total = 0;
     for (const auto cost : costs) total = 4 * total + cost;
     return total;
 }

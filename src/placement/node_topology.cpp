@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "parhelion/core/error.hpp"
+#include "parhelion/placement/limits.hpp"
 
 namespace parhelion::placement {
 namespace {
@@ -111,7 +112,9 @@ Machine machine_of_nodes(const NodeTopology& node, const std::vector<int>& ranks
     std::vector<NodeShape> shapes;
     std::vector<int> shape_of_node;
     for (const int ranks : ranks_per_node) {
-        if (ranks < 1) throw Error("a node has " + std::to_string(ranks) + " ranks: leave empty nodes out");
+        if (ranks < 1 || ranks > most_ranks)
+            throw Error("a node has " + std::to_string(ranks) + " ranks: give 1 to " + std::to_string(most_ranks) +
+                        ", and leave empty nodes out");
         auto known = std::ranges::find(shapes, ranks, &NodeShape::ranks);
         if (known == shapes.end()) {
             const auto n = static_cast<int>(cores.size());

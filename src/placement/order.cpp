@@ -60,6 +60,11 @@ Coords path_point(const Vertex& v, int position) {
 }
 
 template <class Run>
+bool same_slabs(const Run& a, const Run& b) {
+    return a.slab == b.slab && (a.mirror | a.alternate | b.mirror | b.alternate) == 0;
+}
+
+template <class Run>
 Order::Mirror mirror_of(const Run& run, int slab) {
     return static_cast<Order::Mirror>(run.mirror ^ (slab % 2 == 1 ? run.alternate : 0));
 }
@@ -87,7 +92,9 @@ Order Order::slabs(int dimension, const std::vector<Part>& parts) {
         run.first = along, run.first_position = v->size;
         along += run.count * run.thickness;
         v->size += run.count * run.slab->size;
-        v->runs.push_back(std::move(run));
+        // A row of equal slabs is one run, however it was put together.
+        if (!v->runs.empty() && same_slabs(v->runs.back(), run)) v->runs.back().count += run.count;
+        else v->runs.push_back(std::move(run));
     };
     for (const auto& part : parts) {
         const auto& slab = part.order.root_;

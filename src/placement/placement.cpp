@@ -38,6 +38,7 @@ Coords Placement::point(int position) const {
 }
 
 Scores Placement::scores(const Stencil& stencil) const {
+    check_bytes(grid_, stencil);
     return score(grid_, stencil, machine_, [this](const Coords& point) { return position(point); });
 }
 

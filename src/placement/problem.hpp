@@ -53,8 +53,11 @@ struct Problem {
     const Machine& machine;
     UnitKinds kinds;
 
+    /// Errors: see check_bytes.
     Problem(ProcessGrid grid_, Stencil stencil_, const Machine& machine_)
-        : grid(grid_), stencil(std::move(stencil_)), machine(machine_), kinds(machine_) {}
+        : grid(grid_), stencil(std::move(stencil_)), machine(machine_), kinds(machine_) {
+        check_bytes(grid, stencil);
+    }
 
     int ranks(const Share& share) const {
         const auto& starts = kinds[share.kind].starts;

@@ -8,19 +8,21 @@ namespace {
 // Unit ids of the points of one plane (first coordinate fixed), for every level.
 using Plane = std::vector<int>;
 
-// The planes within reach of the current one, held in a ring.
+// The planes within reach of the current one, held in a ring; all planes where the reach spans them.
 class Window {
 public:
     Window(const ProcessGrid& grid, const Machine& machine, const PositionOf& position, int reach)
         : grid_(grid), machine_(machine), position_(position), reach_(reach),
-          ring_(static_cast<std::size_t>(2 * reach + 1)) {}
+          ring_(static_cast<std::size_t>(std::min(2 * reach + 1, grid.extent[0]))) {}
 
     int points() const { return grid_.size() / grid_.extent[0]; }
 
     /// Plane `i`, which may lie outside the grid along a periodic dimension; nullptr where there is none.
     const Plane* plane(int i) {
         if (!grid_.periodic[0] && (i < 0 || i >= grid_.extent[0])) return nullptr;
-        auto& slot = ring_[static_cast<std::size_t>((i + reach_) % (2 * reach_ + 1))];
+        const int n = grid_.extent[0], slots = static_cast<int>(ring_.size());
+        if (slots == n) i = (i % n + n) % n;
+        auto& slot = ring_[static_cast<std::size_t>((i + reach_) % slots)];
         if (slot.index != i || slot.units.empty()) slot = {i, fill(i)};
         return &slot.units;
     }

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "parhelion/core/error.hpp"
+#include "parhelion/core/checked.hpp"
+#include "parhelion/placement/limits.hpp"
 
 namespace parhelion::placement {
 namespace {
@@ -50,6 +51,23 @@ int Stencil::reach(int dimension) const {
     return reach;
 }
 
+void check_bytes(const ProcessGrid& grid, const Stencil& stencil) {
+    if (stencil.offsets.size() > most_offsets)
+        throw Error("the stencil has " + std::to_string(stencil.offsets.size()) + " offsets: placement takes at most " +
+                    std::to_string(most_offsets));
+    std::int64_t bytes = 0;
+    for (const auto& offset : stencil.offsets) {
+        for (const int step : offset.step)
+            if (step < -most_step || step > most_step)
+                throw Error("a stencil offset has a step of " + std::to_string(step) + ": steps are from -" +
+                            std::to_string(most_step) + " to " + std::to_string(most_step));
+        if (offset.bytes < 0) throw Error("a stencil offset carries " + std::to_string(offset.bytes) + " bytes: give 0 or more");
+        bytes = checked_sum(bytes, offset.bytes, "the number of bytes that a grid point sends");
+    }
+    // Twice: where a box spans a periodic dimension, a cut counts the edges over both of its sides.
+    checked_product({bytes, grid.size(), 2}, "the number of bytes that all grid points send");
+}
+
 Stencil full(int dimensions) {
     Stencil stencil;
     int points = 1;
@@ -87,7 +105,9 @@ Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_
     for (auto& offset : stencil.offsets) {
         offset.bytes = bytes_per_cell;
         for (std::size_t d = 0; d < local_extent.size(); ++d)
-            offset.bytes *= offset.step[d] == 0 ? local_extent[d] : std::min<std::int64_t>(halo, local_extent[d]);
+            offset.bytes = checked_product(
+                {offset.bytes, offset.step[d] == 0 ? local_extent[d] : std::min<std::int64_t>(halo, local_extent[d])},
+                "the number of halo bytes of a rank");
     }
     return stencil;
 }

@@ -1,6 +1,6 @@
 #include "parhelion/plan/field.hpp"
 
-#include "parhelion/core/error.hpp"
+#include "parhelion/core/checked.hpp"
 
 namespace parhelion {
 
@@ -22,8 +22,9 @@ BlockView view_block(const std::vector<global_index>& extents, std::byte* array,
         const int d = order == Order::c ? dims - 1 - i : i;
         view.strides[d] = stride;
         if (array != nullptr) view.first += halo.lower[d] * stride;  // a null pointer must stay one, to be noticed
-        stride *= extents[d];
+        stride = checked_product({stride, extents[d]}, "the size of an array");
     }
+    if (order != Order::c) checked_product({stride, components}, "the size of an array");
     view.component_stride = order == Order::c ? element : stride;
     return view;
 }

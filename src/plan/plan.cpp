@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "parhelion/core/checked.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "plan/compile.hpp"
@@ -63,6 +64,8 @@ void check_field(const Pattern& pattern, const Field& field, std::size_t number)
         throw Error(name + " has " + std::to_string(field.blocks.size()) + " blocks and the pattern " + std::to_string(blocks));
     check_halo(pattern, field, name);
     if (field.ragged()) check_rows(pattern, field, name);
+    for (const Box& block : pattern.blocks)
+        checked_product({grow(block, field.halo, pattern.dimensions).cells(), bytes_per_cell(field)}, "the size of a field");
     for (std::size_t b = 0; b < blocks; ++b)
         if (field.blocks[b].first == nullptr && has_cells(pattern, b))
             throw Error(name + " is a null pointer: allocate it before the exchange is made");

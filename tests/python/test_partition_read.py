@@ -87,3 +87,21 @@ def test_polyhedra_are_refused_by_name():
 def test_a_mesh_without_cells_is_refused(cells):
     with pytest.raises(MeshError, match="no cells with faces"):
         mesh_from_meshio(meshio.Mesh(np.zeros((2, 3)), cells))
+
+
+ANNOUNCED = "2000000000"
+GREEDY = {
+    "two.msh": f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{ANNOUNCED}\n",
+    "four.msh": f"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 {ANNOUNCED} 1 {ANNOUNCED}\n2 1 0 {ANNOUNCED}\n",
+}
+
+
+@pytest.mark.parametrize("name", GREEDY)
+def test_a_file_that_announces_more_than_it_can_hold_gets_no_memory_for_it(name, tmp_path):
+    import resource
+
+    (tmp_path / name).write_text(GREEDY[name])
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    with pytest.raises(MeshError, match="announces more than its"):
+        read_mesh(tmp_path / name)
+    assert resource.getrlimit(resource.RLIMIT_AS) == limits

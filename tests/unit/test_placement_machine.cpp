@@ -3,6 +3,7 @@
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/machine.hpp"
+#include "parhelion/placement/placement.hpp"
 #include "parhelion/placement/process_grid.hpp"
 #include "parhelion/placement/stencil.hpp"
 
@@ -54,6 +55,42 @@ TEST_CASE("a description that makes no sense is refused with the reason") {
     CHECK_THROWS_WITH_AS(make_machine(parse_topology("node:2"), {1, 0}), doctest::Contains("node 1 has 0 ranks"), Error);
     CHECK_THROWS_WITH_AS(Machine({"node", "pack", "core"}, {{4, {{0, 2, 4}, {0, 1, 3, 4}}}}, {0}),
                          doctest::Contains("straddles"), Error);
+}
+
+TEST_CASE("what would overflow or be longer than announced is refused before it is made") {
+    const auto refuses = [](const auto& work, const char* word) {
+        try {
+            work();
+        } catch (const parhelion::Error& error) {
+            CHECK_MESSAGE(std::string(error.what()).find(word) != std::string::npos, error.what());
+            return;
+        }
+        FAIL(word);
+    };
+    const std::vector<int> one{1};
+    refuses([&] { make_machine(parse_topology("node:2147483647"), one); }, "at most 1048576");
+    refuses([&] { make_machine(parse_topology("node:1048576 pack:2147483647"), one); }, "at most 16777216");
+    refuses([&] { make_machine(parse_topology("node:1 pack:2147483647 core:2147483647 pu:2147483647"), one); }, "at most 16777216");
+    refuses([&] { make_machine(parse_topology("node:2"), {2147483647}); }, "at most 16777216");
+    const Machine machine = make_machine(parse_topology("node:2 core:7"), {7});
+    const std::int64_t cells = 1'000'000'000;
+    refuses([&] { choose_grid(machine, {cells, cells, cells}, faces(3), 1, 8, {false}, Objective::jsum); }, "2^63 - 1");
+    refuses([&] { with_halo_bytes(faces(3), {cells, cells, cells}, 1 << 30, 8); }, "2^63 - 1");
+    refuses([&] { place({make_grid({14}), parse_offsets("2147483647", 1)}, machine); }, "1048576");
+}
+
+TEST_CASE("many nodes in a row neither exhaust the stack nor the memory") {
+    // Cut after cut a node wide: the search went as deep as there are nodes.
+    const Machine machine = make_machine(parse_topology("node:60000"), {1});
+    const auto placed = place({make_grid({60000}), faces(1), Objective::jsum, false, "guillotine"}, machine);
+    CHECK(placed.scores.front().edges_sum == 2 * 59999);
+}
+
+TEST_CASE("an offset that leads past the whole grid counts as few planes as there are") {
+    const Machine machine = make_machine(parse_topology("node:2"), {8});
+    const auto far = place({make_grid({16}, {true}), parse_offsets("1048575", 1), Objective::jsum, false, "blocked"}, machine);
+    const auto near = place({make_grid({16}, {true}), parse_offsets("-1", 1), Objective::jsum, false, "blocked"}, machine);
+    CHECK(far.scores == near.scores);
 }
 
 TEST_CASE("numberings name the fastest dimension first, and both directions agree") {

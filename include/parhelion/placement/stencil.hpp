@@ -21,6 +21,9 @@ struct Stencil {
     int reach(int dimension) const;  ///< the largest |step| along it
 };
 
+/// Errors: more offsets, longer steps or more bytes than placement can count on this grid (see limits.hpp).
+void check_bytes(const ProcessGrid& grid, const Stencil& stencil);
+
 /// The 2·d neighbors across faces.
 Stencil faces(int dimensions);
 
@@ -33,7 +36,7 @@ Stencil parse_offsets(const std::string& text, int dimensions);
 
 /// Fills in bytes from the cells of one rank and the halo width: an offset that is zero in a dimension carries its
 /// whole extent there, another the halo width. Offsets of more than one step carry what the first step carries.
-/// Errors: extents or widths below 1, wrong number of dimensions.
+/// Errors: extents or widths below 1, wrong number of dimensions, more bytes than 64 bits count.
 Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_extent, int halo, int bytes_per_cell);
 
 /// Bytes per dimension: a face offset along d carries `weight[d]`; others the geometric mean over their dimensions.

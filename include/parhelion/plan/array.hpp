@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "parhelion/core/checked.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/plan/field.hpp"
 
@@ -20,7 +21,7 @@ public:
         std::vector<std::byte*> starts;
         for (int b = 0; b < static_cast<int>(domain.blocks().size()); ++b) {
             byte_count bytes = static_cast<byte_count>(sizeof(T)) * layout.components;
-            for (global_index extent : array_extents(domain, halo, b)) bytes *= extent;
+            for (global_index extent : array_extents(domain, halo, b)) bytes = checked_product({bytes, extent}, "the size of an array");
             memory_.push_back(allocate_node_shared(bytes));
             boxes_.push_back(domain.owned(b));
             starts.push_back(memory_.back().get());

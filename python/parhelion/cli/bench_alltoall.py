@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from .options import Numbers, Sizes, measuring_options
+from .options import MOST_RANKS, Numbers, Sizes, measuring_options
 
 
 @click.command()
-@click.option("--ranks", type=Numbers(), help="Ranks, several counts one after the other [one per usable core, at least 2].")
+@click.option("--ranks", type=Numbers(high=MOST_RANKS), help="Ranks, several counts one after the other [one per usable core, at least 2].")
 @click.option("--size", "--sizes", type=Sizes(), default="1-4M", show_default=True,
               help="Bytes that each rank sends to each: a list, or a range of powers of two.")
 @click.option("--first-size", type=Sizes(), help="Size of the very first call after MPI_Init [the first of the sizes].")

@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from .gather_peers import PEERS, Peers
-from .options import POSITIVE, Elements, Numbers, measuring_options
+from .options import MOST_COMPONENTS, RANKS, Elements, Numbers, measuring_options
 
 
 @click.command()
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
-@click.option("--ranks", type=POSITIVE, help="Ranks [what each set was partitioned for].")
+@click.option("--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
 @click.option("--element", type=Elements(), default="int32", show_default=True, help="Element types.")
-@click.option("--components", type=Numbers(), default="1", show_default=True, help="Components per cell.")
+@click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
 @click.option("--peers", type=Peers(), default=None, metavar="NAMES",
               help=f"Beside the rest: {', '.join(PEERS)}, all, none [those that `make peers` has built; with --contenders: none].")
 @measuring_options

@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Elements, Numbers, measuring_options
+from .options import MOST_COMPONENTS, MOST_RANKS, RANKS, Elements, Numbers, Whole, measuring_options
 
 
 @click.command()
-@click.option("--ranks", type=POSITIVE, help="Ranks [one per usable core, at least 2].")
-@click.option("--grid", type=Numbers(most=3), metavar="PxQxR", help="Process grid, periodic [as cubic as it gets].")
-@click.option("--extent", type=click.IntRange(1, 1024), default=32, show_default=True, help="Cells per side of a rank's block.")
-@click.option("--vdim", type=Numbers(), default="6,20,120", show_default=True, help="Numbers per row.")
+@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("--grid", type=Numbers(high=MOST_RANKS, most=3), metavar="PxQxR", help="Process grid, periodic [as cubic as it gets].")
+@click.option("--extent", type=Whole(1, 1024), default=32, show_default=True, help="Cells per side of a rank's block.")
+@click.option("--vdim", type=Numbers(high=MOST_COMPONENTS), default="6,20,120", show_default=True, help="Numbers per row.")
 @click.option("--element", type=Elements(), default="float64", show_default=True, help="Element types.")
 @click.option("--pattern", type=click.Choice(["faces", "all-from-one"]), default="faces", show_default=True,
               help="Rows of the six neighbors, or all of rank 0's, as the published script really did.")

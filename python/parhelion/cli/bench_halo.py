@@ -6,7 +6,18 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Elements, Names, Numbers, measuring_options
+from .options import (
+    MOST_COMPONENTS,
+    MOST_EXTENT,
+    MOST_FIELDS,
+    MOST_HALO,
+    MOST_RANKS,
+    RANKS,
+    Elements,
+    Names,
+    Numbers,
+    measuring_options,
+)
 
 PEERS = {"ghex": ("ghex", "ghex_staged")}
 
@@ -23,13 +34,13 @@ class Peers(Names):
 
 
 @click.command()
-@click.option("--ranks", type=POSITIVE, help="Ranks [one per usable core, at least 2].")
-@click.option("--grid", type=Numbers(most=4), metavar="PxQxR", help="Process grid [as cubic as it gets].")
-@click.option("--extent", type=Numbers(most=4), default="64", show_default=True, help="Cells per rank and dimension.")
-@click.option("--halo", type=Numbers(), default="1,2,4,5", show_default=True, help="Halo widths.")
-@click.option("--fields", type=Numbers(), default="1,2,4,8", show_default=True, help="Numbers of fields.")
+@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as it gets].")
+@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank and dimension.")
+@click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo widths.")
+@click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Numbers of fields.")
 @click.option("--element", type=Elements(), default="float32", show_default=True, help="Element types.")
-@click.option("--components", type=Numbers(), default="1", show_default=True, help="Components per cell.")
+@click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True,
               help="With edges and corners, or faces only.")
 @click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")

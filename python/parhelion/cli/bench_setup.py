@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Elements, Names, Numbers, measuring_options
+from .options import MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_RANKS, Elements, Names, Numbers, Whole, measuring_options
 
 
 @click.command()
-@click.option("--ranks", type=Numbers(), help="Rank counts [powers of two up to 8, or to the usable cores if more].")
-@click.option("--extent", type=Numbers(most=4), default="64", show_default=True, help="Cells per rank and dimension.")
-@click.option("--halo", type=POSITIVE, default=1, show_default=True, help="Halo width.")
-@click.option("--fields", type=POSITIVE, default=1, show_default=True, help="Number of fields.")
+@click.option("--ranks", type=Numbers(high=MOST_RANKS), help="Rank counts [powers of two up to 8, or to the usable cores if more].")
+@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank and dimension.")
+@click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width.")
+@click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")
 @click.option("--element", type=Elements(), default="float32", show_default=True, help="Element types.")
 @click.option("--transport", type=Names(), default="auto,mpi_persistent", show_default=True, help="Whose plan is made.")
 @measuring_options

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import click
 
-from .options import POSITIVE
+from .options import MOST_LAUNCHES, SEED, Real, Whole
 from .output import Output, json_option
 
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--planted", type=click.FloatRange(1, 100, min_open=True), default=1.05, show_default=True, help="Slowdown.")
-@click.option("--splits", type=click.IntRange(1, 100_000), default=200, show_default=True)
-@click.option("--launches", type=POSITIVE, help="Launches a side [half of what there is].")
+@click.option("--planted", type=Real(1, 100, min_open=True), default=1.05, show_default=True, help="Slowdown.")
+@click.option("--splits", type=Whole(1, 100_000), default=200, show_default=True)
+@click.option("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches a side [half of what there is].")
 @click.option("--contenders", "--transports", help="Only these, separated by commas.")
 @click.option("--relative-to", metavar="CONTENDER", help="Times relative to this contender of the same start, as in compare.")
-@click.option("--seed", type=click.IntRange(0, 2**62), default=1, show_default=True)
+@click.option("--seed", type=SEED, default=1, show_default=True)
 @json_option
 def calibrate(
     run: Path, planted: float, splits: int, launches: int | None, contenders: str | None, relative_to: str | None, seed: int,

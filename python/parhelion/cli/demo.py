@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .options import POSITIVE
+from .options import RANKS, Whole
 from .output import Output, json_option
 
 CELLS = 200_000
@@ -15,9 +15,9 @@ GATHERS = (("int32", 1), ("float64", 8))
 
 
 @click.command()
-@click.option("--ranks", type=POSITIVE, help="Ranks [one per usable core, at least 2].")
+@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last].")
-@click.option("--cells", type=click.IntRange(5_000, 50_000_000), default=CELLS, show_default=True, help="Of the mesh.")
+@click.option("--cells", type=Whole(5_000, 50_000_000), default=CELLS, show_default=True, help="Of the mesh.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", show_default=True, help="For the report.")
 @json_option
 def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 import click
@@ -31,6 +32,21 @@ KNOWN = {
     "parhelion.partition.errors": ("MeshError", "IndexMapError"),
     "parhelion.placement.errors": ("PlacementError",),
 }
+
+
+# Modules that are not called as the package is that brings them.
+PACKAGES = {"netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}
+EXTRAS = {"netgen": "parhelion[demo]"}
+
+
+def missing_package(error: ModuleNotFoundError) -> BadInput:
+    """What to install, where a command needs a package that is not there; a missing part of our own is a fault."""
+    module = (error.name or "").partition(".")[0]
+    if module in ("", "parhelion"):
+        raise error
+    what = EXTRAS.get(module) or PACKAGES.get(module, module)
+    return BadInput(f"this needs the Python package {PACKAGES.get(module, module)}, which is not installed: "
+                    f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(what)}")  # fmt: skip
 
 
 def known_errors() -> tuple[type[Exception], ...]:

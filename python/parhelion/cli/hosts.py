@@ -7,13 +7,14 @@ import sys
 import click
 
 from .errors import BadInput
+from .options import Real, Whole
 from .output import Output, json_option
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("-n", "--hosts", "count", type=click.IntRange(2, 16), default=2, show_default=True, help="How many hosts.")
+@click.option("-n", "--hosts", "count", type=Whole(2, 16), default=2, show_default=True, help="How many hosts.")
 @click.option("--check", is_flag=True, help="Only say whether it can be done here.")
-@click.option("--latency", type=click.FloatRange(0, 1000), default=0, metavar="MS", help="Milliseconds added to every packet [0].")
+@click.option("--latency", type=Real(0, 1000), default=0, metavar="MS", help="Milliseconds added to every packet [0].")
 @json_option
 @click.argument("command", nargs=-1, metavar="COMMAND...")
 def hosts(count: int, check: bool, latency: float, json_file: str | None, command: tuple[str, ...]) -> None:

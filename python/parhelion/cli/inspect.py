@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from .options import POSITIVE
+from .options import RANKS
 from .output import Output, json_option
 
 
 @click.command()
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
-@click.option("--ranks", type=POSITIVE, help="Refuse sets for another number of ranks.")
+@click.option("--ranks", type=RANKS, help="Refuse sets for another number of ranks.")
 @json_option
 def inspect(datasets: tuple[Path, ...], ranks: int | None, json_file: str | None) -> None:
     """Read and check index maps of either format, and say what they hold."""

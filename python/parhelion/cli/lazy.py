@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .errors import BadInput, known_errors
+from .errors import BadInput, known_errors, missing_package
 
 
 class LazyGroup(click.Group):
@@ -37,6 +37,10 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except known_errors() as error:
             raise BadInput(str(error)) from None
+        except ModuleNotFoundError as error:
+            raise missing_package(error) from None
+        except MemoryError as error:
+            raise BadInput(f"there is not enough memory for this{f' ({error})' if str(error) else ''}: ask for less") from None
         except BrokenPipeError:
             raise  # click ends quietly when whoever read our output has gone
         except OSError as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Numbers
+from .options import MOST_BYTES, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_PLACED_RANKS, Numbers, Whole
 from .output import Output, json_option
 
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -39,13 +39,13 @@ def fit(runs: tuple[Path, ...], contender: str, out: Path, json_file: str | None
 
 @click.command()
 @click.option("--parameters", type=FILE, required=True, help="JSON that fit or published wrote, or given figures.")
-@click.option("--grid", type=Numbers(most=4), required=True, metavar="AxBxC", help="Process grid.")
+@click.option("--grid", type=Numbers(high=MOST_PLACED_RANKS, most=4), required=True, metavar="AxBxC", help="Process grid.")
 @click.option("--topology", required=True, metavar="TEXT", help="Such as 'node:27 pack:2 numa:4 l3:4 core:4'.")
-@click.option("--ranks-per-node", type=Numbers(), metavar="N[,N…]")
-@click.option("--extent", type=Numbers(most=4), default="64x64x64", show_default=True, help="Cells per rank.")
-@click.option("--halo", type=POSITIVE, default=1, show_default=True)
-@click.option("--fields", type=POSITIVE, default=1, show_default=True)
-@click.option("--bytes-per-cell", type=POSITIVE, default=8, show_default=True)
+@click.option("--ranks-per-node", type=Numbers(high=MOST_PLACED_RANKS), metavar="N[,N…]")
+@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64x64x64", show_default=True, help="Cells per rank.")
+@click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True)
+@click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True)
+@click.option("--bytes-per-cell", type=Whole(1, MOST_BYTES), default=8, show_default=True)
 @click.option("--algorithm", type=click.Choice(["standard", "staged"]), default="standard", show_default=True)
 @click.option("--not-periodic", is_flag=True)
 @json_option

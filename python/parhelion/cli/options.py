@@ -2,16 +2,56 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from .._numbers import shortened, whole_number
 from .output import json_option
 
 ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
+
+# Bounds of what commands take: beyond what any of them is meant for, and below what would keep them busy for ever.
 LARGEST = 2**31 - 1
+MOST_RANKS = 2**17
+MOST_PLACED_RANKS = 2**24  # most_ranks in placement/limits.hpp
+MOST_NODES = 2**20  # most_nodes there
+MOST_REPETITIONS = 1_000_000
+MOST_LAUNCHES = 1000
+MOST_EXTENT = 2**24
+MOST_HALO = 1024
+MOST_FIELDS = 1024
+MOST_COMPONENTS = 2**20
+MOST_BYTES = 2**30
+MOST_SECONDS = 10_000_000.0
+
+
+class Whole(click.IntRange):
+    """A whole number in ASCII digits, from `min` to `max`; help tells both."""
+
+    def __init__(self, low: int, high: int) -> None:
+        super().__init__(low, high)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            return whole_number(str(value), int(self.min or 0), int(self.max or 0))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Real(click.FloatRange):
+    """A number within a range; neither infinite nor `nan`, which lies within every range as far as comparisons tell."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        if not str(value).isascii() or not math.isfinite(number):
+            self.fail(f"{shortened(str(value))} is not a number", param, ctx)
+        return number
 
 
 class Numbers(click.ParamType):
@@ -26,13 +66,11 @@ class Numbers(click.ParamType):
         if isinstance(value, tuple):
             return value
         try:
-            numbers = tuple(int(part) for part in str(value).lower().replace("x", ",").split(","))
-        except ValueError:
-            self.fail(f"'{value}' is not a list of whole numbers such as 1,2,4", param, ctx)
-        if any(not self.low <= number <= self.high for number in numbers):
-            self.fail(f"'{value}': each number must be from {self.low} to {self.high}", param, ctx)
+            numbers = tuple(whole_number(part, self.low, self.high) for part in str(value).lower().replace("x", ",").split(","))
+        except ValueError as error:
+            self.fail(f"{shortened(str(value))} is not a list such as 1,2,4: {error}", param, ctx)
         if self.most and len(numbers) > self.most:
-            self.fail(f"'{value}' has {len(numbers)} numbers, at most {self.most} can be used", param, ctx)
+            self.fail(f"{shortened(str(value))} has {len(numbers)} numbers, at most {self.most} can be used", param, ctx)
         return numbers
 
 
@@ -42,7 +80,12 @@ class Names(click.ParamType):
     name = "names"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        return value if isinstance(value, tuple) else tuple(filter(None, (part.strip() for part in value.split(","))))
+        if isinstance(value, tuple):
+            return value
+        names = tuple(filter(None, (part.strip() for part in value.split(","))))
+        if not names:
+            self.fail(f"{shortened(str(value))} names nothing: give one name, or several with commas", param, ctx)
+        return names
 
 
 class Elements(Names):
@@ -52,7 +95,7 @@ class Elements(Names):
         names = super().convert(value, param, ctx)
         for name in names:
             if name not in ELEMENTS:
-                self.fail(f"'{name}' is no element type: choose from {', '.join(ELEMENTS)}", param, ctx)
+                self.fail(f"{shortened(name)} is no element type: choose from {', '.join(ELEMENTS)}", param, ctx)
         return names
 
 
@@ -68,9 +111,9 @@ class Sizes(click.ParamType):
         try:
             sizes = [size for part in str(value).split(",") for size in self._part(part)]
         except (ValueError, KeyError):
-            self.fail(f"'{value}' is not a list of sizes such as 1,1000,64K or 1-4M", param, ctx)
-        if not sizes or any(not 1 <= size <= LARGEST for size in sizes):
-            self.fail(f"'{value}': each size must be from 1 to {LARGEST} bytes", param, ctx)
+            self.fail(f"{shortened(str(value))} is not a list of sizes such as 1,1000,64K or 1-4M", param, ctx)
+        if not sizes or any(not 1 <= size <= MOST_BYTES for size in sizes):
+            self.fail(f"{shortened(str(value))}: each size must be from 1 to {MOST_BYTES} bytes", param, ctx)
         return tuple(dict.fromkeys(sizes))
 
     def _part(self, part: str) -> list[int]:
@@ -83,7 +126,7 @@ class Sizes(click.ParamType):
     def _bytes(self, word: str) -> int:
         digits = word.strip().upper().removesuffix("IB").removesuffix("B")
         unit = digits[-1:] if digits[-1:].isalpha() else ""
-        return int(digits.removesuffix(unit)) * self.units[unit]
+        return whole_number(digits.removesuffix(unit).strip(), 0, LARGEST) * self.units[unit]
 
 
 class Share(click.ParamType):
@@ -96,28 +139,30 @@ class Share(click.ParamType):
         try:
             share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
         except ValueError:
-            self.fail(f"'{value}' is not a share such as 5%", param, ctx)
-        if not 0 < share < 1:
-            self.fail(f"'{value}': give a share between 0 and 100 %", param, ctx)
+            self.fail(f"{shortened(text)} is not a share such as 5%", param, ctx)
+        if not text.isascii() or not 0 < share < 1:
+            self.fail(f"{shortened(text)}: give a share between 0 and 100 %", param, ctx)
         return share
 
 
-POSITIVE = click.IntRange(1, LARGEST)
+RANKS = Whole(1, MOST_RANKS)
+SEED = Whole(0, 2**62)
+SECONDS = Real(1, MOST_SECONDS)
 
 _OPTIONS = (
     click.option("--contenders", "--transports", type=Names(), default=(), help="Only these; default: all there are."),
-    click.option("--repetitions", type=POSITIVE, help="Samples per contender, case and launch [30; quick: 10]."),
+    click.option("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per contender, case and launch [30; quick: 10]."),
     click.option("--precision", type=Share(), metavar="SHARE", help="Go on until the median's 95 % interval reaches no further "
                  "than this from it, such as 5%."),
-    click.option("--most-repetitions", type=POSITIVE, default=1000, show_default=True, help="With --precision, at most so many."),
-    click.option("--launches", type=click.IntRange(1, 1000), help="Starts of the ranks [3; quick: 1]."),
+    click.option("--most-repetitions", type=Whole(1, MOST_REPETITIONS), default=1000, show_default=True, help="With --precision, at most so many."),
+    click.option("--launches", type=Whole(1, MOST_LAUNCHES), help="Starts of the ranks [3; quick: 1]."),
     click.option("--quick", is_flag=True, help="A short run: fewer samples, one launch."),
     click.option("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last]."),
     click.option("--out", type=click.Path(path_type=Path), metavar="RUNDIR", help="Run folder [runs/<time>-…]."),
-    click.option("--seed", type=click.IntRange(0, 2**62), default=1, show_default=True, help="Of the order of cases."),
+    click.option("--seed", type=SEED, default=1, show_default=True, help="Of the order of cases."),
     click.option("--no-bind", is_flag=True, help="Leave the ranks unbound."),
     click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the run; may be repeated."),
-    click.option("--timeout", type=click.FloatRange(min=1), metavar="SECONDS",
+    click.option("--timeout", type=SECONDS, metavar="SECONDS",
                  help="Stop ranks that finish no case for so long [300; matrix: 60]."),
     json_option,
 )  # fmt: skip

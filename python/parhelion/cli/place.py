@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
-from .options import POSITIVE, Names, Numbers
+from .options import MOST_BYTES, MOST_EXTENT, MOST_HALO, MOST_NODES, MOST_PLACED_RANKS, Names, Numbers, Whole
 from .output import Output, json_option
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
-@click.option("--grid", type=Numbers(most=4), metavar="AxBxC", help="Process grid; its product is the number of ranks.")
+@click.option("--grid", type=Numbers(high=MOST_PLACED_RANKS, most=4), metavar="AxBxC", help="Process grid; its product is the number of ranks.")
 @click.option("--cells", type=Numbers(most=4), metavar="AxBxC", help="Global cells, to have the process grid chosen.")
-@click.option("--nodes", type=POSITIVE, help="Number of nodes.")
-@click.option("--ranks-per-node", type=Numbers(), metavar="N[,N…]", help="For all nodes, or one number per node.")
+@click.option("--nodes", type=Whole(1, MOST_NODES), help="Number of nodes.")
+@click.option("--ranks-per-node", type=Numbers(high=MOST_PLACED_RANKS), metavar="N[,N…]", help="For all nodes, or one number per node.")
 @click.option("--topology", metavar="TEXT", help="Such as 'node:27 pack:2 numa:4 l3:4 core:4', xml:FILE (hwloc), here.")
 @click.option("--binding", type=click.Choice(["spread", "compact"]), default="spread", show_default=True,
               help="A node's ranks over all of its parts, or on its first cores.")
@@ -25,10 +25,10 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--offsets", metavar="'0,1;0,-1;…'", help="Any stencil, instead of --stencil.")
 @click.option("--periodic", is_flag=True, help="In every dimension.")
 @click.option("--periodic-along", type=Numbers(low=0, high=3), help="In these dimensions only, counted from 0.")
-@click.option("--weights", type=Numbers(), metavar="W,W,W", help="Bytes across a face, per dimension.")
-@click.option("--cells-per-rank", type=Numbers(most=4), metavar="AxBxC", help="To weigh offsets by their halo bytes.")
-@click.option("--halo", type=POSITIVE, default=1, show_default=True, help="Halo width in cells, for bytes.")
-@click.option("--bytes-per-cell", type=POSITIVE, default=8, show_default=True)
+@click.option("--weights", type=Numbers(high=MOST_BYTES, most=4), metavar="W,W,W", help="Bytes across a face, per dimension.")
+@click.option("--cells-per-rank", type=Numbers(high=MOST_EXTENT, most=4), metavar="AxBxC", help="To weigh offsets by their halo bytes.")
+@click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells, for bytes.")
+@click.option("--bytes-per-cell", type=Whole(1, MOST_BYTES), default=8, show_default=True)
 @click.option("--objective", type=click.Choice(["jsum", "jmax"]), default="jsum", show_default=True,
               help="What leaves all units together, or the worst of them.")
 @click.option("--method", default="", metavar="MEMBER", help="One member of the portfolio as it is, such as blocked.")

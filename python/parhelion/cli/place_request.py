@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .._numbers import shortened, whole_number
 from ..placement import Machine, Placement, Stencil, choose_grid, place, place_by_hand
 from .errors import BadInput
+from .options import MOST_PLACED_RANKS
 
 Blocks = dict[str, tuple[int, ...]]
 NODE_NAMES = ("node", "machine", "host")
@@ -20,6 +22,9 @@ def find_placement(options: dict[str, Any]) -> Placement:
         return _by_hand(parse_blocks(options["blocks"]), options)
     if bool(options["grid"]) == bool(options["cells"]):
         raise BadInput("give the process grid with --grid, or global cells with --cells: one of the two")
+    ranks = math.prod(options["grid"] or ())
+    if ranks > MOST_PLACED_RANKS:
+        raise BadInput(f"--grid makes {ranks} ranks: at most {MOST_PLACED_RANKS} can be placed")
     machine = find_machine(options)
     if options["cells"]:
         grid, stencil = _chosen_grid(machine, options)
@@ -85,11 +90,12 @@ def parse_blocks(text: str) -> Blocks:
     for token in text.replace(";", " ").split():
         level, _, extents = token.partition(":")
         parts = extents.lower().replace(",", "x").split("x")
-        if not all(part.isdigit() for part in parts):
-            raise BadInput(f"--blocks '{token}': write level:AxBxC, such as node:3x3x3")
         if level in blocks:
             raise BadInput(f"--blocks names the level {level} twice")
-        blocks[level] = tuple(int(part) for part in parts)
+        try:
+            blocks[level] = tuple(whole_number(part, 1, MOST_PLACED_RANKS) for part in parts)
+        except ValueError as error:
+            raise BadInput(f"--blocks {shortened(token)}: write level:AxBxC, such as node:3x3x3: {error}") from None
     if not blocks:
         raise BadInput("--blocks is empty: write level:AxBxC for every level, such as 'node:3x3x3 core:4x4x4'")
     return blocks

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from .errors import OK, WRONG_VALUE
+from .options import Whole
 from .output import Output, json_option
 from .profile_options import find_profile, html_option, write_page
 
@@ -14,7 +15,7 @@ from .profile_options import find_profile, html_option, write_page
 @click.command()
 @click.argument("a")
 @click.argument("b")
-@click.option("--most", type=click.IntRange(1, 1000), default=12, show_default=True, help="Rows of each table.")
+@click.option("--most", type=Whole(1, 1000), default=12, show_default=True, help="Rows of each table.")
 @click.option("--fail-on-change", is_flag=True, help="Exit status 1 when the share of any part of the software changed.")
 @html_option
 @json_option

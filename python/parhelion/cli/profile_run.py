@@ -8,17 +8,17 @@ import click
 
 from .errors import RANKS_FAILED, BadInput
 from .measure.run import parse_labels
-from .options import POSITIVE
+from .options import RANKS, SECONDS, Whole
 from .output import Output, json_option
 from .profile_options import html_option, write_page
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]...")
-@click.option("-n", "--ranks", type=POSITIVE, help="Ranks [one per usable core, at least 2].")
+@click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--mpi", "flavor", metavar="FLAVOR", help="Whose mpiexec [that of the build made last].")
 @click.option("--tool", type=click.Choice(["perf", "hpctoolkit"]), default="perf", show_default=True)
-@click.option("--frequency", type=click.IntRange(1, 20_000), default=499, show_default=True, help="Samples per second and core.")
+@click.option("--frequency", type=Whole(1, 20_000), default=499, show_default=True, help="Samples per second and core.")
 @click.option(
     "--call-graph",
     type=click.Choice(["dwarf", "fp", "none"]),
@@ -30,7 +30,7 @@ from .profile_options import html_option, write_page
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder of the profile [profiles/<time>-…].")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the profile; may be repeated.")
 @click.option("--no-bind", is_flag=True, help="Leave the ranks unbound.")
-@click.option("--timeout", type=click.FloatRange(min=1), default=600.0, show_default=True, metavar="SECONDS")
+@click.option("--timeout", type=SECONDS, default=600.0, show_default=True, metavar="SECONDS")
 @html_option
 @json_option
 def run_profile(

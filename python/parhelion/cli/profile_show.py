@@ -7,14 +7,15 @@ from pathlib import Path
 import click
 
 from .errors import BadInput
+from .options import MOST_RANKS, Whole
 from .output import Output, json_option
 from .profile_options import find_profile, html_option, write_page
 
 
 @click.command()
 @click.argument("profile")
-@click.option("--rank", type=click.IntRange(min=0), help="Only that rank.")
-@click.option("--most", type=click.IntRange(1, 1000), default=15, show_default=True, help="Rows of the longer tables.")
+@click.option("--rank", type=Whole(0, MOST_RANKS), help="Only that rank.")
+@click.option("--most", type=Whole(1, 1000), default=15, show_default=True, help="Rows of the longer tables.")
 @click.option(
     "--folded", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write folded stacks, for other tools."
 )

@@ -9,13 +9,13 @@ import click
 
 from ..records.document import bench_document
 from .measure.run import parse_labels
-from .options import POSITIVE
+from .options import RANKS
 from .output import Output, json_option
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("--ranks", type=POSITIVE, help="Ranks it ran on, where the file does not say.")
+@click.option("--ranks", type=RANKS, help="Ranks it ran on, where the file does not say.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="RUNDIR", help="Run folder [runs/<time>-…].")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the run; may be repeated.")
 @json_option

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .._files import read_bounded
+from .._numbers import shortened
 from ..placement import PlacementError
 from .traffic import Traffic
 
 SCHEMA = "parhelion.model/1"
+LARGEST = 2**20  # bytes of a file of parameters
 
 
 @dataclass(frozen=True)
@@ -61,22 +64,32 @@ def write_parameters(parameters: Parameters, path: str | Path, origin: str = "")
 def read_parameters(path: str | Path) -> Parameters:
     """Read what `write_parameters` wrote, or figures that someone gives in the same form."""
     try:
-        document: dict[str, Any] = json.loads(Path(path).read_text())
-    except (OSError, json.JSONDecodeError) as error:
+        document: Any = json.loads(read_bounded(path, LARGEST))
+    except OSError as error:
+        raise PlacementError(f"cannot read the parameters {path}: it {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
         raise PlacementError(f"cannot read the parameters {path}: {error}") from None
-    if document.get("schema") != SCHEMA:
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise PlacementError(f"{path} is not of the schema {SCHEMA}: write one with 'parhelion model fit'")
+    copies = document.get("copy_bandwidth")
     return Parameters(
         name=str(document.get("name", path)),
         latency_s=_figures(document, "latency_s", path),
-        bandwidth=_figures(document, "bandwidth", path),
-        copy_bandwidth=float(document.get("copy_bandwidth") or math.inf),
-        fixed_s=float(document.get("fixed_s", 0.0)),
+        bandwidth=_figures(document, "bandwidth", path, positive=True),
+        copy_bandwidth=math.inf if copies is None else _figure(copies, "copy_bandwidth", path, positive=True),
+        fixed_s=_figure(document.get("fixed_s", 0.0), "fixed_s", path),
     )
 
 
-def _figures(document: dict[str, Any], key: str, path: str | Path) -> dict[str, float]:
-    figures = {level: float(value) for level, value in (document.get(key) or {}).items()}
-    if any(not value >= 0 for value in figures.values()):
-        raise PlacementError(f"{path}: every figure of {key} must be positive")
-    return figures
+def _figures(document: dict[str, Any], key: str, path: str | Path, positive: bool = False) -> dict[str, float]:
+    figures = document.get(key) or {}
+    if not isinstance(figures, dict):
+        raise PlacementError(f"{path}: {key} needs a figure for each level, such as {{\"node\": 1e-6}}")
+    return {level: _figure(value, f"{key} of {level}", path, positive) for level, value in figures.items()}
+
+
+def _figure(value: Any, what: str, path: str | Path, positive: bool = False) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not number or value < 0 or (positive and value == 0):
+        raise PlacementError(f"{path}: {what} is {shortened(str(value))}: give a number {'above' if positive else 'of at least'} 0")
+    return float(value)

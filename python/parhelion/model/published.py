@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import functools
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
+from .._files import read_bounded
 from ..placement import Machine, Placement, PlacementError, place, place_by_hand
 from .exchange import Exchange
 from .fit import Fit, fit
@@ -16,6 +18,7 @@ FILES = ("betzy_halo_exchange.csv", "betzy_mpicart_vs_hwcart.csv")
 TOPOLOGY = "node:27 pack:2 numa:4 l3:4 core:4"
 CELLS = (64, 64, 64)
 FLOAT32 = 4
+LARGEST = 2**26  # bytes of a file
 EXCHANGES = 10_000
 REPOSITORY = Path(__file__).parents[3] / "data" / "published"
 
@@ -94,10 +97,13 @@ def row_traffic(row: Row) -> Traffic:
 
 
 def _read(path: Path) -> list[Row]:
-    if not path.exists():
-        raise PlacementError(f"the published figures {path} are not there: give their folder with --data")
-    with path.open(newline="") as file:
-        return [_row(path.name, cells) for cells in csv.DictReader(file)]
+    try:
+        text = read_bounded(path, LARGEST).decode()
+        return [_row(path.name, cells) for cells in csv.DictReader(io.StringIO(text, newline=""))]
+    except OSError as error:
+        raise PlacementError(f"the published figures {path} cannot be read: it {error.strerror}; give their folder with --data") from None
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
+        raise PlacementError(f"{path} does not hold published figures ({error}): give their folder with --data") from None
 
 
 def _row(file: str, cells: dict[str, str]) -> Row:

@@ -15,6 +15,7 @@ from .fit import Fit, fit
 from .traffic import Traffic, count
 
 STAGED = ("staged", "hand_staged")
+ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
 
 
 def fit_records(paths: list[Path], contender: str) -> Fit:
@@ -30,6 +31,8 @@ def record_points(record: Record, contender: str) -> Iterator[tuple[Traffic, flo
     launches = {launch.launch: launch for launch in record.launches}
     for case in record.cases:
         if case.contender == contender and case.samples and case.verified and "grid" in case.params:
+            if case.launch not in launches:
+                raise PlacementError(f"{record.path} names launch {case.launch} in a case, but does not describe it")
             units = rank_units(launches[case.launch], case)
             yield count(units, case_exchange(case), _periodic(case)), float(np.median(case.samples))
 
@@ -52,6 +55,11 @@ def rank_units(launch: Launch, case: Case) -> dict[str, np.ndarray]:
 def case_exchange(case: Case) -> Exchange:
     """What a halo case exchanges."""
     params = case.params
+    missing = [name for name in ("element", "extent", "halo", "fields") if name not in params]
+    if missing or params["element"] not in ELEMENTS:
+        raise PlacementError(f"a case of {case.contender} in launch {case.launch} does not tell its {', '.join(missing) or 'element'}")
+    if not isinstance(params["extent"], list) or len(params["extent"]) != len(params["grid"]):
+        raise PlacementError(f"a case of {case.contender} in launch {case.launch} has an extent of another dimension than its grid")
     width = np.dtype(params["element"]).itemsize * params.get("components", 1)
     staged = case.contender in STAGED
     return Exchange(
@@ -61,10 +69,14 @@ def case_exchange(case: Case) -> Exchange:
 
 
 def _numbered(values: list[object]) -> np.ndarray:
-    first_seen = {value: number for number, value in enumerate(dict.fromkeys(values))}
-    return np.array([first_seen[value] for value in values])
+    names = [str(value) for value in values]
+    first_seen = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([first_seen[name] for name in names])
 
 
 def _periodic(case: Case) -> list[bool]:
     periodic = case.params.get("periodic", True)
-    return [periodic] * len(case.params["grid"]) if isinstance(periodic, bool) else list(periodic)
+    dimensions = len(case.params["grid"])
+    if isinstance(periodic, list) and len(periodic) != dimensions:
+        raise PlacementError(f"a case in launch {case.launch} is periodic in {len(periodic)} dimensions of {dimensions}")
+    return [periodic] * dimensions if isinstance(periodic, bool) else list(periodic)

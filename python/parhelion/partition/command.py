@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from .._numbers import shortened
 from .dataset import FORMATS, write_index_maps
 from .entities import index_maps
 from .errors import MeshError
@@ -17,6 +19,7 @@ from .read import read_mesh
 from .topology import ENTITIES
 
 SCHEMA = "parhelion.partition/1"
+MOST_NAME_BYTES = 200
 
 
 def partition_mesh(
@@ -41,7 +44,10 @@ def partition_mesh(
     """
     entities, formats = _listed(entities, ENTITIES, "entities"), _listed(formats, FORMATS, "format")
     begun = time.perf_counter()
+    if name is not None:
+        _check_name(name)
     mesh = _as_mesh(mesh, name)
+    _check_name(mesh.name if name is None else name)
     graph = dual_graph(mesh)
     part = partition_cells(graph, parts, seed)
     maps = [index_maps(mesh, part, int(parts), kind, _adjacency_for(kind, adjacency, entities)) for kind in entities]
@@ -64,6 +70,21 @@ def _listed(given: str | Iterable[str], known: tuple[str, ...], what: str) -> li
     if unknown or not listed:
         raise MeshError(f"{what} {', '.join(map(repr, unknown)) or 'none'}: use one of {', '.join(known)}")
     return listed
+
+
+def _check_name(name: str) -> None:
+    """A data set is a file or folder in `out`, of that name and some letters more."""
+    why = None
+    if not name:
+        why = "is empty"
+    elif any(character == "/" or not character.isprintable() for character in name):
+        why = "holds a slash or a character that cannot be printed"
+    elif name[0] in ".-":
+        why = f"begins with '{name[0]}'"
+    elif len(os.fsencode(name)) > MOST_NAME_BYTES:
+        why = f"is longer than {MOST_NAME_BYTES} bytes"
+    if why:
+        raise MeshError(f"the name {shortened(name)} of the data sets {why}: give another name, such as casting")
 
 
 def _as_mesh(mesh, name: str | None) -> Mesh:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import io
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 from .errors import MeshError
 from .mesh import Mesh, mesh_from_meshio
+
+# A reader may take this many times the file's bytes, and so much more: text and compressed data grow when they are read.
+MOST_GROWTH = 200
+SPARE_BYTES = 2**30
 
 # meshio carries the readers of some forty formats; it is the reader that the Python side of this
 # field already uses. It ends the process when a file is bad, which a library may not pass on.
@@ -38,12 +44,30 @@ def _read_with_meshio(path: Path, file_format: str | None):
 
     said = io.StringIO()
     try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), _memory_within(path.stat().st_size):
             return meshio.read(path, file_format)
     except MemoryError:
-        raise
+        raise MeshError(f"{path}: the file announces more than its {path.stat().st_size} bytes can hold, or there is not enough "
+                        "memory: check that it is whole") from None  # fmt: skip
     except (Exception, SystemExit) as error:
         raise MeshError(f"{path}: {_reason(error, said.getvalue())}: {_remedy(error)}") from error
+
+
+@contextlib.contextmanager
+def _memory_within(file_bytes: int) -> Iterator[None]:
+    """A damaged file of some bytes may announce billions of points, and readers make room for them before they look."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = _address_space() + SPARE_BYTES + MOST_GROWTH * file_bytes
+    limits = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min([most, *limits]), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _address_space() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def _reason(error: BaseException, said: str) -> str:

@@ -44,14 +44,21 @@ def text(function: str, *arguments: object) -> str:
 
 def integers(values: object) -> ctypes.Array:
     """A C array of int."""
-    values = [int(value) for value in values]
-    return (ctypes.c_int * max(1, len(values)))(*values)
+    return _array(ctypes.c_int, 31, values)
 
 
 def long_integers(values: object) -> ctypes.Array:
     """A C array of int64_t."""
-    values = [int(value) for value in values]
-    return (ctypes.c_int64 * max(1, len(values)))(*values)
+    return _array(ctypes.c_int64, 63, values)
+
+
+def _array(kind: type, bits: int, values: object) -> ctypes.Array:
+    # ctypes takes any number and keeps its lowest bits.
+    numbers = [int(value) for value in values]
+    for number in numbers:
+        if not -(2**bits) <= number < 2**bits:
+            raise PlacementError(f"{number} does not fit into {bits + 1} bits: give a smaller number")
+    return (kind * max(1, len(numbers)))(*numbers)
 
 
 def _flavor() -> Flavor:

@@ -6,10 +6,12 @@ import ctypes
 import weakref
 from collections.abc import Sequence
 
+from .._numbers import whole_number
 from .errors import PlacementError
 from .library import check, integers, library, text
 
 BINDINGS = ("spread", "compact")
+MOST_COUNT = 2**31 - 1
 
 
 class Machine:
@@ -36,7 +38,7 @@ class Machine:
         self._handle = ctypes.c_void_p()
         check(
             library().phl_machine_create(
-                topology.encode(), int(nodes or 0), len(ranks), integers(ranks), int(binding == "compact"),
+                topology.encode(), integers([nodes or 0])[0], len(ranks), integers(ranks), int(binding == "compact"),
                 ctypes.byref(self._handle),
             )
         )  # fmt: skip
@@ -69,6 +71,8 @@ def parts_of_a_node(topology: str) -> int:
         raise PlacementError(f"topology '{topology}' does not say how many ranks a node has: give ranks per node")
     product = 1
     for token in topology.split()[1:]:
-        count = token.rpartition(":")[2]
-        product *= int(count) if count.isdigit() else 1
+        try:
+            product *= whole_number(token.rpartition(":")[2], 1, MOST_COUNT)
+        except ValueError as error:
+            raise PlacementError(f"topology '{topology}': the count of '{token}': {error}") from None
     return product

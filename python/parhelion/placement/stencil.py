@@ -7,7 +7,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .._numbers import shortened, whole_number
 from .errors import PlacementError
+
+MOST_STEP = 2**20  # most_step in placement/limits.hpp
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,11 @@ class Stencil:
         if text in ("faces", "full"):
             return getattr(cls, text)(dimensions)
         try:
-            offsets = [tuple(int(s) for s in part.split(",")) for part in text.split(";") if part.strip()]
-        except ValueError:
-            raise PlacementError(f"stencil offsets '{text}': write steps with commas and offsets with semicolons, "
-                                 "such as '0,1;0,-1'") from None  # fmt: skip
+            offsets = [tuple(whole_number(step.strip(), -MOST_STEP, MOST_STEP) for step in part.split(","))
+                       for part in text.split(";") if part.strip()]  # fmt: skip
+        except ValueError as error:
+            raise PlacementError(f"stencil offsets {shortened(text)}: write steps with commas and offsets with semicolons, "
+                                 f"such as '0,1;0,-1': {error}") from None  # fmt: skip
         for offset in offsets:
             if len(offset) != dimensions:
                 raise PlacementError(f"stencil offset {offset} has {len(offset)} steps, but the process grid has "
@@ -68,7 +72,7 @@ class Stencil:
         sizes = []
         for offset in self.offsets:
             moved = [w for s, w in zip(offset, weights, strict=True) if s]
-            sizes.append(max(1, round(math.prod(moved) ** (1 / len(moved)))))
+            sizes.append(max(1, round(math.exp(math.fsum(map(math.log, moved)) / len(moved)))))
         return Stencil(self.offsets, tuple(sizes))
 
     def _check_dimensions(self, values: Sequence[int], what: str) -> None:

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import msgspec
 
+from .._files import read_bounded
 from .errors import ProfileError
 from .model import SCHEMA, Profile
 
 FILE_NAME = "profile.json"
 DEFAULT_STORE = Path("profiles")
+LARGEST = 2**30  # bytes of a profile
 
 
 def create_folder(program: str, path: Path | None) -> tuple[str, Path]:
@@ -47,7 +49,7 @@ def read_profile(path: Path) -> Profile:
     """The profile in a folder or a file; raises `ProfileError` and changes nothing."""
     file = path / FILE_NAME if path.is_dir() else path
     try:
-        content = file.read_bytes()
+        content = read_bounded(file, LARGEST)
     except OSError as error:
         raise ProfileError(f"{path} is no profile: cannot read {file}: {error.strerror}") from None
     try:

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from .._files import unfit
+from .check import complaint
 from .errors import RecordError
 from .model import SCHEMA, Case, End, Labels, Launch, Line, Plan, Run
 
@@ -62,8 +64,9 @@ def record_file(path: str | Path) -> Path:
     """The record inside a run folder, or `path` itself when it is a file."""
     path = Path(path)
     file = path / FILE_NAME if path.is_dir() else path
-    if not file.is_file():
-        hint = f"it holds no {FILE_NAME}" if path.is_dir() else "there is no such file or folder"
+    why = unfit(file)
+    if why:
+        hint = f"it holds no {FILE_NAME}" if path.is_dir() and not file.exists() else f"{file} {why}"
         raise RecordError(f"{path} is not a run: {hint}; give a run folder such as runs/…")
     return file
 
@@ -101,13 +104,15 @@ def _first_line(line: bytes, file: Path) -> Run:
 
 
 def _add(record: Record, line: Line | None, number: int) -> None:
+    why = complaint(line)
+    if why:
+        raise _damaged(record.path, number, why)
     match line:
         case Launch():
             record.launches.append(line)
         case Plan():
             record.planned[line.launch] = record.planned.get(line.launch, 0) + line.cases
         case Case():
-            _check_samples(line, record.path, number)
             record.cases.append(line)
         case Labels():
             _relabel(record.run.labels, line.labels)
@@ -123,13 +128,6 @@ def _relabel(labels: dict[str, str], changes: dict[str, str | None]) -> None:
             labels.pop(key, None)
         else:
             labels[key] = value
-
-
-def _check_samples(case: Case, file: Path, number: int) -> None:
-    if any(len(samples) != len(case.samples) for samples in case.samples_by_rank):
-        raise _damaged(file, number, "samples_by_rank and samples differ in length")
-    if case.samples and max(case.samples) == float("inf"):
-        raise _damaged(file, number, "a sample is infinite")
 
 
 def _damaged(file: Path, number: int, why: str) -> RecordError:

@@ -63,10 +63,22 @@ def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
     return PublishedForm(caption, [*names, "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"], rows)
 
 
+def _row_bytes(params: dict[str, Any]) -> int | None:
+    known = all(name in params for name in ("vdim", "element", "pattern", "rows_moved", "rows_moved_total", "rows_claimed"))
+    try:
+        return params["vdim"] * np.dtype(params["element"]).itemsize if known else None
+    except TypeError:  # no type that NumPy knows
+        return None
+
+
 def bandwidths(params: dict[str, Any], entry: Entry) -> tuple[str, str, str, str]:
     """Bytes per second of one contender of `bench ghosts`: per rank, over ranks, of all ranks, and as they were counted before."""
-    size = params["vdim"] * np.dtype(params["element"]).itemsize
-    time = np.median(np.concatenate([np.asarray(line.samples_by_rank) for line in entry.lines if line.samples], axis=1), axis=1)
+    size, by_rank = _row_bytes(params), [line.samples_by_rank for line in entry.lines if line.samples]
+    if size is None or not by_rank[0] or any(len(each) != len(by_rank[0]) for each in by_rank):
+        return ("–",) * 4  # the record does not tell what was moved, or by whom
+    time = np.median(np.concatenate([np.asarray(each) for each in by_rank], axis=1), axis=1)
+    if not time.min() > 0:
+        return ("–",) * 4
     rows = np.full(len(time), params["rows_moved"])
     if params["pattern"] == "all-from-one":
         rows[0] = 0  # rank 0 has all that it asks for

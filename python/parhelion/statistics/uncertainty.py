@@ -17,6 +17,8 @@ def mean_std(samples: Sequence[float], digits: int = 1) -> str:
 
     if not len(samples):
         return "–"
+    if not all(map(math.isfinite, samples)):
+        return "–"
     mean = statistics.fmean(samples)
     if len(samples) == 1:
         return f"{mean:.6g}"

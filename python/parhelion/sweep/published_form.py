@@ -78,13 +78,14 @@ def _image(record: Record, case: CaseResult, launches: Sequence[Launch]) -> str:
 
 def mpi_name(launch: Launch) -> str:
     """The MPI library in a few words."""
-    first = str(launch.mpi.get("library_version", "unknown MPI")).replace("\t", " ").splitlines()[0].partition(",")[0]
+    lines = str(launch.mpi.get("library_version") or "unknown MPI").replace("\t", " ").strip().splitlines() or ["unknown MPI"]
+    first = lines[0].partition(",")[0]
     return " ".join(first.replace("Version:", "").replace("Library", "").split())
 
 
 def _cold(launches: Sequence[Launch], size: int) -> list[float]:
     cold = [launch.cold_alltoall for launch in launches if launch.cold_alltoall]
-    return [each["first_s"] for each in cold if each.get("size") == size and each.get("verified")]
+    return [each["first_s"] for each in cold if each.get("size") == size and each.get("verified") and "first_s" in each]
 
 
 def _told(seconds: Sequence[float]) -> str:

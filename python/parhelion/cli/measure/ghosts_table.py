@@ -26,11 +26,21 @@ def print_ghosts(console: Console, record: Record) -> None:
     _print_imports(console, record)
 
 
+TITLE = ("ranks", "grid", "vdim", "element", "pattern", "rows_claimed", "rows_unique", "rows_moved")
+
+
+def _shown(value: Any) -> str:
+    """A parameter; a dash where the record does not tell it."""
+    if value is None:
+        return "–"
+    return "×".join(map(str, value)) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def _case_table(params: dict[str, Any], entries: list[Entry]) -> Table:
-    title = (f"np {params['ranks']} ({'×'.join(map(str, params['grid']))}), vdim {params['vdim']} {params['element']}, "
-             f"pattern {params['pattern']}: {params['rows_claimed']:,} face rows claimed, {params['rows_unique']:,} unique, "
-             f"{params['rows_moved']:,} move from other ranks")  # fmt: skip
-    table = Table(title=title, caption=CAPTION, title_justify="left", caption_justify="left")
+    told = {name: _shown(params.get(name)) for name in TITLE}
+    title = ("np {ranks} ({grid}), vdim {vdim} {element}, pattern {pattern}: {rows_claimed} face rows claimed, "
+             "{rows_unique} unique, {rows_moved} move from other ranks").format(**told)  # fmt: skip
+    table = Table(title=escape(title), caption=CAPTION, title_justify="left", caption_justify="left")
     for name in ("contender", "B/s per rank [time]", "least … most", "B/s total", "claimed B/s per rank"):
         table.add_column(name, justify="left" if name == "contender" else "right", no_wrap=True)
     for entry in entries:
@@ -43,5 +53,6 @@ def _print_imports(console: Console, record: Record) -> None:
     told = [launch.imports for launch in record.launches if launch.imports]
     if told:
         parts = ("interpreter_s", "numpy_s", "mpi4py_and_mpi_init_s", "parhelion_s")
-        worst = {part: max(each[part]["max"] for each in told) * 1e3 for part in parts}
+        times = {part: [each[part]["max"] for each in told if part in each] for part in parts}
+        worst = {part: max(seconds) * 1e3 for part, seconds in times.items() if seconds}
         console.print("imports, slowest rank: " + ", ".join(f"{part[:-2].replace('_', ' ')} {ms:.1f} ms" for part, ms in worst.items()))

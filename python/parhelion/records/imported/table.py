@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..._files import read_bounded
 from ..errors import RecordError
 
 GREATEST = 2.0**62
@@ -56,9 +57,7 @@ class Line:
 def read_lines(file: Path) -> list[Line]:
     """The lines of a text file; raises `RecordError` for anything else."""
     try:
-        if file.is_file() and file.stat().st_size > LARGEST:
-            raise RecordError(f"{file} is no output of OSU or IMB: it is larger than {LARGEST // 2**20} MiB")
-        text = file.read_bytes().decode()
+        text = read_bounded(file, LARGEST).decode()
     except UnicodeDecodeError:
         raise RecordError(f"{file} is no output of OSU or IMB: it is not a text file") from None
     except OSError as error:

@@ -1,0 +1,32 @@
+"""A command whose package is not installed says the one line that installs it."""
+
+import sys
+
+import pytest
+import synthetic
+from click.testing import CliRunner
+
+from parhelion.cli.main import root
+
+
+@pytest.mark.parametrize(
+    ("package", "install", "call"),
+    [
+        ("netgen", "'parhelion[demo]'", ["demo", "--cells", "5000"]),
+        ("duckdb", "duckdb", ["runs", "query", "select 1", "--store", "."]),
+        ("jinja2", "jinja2", ["report", "run"]),
+        ("meshio", "meshio", ["partition", "mesh.vtk", "--parts", "1"]),
+    ],
+)
+def test_the_line_that_installs_it_is_said(package, install, call, tmp_path, monkeypatch):
+    synthetic.write_flavor(tmp_path / "flavors" / "synthetic")
+    monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: tmp_path / "flavors")
+    monkeypatch.chdir(tmp_path)
+    synthetic.write_record(tmp_path / "run", launches=1)
+    (tmp_path / "mesh.vtk").write_text("x")
+    for name in [name for name in sys.modules if name.partition(".")[0] == package or name.startswith("parhelion.report")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    refused = CliRunner().invoke(root, call)
+    assert refused.exit_code == 2, refused.exc_info
+    assert f"-m pip install {install}" in " ".join(refused.output.split()), refused.output
