@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..launch.disk import writing
 from ..placement import PlacementError
 from .traffic import Traffic
 
@@ -55,7 +56,8 @@ def write_parameters(parameters: Parameters, path: str | Path, origin: str = "")
         "copy_bandwidth": parameters.copy_bandwidth if math.isfinite(parameters.copy_bandwidth) else None,
         "fixed_s": parameters.fixed_s,
     }
-    Path(path).write_text(json.dumps(document, indent=1) + "\n")
+    with writing(path):
+        Path(path).write_text(json.dumps(document, indent=1) + "\n")
 
 
 def read_parameters(path: str | Path) -> Parameters:
