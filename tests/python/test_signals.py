@@ -196,6 +196,13 @@ def test_a_disk_without_room_for_the_record_is_named_and_finished_cases_are_kept
     assert len(record.cases) >= 1 and not record.notes
 
 
+def test_the_ranks_reason_is_told_where_the_disk_has_no_room_for_what_they_print(bench):
+    Path("run").mkdir()
+    Path("run/launch-0.log").symlink_to("/dev/full")
+    code, output = bench(before="sys.stderr.write('phl-bench: cannot write: no room here\\n'); sys.exit(3)").end()
+    assert code == 3 and "cannot write: no room here" in output
+
+
 def test_a_disk_that_is_full_from_the_beginning_leaves_no_run(bench):
     code, output = bench(limit=512).end()
     assert code == 2, output
