@@ -1,4 +1,7 @@
-"""Signals, killed command lines and full disks: nothing keeps running, and every finished case is there."""
+"""Signals, killed command lines and full disks: nothing keeps running, and every finished case is there.
+
+PARHELION_TEST_MOMENTS says at how many random moments a signal is sent (10), PARHELION_TEST_SEED which ones.
+"""
 
 import json
 import os
@@ -221,6 +224,27 @@ def test_a_full_standard_output_is_told(tmp_path):
                               stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(PACKAGE)})  # fmt: skip
     assert done.returncode == 2
     assert "standard output" in done.stderr and "No space left on device" in done.stderr and "Traceback" not in done.stderr
+
+
+SWALLOWED = """
+import os, signal
+from parhelion.launch.ending import ends_by_signals
+from parhelion.launch.process import run_command
+
+class Drops:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)  # what its handler raises, Python prints and forgets
+
+with ends_by_signals("test"):
+    Drops()
+    run_command(["sleep", "60"])
+"""
+
+
+def test_a_signal_whose_exception_python_has_dropped_still_ends_the_command():
+    process = Marked([sys.executable, "-c", SWALLOWED])
+    code, output = process.end(30)
+    assert code == -signal.SIGTERM and "test: ended by SIGTERM" in output and not process.alive()
 
 
 DAEMON = """
