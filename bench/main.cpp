@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -121,6 +122,7 @@ int main(int argc, char** argv) {
     const auto arguments = read_arguments({argv + 1, argv + argc});
     if (!arguments) return usage();
     silence_false_alarm();
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the write that meets it, which says so
     const double start = now();
     int thread_level = MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &thread_level);

@@ -1,6 +1,9 @@
 #include "record.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 #include "parhelion/core/error.hpp"
 
@@ -31,6 +34,16 @@ json probes_of(const Outcome& outcome) {
     json probes = json::array();
     for (const auto& probe : outcome.probe_ns) probes.push_back(or_null(probe));
     return probes;
+}
+
+// The system's own words, and how much room is left for a record that did not find enough.
+std::string why_not_written(int error, const std::string& path) {
+    std::string why = error ? std::system_category().message(error) : "the write failed";
+    std::error_code unknown;
+    const auto room = std::filesystem::space(path, unknown);
+    if (!unknown)
+        why += " (" + std::to_string(room.available >> 10) + " of " + std::to_string(room.capacity >> 10) + " KiB free on that disk)";
+    return why;
 }
 
 }  // namespace
@@ -80,8 +93,9 @@ void Record::write(json line) {
     line["schema"] = "parhelion.record/1";
     line["launch"] = launch_;
     // Paths and host names need not be UTF-8: what is not is replaced rather than lost with the whole line.
+    errno = 0;
     file_ << line.dump(-1, ' ', false, json::error_handler_t::replace) << '\n' << std::flush;
-    if (!file_) throw std::runtime_error("cannot write to the record " + path_ + ": is the disk full?");
+    if (!file_) throw std::runtime_error("cannot write to the record " + path_ + ": " + why_not_written(errno, path_));
 }
 
 }  // namespace parhelion::bench

@@ -236,7 +236,13 @@ main()
 """
     env = os.environ | {"PYTHONPATH": str(PACKAGE)}
     return subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            text=True)  # fmt: skip
+                            text=True, preexec_fn=usual_signals)  # fmt: skip
+
+
+def usual_signals():
+    """As in the foreground of a shell: started from a script's background, a process has SIGINT ignored."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def wait_for_cases(run, count):
@@ -263,8 +269,10 @@ def test_an_interrupt_stops_the_ranks_and_keeps_what_is_there(flavor, tmp_path):
     wait_for_cases(tmp_path / "run", 3)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=30)
-    assert process.returncode == 130 and "Traceback" not in output
-    assert len(read_record(tmp_path / "run").cases) >= 3
+    assert process.returncode == -signal.SIGINT and "Traceback" not in output
+    assert "parhelion: ended by SIGINT; " in output and "finished cases are kept in run" in output
+    record = read_record(tmp_path / "run")
+    assert len(record.cases) >= 3 and [end.status for end in record.ends] == ["ended by SIGINT"]
     assert not Path("/proc", (tmp_path / "pid").read_text()).exists()
 
 

@@ -242,6 +242,22 @@ def is_running(pid: int) -> bool:
     return True
 
 
+@pytest.mark.parametrize(
+    ("program", "started"),
+    [
+        (["solver.py", "x"], [sys.executable, "solver.py", "x"]),
+        (["python", "-c", "x"], [sys.executable, "-c", "x"]),
+        (["python3", "a.py"], [sys.executable, "a.py"]),
+        (["/usr/bin/python3", "a.py"], ["/usr/bin/python3", "a.py"]),
+        (["sleep", "1"], ["sleep", "1"]),
+    ],
+)
+def test_a_program_in_python_runs_under_the_python_that_starts_it(tmp_path, program, started):
+    flavor = launch.load_flavor(write_flavor(tmp_path, "wheel", "mpich"))
+    argv = flavor.launch(2, program[0], program[1:]).argv
+    assert argv[-len(started) - 1 :] == ["2", *started]
+
+
 def test_descendants_of_a_process_without_children_are_none():
     assert descendants(2**22 + 1) == []
 

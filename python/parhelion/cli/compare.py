@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ..launch.disk import why
 from .errors import OK, WRONG_VALUE, BadInput
 from .options import Real
 from .output import Output, json_option
@@ -84,4 +85,4 @@ def _write(path: Path, found) -> None:
     try:
         path.write_text(markdown(found), encoding="utf-8")
     except OSError as error:
-        raise BadInput(f"cannot write --markdown {path}: {error.strerror}") from None
+        raise BadInput(f"cannot write --markdown {path}: {why(error, path)}") from None

@@ -44,7 +44,4 @@ class LazyGroup(click.Group):
         except BrokenPipeError:
             raise  # click ends quietly when whoever read our output has gone
         except OSError as error:
-            raise BadInput(f"cannot use {error.filename or 'a file'}: {error.strerror or error}") from None
-        except KeyboardInterrupt:
-            click.echo("stopped", err=True)
-            raise SystemExit(130) from None
+            raise BadInput(f"cannot use {error.filename or 'standard output or a temporary file'}: {error.strerror or error}") from None

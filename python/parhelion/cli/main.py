@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ..launch.ending import ends_by_signals
 from .lazy import LazyGroup
 
 COMMANDS = {
@@ -30,10 +31,12 @@ COMMANDS = {
 def root() -> None:
     """Moves halos, places ranks, and measures both.
 
-    Exit status: 0; 1 when a value was wrong; 2 for bad input; 3 when the ranks failed.
+    Exit status: 0; 1 when a value was wrong; 2 for bad input; 3 when the ranks failed. After SIGINT, SIGTERM, SIGHUP or SIGQUIT
+    all ranks are ended, finished cases are kept, and the command ends by that signal (a shell says 128 + its number).
     """
 
 
 def main() -> None:
     """Entry point of the command `parhelion`."""
-    root(prog_name="parhelion")
+    with ends_by_signals("parhelion"):
+        root(prog_name="parhelion")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from ..launch.disk import writing
 from ..model import Exchange, Fit, read_parameters, traffic, write_parameters
 from ..model.page import error, model_page
 from ..model.published import fit_published, published_rows
@@ -29,7 +30,8 @@ def run_published(output: Output, data: Path | None, out: Path | None, parameter
         everywhere = np.abs([e for values in errors.values() for e in values])
         output.console.print(f"{everywhere.size} held-out rows, median error {100 * np.median(everywhere):.1f} %")
         if out:
-            out.write_text(model_page(data))
+            with writing(out):
+                out.write_text(model_page(data))
             output.console.print(f"written: {out}", markup=False)
         for name, made in fits.items() if parameters else ():
             parameters.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ import click
 import msgspec
 from rich.console import Console
 
+from ..launch.disk import why, writing
 from .errors import BadInput
 
 PIPE_WIDTH = 170
@@ -35,7 +36,8 @@ class Output:
             sys.stdout.write(text.decode() + "\n")
             sys.stdout.flush()
         else:
-            Path(self.json_file).write_bytes(text + b"\n")
+            with writing(self.json_file):
+                Path(self.json_file).write_bytes(text + b"\n")
 
     def _check_writable(self) -> None:
         if self.json_file in (None, "-"):
@@ -43,7 +45,7 @@ class Output:
         try:
             Path(self.json_file).open("ab").close()
         except OSError as error:
-            raise BadInput(f"cannot write --json {self.json_file}: {error.strerror}") from None
+            raise BadInput(f"cannot write --json {self.json_file}: {why(error, self.json_file)}") from None
 
 
 def _console(stream: Any) -> Console:

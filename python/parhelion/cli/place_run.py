@@ -9,6 +9,7 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
+from ..launch.disk import writing
 from ..placement import Placement, PlacementError, Score
 from ..placement.document import placement_document
 from ..placement.drawing import draw
@@ -99,7 +100,8 @@ def _write_rank_file(output: Output, placement: Placement, target: str, options:
     if not path:
         raise BadInput(f"--rank-file {target}: write KIND:FILE, such as mpich:hosts.txt")
     made = rank_file(kind, placement, options["numbering"], options["hosts"])
-    Path(path).write_text(made.text)
+    with writing(path):
+        Path(path).write_text(made.text)
     output.console.print(f"{path}: start with  {made.start.format(file=path)}", markup=False, soft_wrap=True)
     if made.note:
         output.console.print(f"  {made.note}", markup=False, soft_wrap=True)

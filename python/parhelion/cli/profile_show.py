@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ..launch.disk import writing
 from .errors import BadInput
 from .options import MOST_RANKS, Whole
 from .output import Output, json_option
@@ -39,6 +40,7 @@ def show_profile(
         found.ranks = [found.ranks[rank]]
     show(found, output.console, most)
     if folded:
-        folded.write_text(fold(found))
+        with writing(folded):
+            folded.write_text(fold(found))
     write_page([found], html, output)
     output.document(profile_document(found, path))

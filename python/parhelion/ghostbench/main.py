@@ -6,7 +6,9 @@ import random
 import sys
 from typing import Any
 
-OK, WRONG_VALUE, BAD_INPUT = 0, 1, 2
+from ..launch.disk import writing
+
+OK, WRONG_VALUE, BAD_INPUT, FAILED = 0, 1, 2, 3
 VERIFY_ROUNDS = 3
 
 
@@ -25,6 +27,9 @@ def main(imports: dict[str, float]) -> int:
         if comm.rank == 0:
             print(f"parhelion.ghostbench: {error}", file=sys.stderr)
         status = BAD_INPUT
+    except OSError as error:  # on this rank alone: the others would wait for ever
+        print(f"parhelion.ghostbench: cannot use {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr, flush=True)
+        MPI.COMM_WORLD.Abort(FAILED)
     record.write("end", {"status": status})
     return status
 
@@ -42,8 +47,9 @@ class _Record:
         self.launch = launch
 
     def write(self, kind: str, line: dict[str, Any]) -> None:
-        self.file.write(json.dumps({"type": kind, "schema": "parhelion.record/1", "launch": self.launch} | line) + "\n")
-        self.file.flush()
+        with writing(self.file.name):
+            self.file.write(json.dumps({"type": kind, "schema": "parhelion.record/1", "launch": self.launch} | line) + "\n")
+            self.file.flush()
 
 
 def _measure(comm: Any, job: dict[str, Any], record: _Record) -> int:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,8 @@ def main() -> int:
         "PARHELION_SUBNET": f"{SUBNET}.0/24",
         "PARHELION_HOSTS_FOLDER": str(folder),
     }
+    # A terminal interrupts this process and the command alike: the command ends what it has started, and this one waits.
+    signal.signal(signal.SIGINT, lambda number, frame: None)
     return subprocess.run([str(agent), names[0], _quoted(command)], env=env).returncode
 
 

@@ -9,6 +9,8 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
+from ..launch.process import run_command
+
 TOOLS = {"unshare": "util-linux", "ip": "iproute2", "mount": "util-linux", "hostname": "hostname", "taskset": "util-linux"}
 # Administrators' tools are not on everybody's path.
 PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
@@ -37,7 +39,9 @@ def run_on_hosts(count: int, command: Sequence[str], latency: float = 0) -> int:
     prefix = _prefix()
     with tempfile.TemporaryDirectory(prefix="parhelion-hosts-") as folder:
         inside = [sys.executable, "-m", "parhelion.hosts.inside", folder, str(count), repr(latency), *command]
-        return subprocess.run([*prefix, *inside], env=os.environ | {"PATH": PATH}).returncode
+        done = run_command([*prefix, *inside], os.environ | {"PATH": PATH}, foreground=True)
+    assert done.returncode is not None  # without a time limit
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
 def reason_against() -> str | None:

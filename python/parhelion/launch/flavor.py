@@ -10,6 +10,7 @@ from typing import NamedTuple
 from .cores import usable_cores
 from .hosts import Hosts
 from .kinds import KINDS, Request
+from .program import program_words
 from .threads import single_threaded
 
 
@@ -18,11 +19,12 @@ class FlavorError(RuntimeError):
 
 
 class Launch(NamedTuple):
-    """A command line for ``mpiexec``, the environment for it, and what was decided on the way."""
+    """A command line for ``mpiexec``, the environment for it, what was decided on the way, and what it says at a false start."""
 
     argv: list[str]
     env: dict[str, str]
     notes: list[str]
+    false_start: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ class Flavor:
         """Command line and environment that start `ranks` ranks of `program`.
 
         With `bind`, one rank stands on one core, as long as there are cores enough. `env` is the
-        environment to start from (``os.environ`` by default), and what it holds is not overruled.
+        environment to start from (``os.environ`` by default), and what it holds is not overruled. A `program` in Python runs
+        under this Python, see `program_words`.
         `setting` overrules it, and reaches ranks on other hosts too. `options` go to ``mpiexec`` as they are. `cores` defaults to `usable_cores()`.
         """
         if ranks < 1:
@@ -79,8 +82,8 @@ class Flavor:
         suggested = {key: value for key, value in {**threads, **form.env}.items() if key not in base}
         added = {**setting, **suggested, **form.forced, **self.mpi4py_environment(), **self._library_path(base)}
         argv = [str(self.mpiexec), *form.options(added), *options, "-n", str(ranks)]
-        argv += [os.fspath(program), *map(os.fspath, args)]
-        return Launch(argv, {**base, **added}, notes + form.notes)
+        argv += program_words([os.fspath(program), *map(os.fspath, args)])
+        return Launch(argv, {**base, **added}, notes + form.notes, form.false_start)
 
     def command(
         self,

@@ -8,6 +8,9 @@ from typing import Protocol
 
 from .hosts import Hosts
 
+# Open MPI 5's launcher says so now and then, before it has started anything (a known fault of its PMIx): another try works.
+FALSE_START = "The PMIx server's listener thread failed to start"
+
 
 class Installation(Protocol):
     """The part of a flavor that decides about options."""
@@ -50,7 +53,8 @@ class Request:
 class Form:
     """Options before ``-n`` and variables for one kind; `export` passes variables to other hosts.
 
-    The user's own setting wins over `env`; nothing wins over `forced`.
+    The user's own setting wins over `env`; nothing wins over `forced`. `false_start`: what this launcher says when it fails by
+    its own fault before it starts anything.
     """
 
     fixed: list[str]
@@ -58,6 +62,7 @@ class Form:
     notes: list[str]
     forced: dict[str, str] = field(default_factory=dict)
     export: Callable[[dict[str, str]], list[str]] = field(default=lambda added: [])
+    false_start: str | None = None
 
     def options(self, added: dict[str, str]) -> list[str]:
         return self.fixed + self.export(added)
@@ -84,7 +89,7 @@ def openmpi(request: Request, installation: Installation) -> Form:
         # Containers have no other user; Open MPI refuses root unless told twice.
         env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         env |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return Form(options, env, request.notes(), export=_export_each)
+    return Form(options, env, request.notes(), export=_export_each, false_start=FALSE_START)
 
 
 def impi(request: Request, installation: Installation) -> Form:

@@ -1,26 +1,37 @@
 """Command line that starts a program under a flavor's MPI with the options that this MPI wants."""
 
 import argparse
-import signal
 import sys
 from collections.abc import Sequence
 
+from .ending import ends_by_signals
 from .flavor import Flavor, FlavorError, default_flavor, flavors, load_flavor
 from .process import run_command
 
+BAD_INPUT = 2
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: the program's; 124 after the time limit; 2 for bad input."""
+    """Exit status: the program's; 124 after the time limit; 2 for bad input; after a signal, that of a command it has ended."""
     options = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    with ends_by_signals("parhelion.launch"):
+        return _start(options)
+
+
+def _start(options: argparse.Namespace) -> int:
     try:
         launch = _flavor(options).launch(options.ranks, options.program, options.args, bind=options.bind, options=options.option)
     except (FlavorError, ValueError) as error:
         print(f"parhelion.launch: {error}", file=sys.stderr)
-        return 2
+        return BAD_INPUT
     if options.verbose:
         print("\n".join([*launch.notes, " ".join(launch.argv)]), file=sys.stderr)
-    return _status(run_command(launch.argv, launch.env, timeout=options.timeout), options.timeout)
+    try:
+        completed = run_command(launch.argv, launch.env, timeout=options.timeout, false_start=launch.false_start)
+    except OSError as error:
+        print(f"parhelion.launch: cannot start {error.filename}: {error.strerror}", file=sys.stderr)
+        return BAD_INPUT
+    return _status(completed, options.timeout)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,32 +1,195 @@
-"""Running one command to its end, or ending it and everything that it started."""
+"""Running one command to its end, or ending it and everything that it started. All that starts ranks does it here.
 
+Each command runs under a keeper (keeper.py), a process of its own that ends all of it when this process is gone, however that
+came about.
+"""
+
+from __future__ import annotations
+
+import json
 import os
+import secrets
+import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
-from .tree import descendants, kill_remaining
+from .ending import asked_again, check, held
+from .tree import kill_remaining, marked
 
-GRACE = 3.0
+GRACE_S = 3.0
+TRIES = 3
+LOOK_S = 0.5  # how long a signal that Python has lost may stay unseen
+READ_ON_S = 3.0
+KEEPER = Path(__file__).with_name("keeper.py")
+MARK = "PARHELION_JOB"  # in the environment of everything that a job has started
 
 
 @dataclass(frozen=True)
 class Completed:
-    """How a command ended. `returncode` is negative after a signal, and None when it timed out; `seen`: what was watched for."""
+    """How a command ended. `returncode` is negative after a signal, and None when it timed out."""
 
     argv: list[str]
     returncode: int | None
     timed_out: bool
     seconds: float
-    seen: bool = False
 
     @property
     def ok(self) -> bool:
         return self.returncode == 0
+
+
+class Job:
+    """A running command. A context: leaving it ends what still runs.
+
+    Its output streams to ours, or line by line to `on_line`. `false_start` is what its launcher says when it has failed by a fault
+    of its own before it started anything: then it is started again, and stderr says so. A command with `own_session=False` stays in
+    ours and inherits what is open, as a rank needs that a launcher above has connected; `foreground` gives it our terminal,
+    and asks each of its processes to end instead of the first. Raises OSError when the program cannot be started.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        *,
+        cwd: str | os.PathLike | None = None,
+        on_line: Callable[[str], None] | None = None,
+        false_start: str | None = None,
+        own_session: bool = True,
+        foreground: bool = False,
+    ) -> None:
+        self.argv, self.cwd, self.on_line, self.false_start = list(argv), cwd, on_line, false_start
+        self.own_session, self.foreground = own_session and not foreground, foreground
+        self.env = dict(os.environ if env is None else env)
+        self.returncode: int | None = None
+        self.tries = 0
+        with held():
+            self._start()
+
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait for the end, for up to `seconds`; True when nothing of the command runs any more."""
+        end = None if seconds is None else time.monotonic() + seconds
+        while self.returncode is None:
+            check()
+            rest = LOOK_S if end is None else min(LOOK_S, max(0.0, end - time.monotonic()))
+            if self._listen(rest) and self._failed_to_start():
+                print(f"{self.false_start}: starting again", file=sys.stderr, flush=True)
+                with held():
+                    self._start()
+            if end is not None and time.monotonic() >= end:
+                break
+        return self.returncode is not None
+
+    def end(self) -> None:
+        """End everything that still runs: SIGTERM to the command, after a grace time SIGKILL to all that came of it."""
+        with held():
+            with suppress(OSError):
+                self.control.shutdown(socket.SHUT_WR)
+            while self.returncode is None:
+                if asked_again():
+                    self.keeper.terminate()
+                self._listen(0.1)
+
+    def _start(self) -> None:
+        sys.stdout.flush()
+        self.tries += 1
+        self.seen = False
+        self.returncode = None
+        self.told: dict[str, object] = {}
+        self.heard = b""
+        self.mark = secrets.token_hex(8)
+        self.control, theirs = socket.socketpair()
+        with theirs:
+            self._start_keeper(theirs)
+        _running.append(self)
+        self.follower = threading.Thread(target=self._follow, daemon=True) if self.keeper.stdout or self.keeper.stderr else None
+        if self.follower:
+            self.follower.start()
+        while "pid" not in self.told and self.returncode is None:
+            self._listen(None)
+        if "error" in self.told:
+            number = int(str(self.told["error"]))
+            raise OSError(number, os.strerror(number), str(self.told["file"]))
+
+    def _start_keeper(self, control: socket.socket) -> None:
+        control.set_inheritable(True)
+        whom, session = "all" if self.foreground else "first", "session" if self.own_session else "ours"
+        self.keeper = subprocess.Popen(
+            [sys.executable, "-E", "-S", "-s", str(KEEPER), str(control.fileno()), str(GRACE_S), whom, session, *self.argv],
+            env=self.env | {MARK: self.mark},
+            cwd=self.cwd,
+            stdin=None if self.foreground else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if self.on_line else None,
+            stderr=subprocess.STDOUT if self.on_line else subprocess.PIPE if self.false_start else None,
+            start_new_session=self.own_session,
+            close_fds=self.own_session or self.foreground,
+            pass_fds=[control.fileno()] if self.own_session or self.foreground else [],
+            text=True,
+            errors="replace",
+        )
+
+    def _listen(self, seconds: float | None) -> bool:
+        """Take in what the keeper says; True when it has gone, and all that it kept with it."""
+        if not select.select([self.control], [], [], seconds)[0]:
+            return False
+        try:
+            said = self.control.recv(4096)
+        except ConnectionError:
+            said = b""
+        self.heard += said
+        if said:
+            *lines, self.heard = self.heard.split(b"\n")
+            for line in lines:
+                self.told |= json.loads(line)
+            return False
+        self._close()
+        return True
+
+    def _close(self) -> None:
+        self.keeper.wait()
+        self.control.close()
+        if "returncode" not in self.told and "error" not in self.told:
+            # Somebody has killed the keeper: the launcher gets SIGTERM then, and whoever is left is known by the mark.
+            kill_remaining(marked(f"{MARK}={self.mark}"))
+        if self.follower:
+            self.follower.join(READ_ON_S)
+        if left := self.told.get("left"):
+            print(f"parhelion: processes {left} do not end even by SIGKILL", file=sys.stderr, flush=True)
+        code = self.told.get("returncode")
+        self.returncode = code if isinstance(code, int) else -signal.SIGKILL
+        _running.remove(self)
+
+    def _failed_to_start(self) -> bool:
+        return self.seen and self.returncode != 0 and self.tries < TRIES
+
+    def _follow(self) -> None:
+        stream, hand_on = self.keeper.stdout or self.keeper.stderr, self.on_line or _to_stderr
+        for line in stream:
+            self.seen = self.seen or (self.false_start is not None and self.false_start in line)
+            hand_on(line.rstrip("\n"))
+
+
+_running: list[Job] = []
+
+
+def end_all() -> None:
+    """End every command that still runs."""
+    for job in list(_running):
+        job.end()
 
 
 def run_command(
@@ -36,69 +199,15 @@ def run_command(
     timeout: float | None = None,
     cwd: str | os.PathLike | None = None,
     on_line: Callable[[str], None] | None = None,
-    watch_for: str | None = None,
+    false_start: str | None = None,
+    foreground: bool = False,
 ) -> Completed:
-    """Run `argv`; its output streams to ours, or line by line to `on_line`; a text may be watched for in what it says of errors.
-
-    After `timeout` seconds, or when this process is interrupted, the command and all its descendants
-    are ended: SIGTERM first, SIGKILL 3 s later. Raises OSError when the program cannot be started.
-    """
+    """Run `argv` as a `Job` and wait; after `timeout` seconds, or when this process is interrupted, all of it is ended."""
     start = time.monotonic()
-    sys.stdout.flush()
-    process = subprocess.Popen(
-        list(argv),
-        env=None if env is None else dict(env),
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE if on_line else None,
-        stderr=subprocess.STDOUT if on_line else subprocess.PIPE if watch_for else None,
-        start_new_session=True,
-        text=True,
-        errors="replace",
-    )
-    follower = _Follower(process, on_line or _to_stderr, watch_for) if on_line or watch_for else None
-    timed_out = False
-    try:
-        process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        timed_out = True
-    finally:
-        if process.poll() is None:
-            _end(process)
-        if follower:
-            follower.join(GRACE)
-    code = None if timed_out else process.returncode
-    return Completed(list(argv), code, timed_out, time.monotonic() - start, bool(follower and follower.seen))
-
-
-class _Follower(threading.Thread):
-    """Hands on what a process prints, line by line, and looks for a text in it."""
-
-    def __init__(self, process: subprocess.Popen, on_line: Callable[[str], None], text: str | None):
-        super().__init__(daemon=True)
-        self.stream = process.stdout or process.stderr
-        self.on_line = on_line
-        self.text = text
-        self.seen = False
-        self.start()
-
-    def run(self) -> None:
-        for line in self.stream:
-            self.seen = self.seen or (self.text is not None and self.text in line)
-            self.on_line(line.rstrip("\n"))
+    with Job(argv, env, cwd=cwd, on_line=on_line, false_start=false_start, foreground=foreground) as job:
+        timed_out = not job.wait(timeout)
+    return Completed(job.argv, None if timed_out else job.returncode, timed_out, time.monotonic() - start)
 
 
 def _to_stderr(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def _end(process: subprocess.Popen) -> None:
-    """Ranks may sit in sessions of their own, so the tree is listed before its root is gone."""
-    family = descendants(process.pid)
-    os.killpg(process.pid, signal.SIGTERM)
-    try:
-        process.wait(GRACE)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    kill_remaining(family)

@@ -1,15 +1,10 @@
 """Starting the ranks of a flavor and waiting for them."""
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from .flavor import Flavor, default_flavor
 from .process import Completed, run_command
-
-# Open MPI 5's launcher says so now and then, before it has started anything (a known fault of its PMIx): another try works.
-FALSE_START = "The PMIx server's listener thread failed to start"
-TRIES = 3
 
 
 def run(
@@ -33,10 +28,4 @@ def run(
     """
     flavor = flavor or default_flavor()
     launch = flavor.launch(ranks, program, args, bind=bind, env=env, options=options)
-    for _ in range(TRIES):
-        watched = FALSE_START if flavor.kind == "openmpi" else None
-        done = run_command(launch.argv, launch.env, timeout=timeout, cwd=cwd, on_line=on_line, watch_for=watched)
-        if done.ok or not done.seen:
-            break
-        print(f"{FALSE_START}: starting again", file=sys.stderr, flush=True)
-    return done
+    return run_command(launch.argv, launch.env, timeout=timeout, cwd=cwd, on_line=on_line, false_start=launch.false_start)

@@ -1,5 +1,6 @@
-"""The processes that a process started, found in /proc."""
+"""The processes that a process started and what they would leave behind, found in /proc."""
 
+import glob
 import os
 import signal
 from typing import NamedTuple
@@ -11,6 +12,11 @@ class Process(NamedTuple):
     pid: int
     parent: int
     started: str
+
+
+# Shared memory that MPIs and networks make by name and remove once all ranks have it: a rank that is killed before leaves it.
+MEMORY = ("mpich_shm_", "ucx_shm_posix_", "sm_segment.", "vader_segment.", "Intel_MPI_", "psm2_shm.", "fi_shm_")
+MEMORY_FOLDER = "/dev/shm/"
 
 
 def descendants(pid: int) -> list[Process]:
@@ -35,14 +41,41 @@ def kill_remaining(processes: list[Process]) -> None:
                 pass
 
 
+def shared_memory(processes: list[Process]) -> set[str]:
+    """Files of known makers in /dev/shm that `processes` have mapped at this moment and that still have their names."""
+    prefixes = tuple(MEMORY_FOLDER + name for name in MEMORY)
+    found: set[str] = set()
+    for process in processes:
+        mapped = (line.split(None, 5)[5:] for line in _text(f"/proc/{process.pid}/maps").splitlines() if MEMORY_FOLDER in line)
+        found |= {name for name in (words[0] for words in mapped if words) if name.startswith(prefixes) and not name.endswith(" (deleted)")}
+    return found
+
+
+def session_folders(pids: set[int]) -> list[str]:
+    """Where Open MPI's launchers among `pids` keep their sockets and shared files; a killed one leaves its folder."""
+    place = os.environ.get("TMPDIR", "/tmp")
+    names = [f"{place}/{name}" for pid in pids for name in (f"ompi.{pid}", f"ompi.*/pid.{pid}", f"prte.*/dvm.{pid}")]
+    return [folder for name in names for folder in glob.glob(name)]
+
+
+def marked(mark: str) -> list[Process]:
+    """Processes that have `mark`, as NAME=VALUE, in the environment that they were started with."""
+    numbers = [pid for pid in _numbers() if mark in _text(f"/proc/{pid}/environ").split("\0")]
+    return list(filter(None, map(_read, numbers)))
+
+
+def _text(file: str) -> str:
+    try:
+        with open(file, errors="replace") as opened:
+            return opened.read()
+    except OSError:
+        return ""
+
+
 def _numbers() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def _read(pid: int) -> Process | None:
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            fields = file.read().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return Process(pid, int(fields[1]), fields[19])
+    fields = _text(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return Process(pid, int(fields[1]), fields[19]) if fields else None

@@ -10,6 +10,7 @@ from typing import Any
 
 from .._files import read_bounded
 from .._numbers import shortened
+from ..launch.disk import writing
 from ..placement import PlacementError
 from .traffic import Traffic
 
@@ -58,7 +59,8 @@ def write_parameters(parameters: Parameters, path: str | Path, origin: str = "")
         "copy_bandwidth": parameters.copy_bandwidth if math.isfinite(parameters.copy_bandwidth) else None,
         "fixed_s": parameters.fixed_s,
     }
-    Path(path).write_text(json.dumps(document, indent=1) + "\n")
+    with writing(path):
+        Path(path).write_text(json.dumps(document, indent=1) + "\n")
 
 
 def read_parameters(path: str | Path) -> Parameters:

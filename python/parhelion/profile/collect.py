@@ -14,6 +14,8 @@ from typing import Any
 from ..environment import collect
 from ..environment.variables import without_secrets
 from ..launch import Completed, Flavor, run_command
+from ..launch.ending import Ended
+from ..launch.program import program_words
 from .errors import ProfileError
 from .folder import create_folder, write_profile
 from .model import SCHEMA, Frame, How, Profile, RankProfile, Stack
@@ -50,11 +52,15 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     """Run the program under the tool; returns the profile, its folder and how the program ended."""
     tool = find_tool(request.tool, request.frequency, request.call_graph)
     profile_id, folder = create_folder(request.program[0], request.out)
-    words = ["-m", "parhelion.profile.on_rank", folder.resolve(), request.wanted, "--", *tool.argv, "--", *request.program]
+    words = ["-m", "parhelion.profile.on_rank", folder.resolve(), request.wanted, "--", *tool.argv, "--", *program_words(request.program)]
     launch = request.flavor.launch(request.ranks, sys.executable, words, bind=request.bind)
     environment = collect(request.ranks)
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    completed = run_command(launch.argv, launch.env, timeout=request.timeout, on_line=on_line)
+    try:
+        completed = run_command(launch.argv, launch.env, timeout=request.timeout, on_line=on_line, false_start=launch.false_start)
+    except Ended as ended:
+        ended.add_note(f"samples until then lie in {folder}")
+        raise
     seen = [_seen(folder / f"rank-{rank}.json", rank) for rank in range(request.ranks)]
     frames, stacks = _stacks(request, folder) if tool.name == "perf" else ([], [[] for _ in seen])
     profile = Profile(

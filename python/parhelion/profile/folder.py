@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from .._files import read_bounded
+from ..launch.disk import writing
 from .errors import ProfileError
 from .model import SCHEMA, Profile
 
@@ -37,7 +38,7 @@ def write_profile(profile: Profile, folder: Path) -> Path:
     """Write the document; it is there as a whole or not at all."""
     file = folder / FILE_NAME
     part = file.with_suffix(".part")
-    with part.open("wb") as out:
+    with writing(part), part.open("wb") as out:
         out.write(msgspec.json.encode(profile))
         out.flush()
         os.fsync(out.fileno())

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from msgspec import to_builtins
 
 from ..comparison.changes import Change
+from ..launch.disk import why
 from ..records.facts import flatten
 from .difference import Difference, ProfileComparison, compare_profiles
 from .errors import ProfileError
@@ -32,7 +33,7 @@ def write(profiles: Sequence[Profile], file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise ProfileError(f"cannot write {file}: {error.strerror}") from None
+        raise ProfileError(f"cannot write {file}: {why(error, file)}") from None
 
 
 def render(profiles: Sequence[Profile]) -> str:

@@ -6,12 +6,14 @@ import os
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ..environment.variables import without_secrets
+from ..launch.disk import why
 from .errors import RecordError
 from .model import SCHEMA, Case, End, Labels, Launch, Run
 from .read import FILE_NAME
@@ -44,7 +46,11 @@ class RunFolder:
         folder = cls(path or DEFAULT_STORE / run_id)
         run = Run(SCHEMA, run_id, benchmark, now.isoformat(timespec="seconds"), without_secrets(argv), labels or {}, environment)
         folder._claim()
-        folder.append(run)
+        try:
+            folder.append(run)
+        except RecordError:
+            folder.record.unlink(missing_ok=True)
+            raise
         return folder
 
     def _claim(self) -> None:
@@ -54,7 +60,7 @@ class RunFolder:
         except FileExistsError:
             raise RecordError(f"{self.path} already holds a run, or is a file: name another folder") from None
         except OSError as error:
-            raise RecordError(f"cannot make the run folder {self.path}: {error.strerror}") from None
+            raise RecordError(f"cannot make the run folder {self.path}: {why(error, self.path)}") from None
 
     def append(self, line: Run | Launch | Case | Labels | End) -> None:
         """Append one line and flush it to the disk."""
@@ -68,11 +74,22 @@ class RunFolder:
 
 
 def append_line(record: Path, line: Run | Launch | Case | Labels | End) -> None:
-    """Append one line to a record and flush it to the disk; raises `RecordError` when that cannot be done."""
+    """Append one line to a record and flush it to the disk, or none of it; raises `RecordError` when that cannot be done."""
+    content = msgspec.json.encode(line) + b"\n"
     try:
-        with record.open("ab") as file:
-            file.write(msgspec.json.encode(line) + b"\n")
-            file.flush()
+        with record.open("ab", buffering=0) as file:
+            before = file.tell()
+            try:
+                _write(file, content)
+            except OSError:
+                file.truncate(before)
+                raise
             os.fsync(file.fileno())
     except OSError as error:
-        raise RecordError(f"cannot write {record}: {error.strerror}") from None
+        raise RecordError(f"cannot write {record}: {why(error, record)}") from None
+
+
+def _write(file: FileIO, content: bytes) -> None:
+    """All of it: a disk that fills up takes the beginning first and refuses the rest."""
+    while content:
+        content = content[file.write(content) :]

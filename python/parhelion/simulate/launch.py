@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import resource
-import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..launch import run_command
 from ..model import Exchange, Parameters, traffic
 from ..placement import Placement
 from .description import copy_seconds_per_byte, hosts, machine_text
@@ -95,16 +95,17 @@ def _start(
                    "--log=root.thres:critical", str(program.executable), *arguments]  # fmt: skip
         environment = {**os.environ, "PARHELION_SIMULATED_MACHINE": str(machine), "PARHELION_FOLD": "0" if check else "1"}
         start, before = time.monotonic(), _children()
-        try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False)
-        except subprocess.TimeoutExpired:
-            raise SimulationError(f"the simulation of {placement.machine.size} ranks took more than {timeout_s:.0f} s") from None
+        lines: list[str] = []
+        done = run_command(command, environment, timeout=timeout_s, on_line=lines.append)
+    text = "\n".join(lines)
     took = time.monotonic() - start
+    if done.timed_out:
+        raise SimulationError(f"the simulation of {placement.machine.size} ranks took more than {timeout_s:.0f} s")
     if done.returncode:
-        raise SimulationError(f"the simulated ranks failed ({done.returncode}): {(done.stderr + done.stdout)[-1500:]}")
+        raise SimulationError(f"the simulated ranks failed ({done.returncode}): {text[-1500:]}")
     after = _children()
     busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return done.stdout, took, busy, after.ru_maxrss * 1024
+    return text, took, busy, after.ru_maxrss * 1024
 
 
 def _children() -> resource.struct_rusage:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..launch import run_command
 from .errors import SimulationError
 
 SOURCE = Path(__file__).parents[3] / "simulate"
@@ -54,6 +54,6 @@ def _build(folder: Path, compiler: str) -> None:
 
 
 def _run(command: list[str], environment: dict[str, str] | None) -> None:
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SimulationError(f"'{' '.join(command)}' failed:\n{(done.stdout + done.stderr)[-3000:]}")
+    lines: list[str] = []
+    if not run_command(command, environment, on_line=lines.append).ok:
+        raise SimulationError("\n".join([f"'{' '.join(command)}' failed:", "\n".join(lines)[-3000:]]))

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ...launch.disk import writing
 from ...records import CaseResult, RunFolder, read_record
 from ...records.model import Case
 from ...records.params import in_order
@@ -83,12 +84,13 @@ class CoarrayContenders:
         name = f"{launch}-{build.label}"
         job, log = folder.path / f"job-{name}.nml", folder.path / f"launch-{name}.log"
         text = job_text(folder.record.resolve(), launch, case, build, ways, what.repetitions, what.min_sample_s, BUDGET_S)
-        job.write_text(text)
+        with writing(job):
+            job.write_text(text)
         command = build.launch(int(case.params["ranks"]), job.resolve(), what.bind)
         follower = Follower(folder.record)
         done, late = 0, False
         limit = min(what.timeout, LIMIT_S)
-        with Ranks(command.argv, command.env, log) as ranks:
+        with Ranks(command, log) as ranks:
             heard = time.monotonic()
             while not late and done < len(ways) and ranks.running(LOOK_EVERY_S):
                 for line in _cases(follower, progress):
@@ -99,7 +101,7 @@ class CoarrayContenders:
         folder.drop_unfinished_line()
         if late:
             return done, f"no result within {limit:g} s"
-        return done, f"{exit_text(ranks.process.returncode)}: {first_words(rank_message(log), 80)}"
+        return done, f"{exit_text(ranks.returncode)}: {first_words(rank_message(ranks.said), 80)}"
 
 
 def _place(case: CaseResult) -> str:

@@ -39,7 +39,7 @@ class OwnLauncher:
 
     def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
         launch = self._launch(group, (job.resolve(), record.resolve()))
-        return Ranks(launch.argv, launch.env, log)
+        return Ranks(launch, log)
 
     def notes(self, group: Group) -> list[str]:
         runs = group.combination is None or group.combination.flavor is not None
@@ -62,8 +62,8 @@ class OuterLauncher:
 
     def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
         argv = [*self.program, str(job.resolve()), str(record.resolve())]
-        added, _ = single_threaded(os.environ)
-        return Ranks(argv, {**os.environ, **added}, log, own_group=False)
+        added, notes = single_threaded(os.environ)
+        return Ranks(Launch(argv, {**os.environ, **added}, notes), log, own_session=False)
 
     def notes(self, group: Group) -> list[str]:
         return single_threaded(os.environ)[1]

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 import signal
-from pathlib import Path
+from collections.abc import Iterable
 
 RANK_PREFIX = re.compile(r"^\s*(\[[\w.:/-]*\d[\w.:/, -]*\]|rank\s+\d+:|\d+:)\s*", re.IGNORECASE)
-OWN_PREFIX = re.compile(r"^(phl-bench|parhelion)(\[\d+\])?:\s*(error:\s*)?")
+OWN_PREFIX = re.compile(r"^(phl-bench|parhelion(?:\.\w+)?)(\[\d+\])?:\s*(error:\s*)?")
 LONGEST = 12
 NOISE = re.compile(r"^[=\-|\s]*$|^\|?\s*(PID|=)\s")
 
 
-def rank_message(log: Path) -> str | None:
+def rank_message(lines: Iterable[str]) -> str | None:
     """The ranks' own error, once; without one, the last distinct lines that were printed."""
-    try:
-        lines = log.read_text(errors="replace").splitlines()
-    except OSError:
-        return None
     texts = [RANK_PREFIX.sub("", line).strip() for line in lines if not NOISE.match(line)]
     own = [OWN_PREFIX.sub("", text) for text in texts if OWN_PREFIX.match(text)]
     chosen = list(dict.fromkeys(own or texts))

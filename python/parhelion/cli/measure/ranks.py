@@ -2,59 +2,50 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import subprocess
+from collections import deque
 from pathlib import Path
 
-from ...launch.tree import descendants, kill_remaining
+from ...launch import Launch
+from ...launch.process import Job
 from ..errors import BadInput
 
-GRACE_S = 5.0
+LINES_KEPT = 10_000
 
 
 class Ranks:
     """Ranks under a launcher; what they print goes to `log`. A context: leaving it stops what still runs."""
 
-    def __init__(self, argv: list[str], env: dict[str, str], log: Path, own_group: bool = True) -> None:
-        with log.open("ab") as output:
-            try:
-                self.process = subprocess.Popen(
-                    argv, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                    start_new_session=own_group, close_fds=own_group,
-                )  # fmt: skip
-            except OSError as error:
-                raise BadInput(f"cannot start {argv[0]}: {error.strerror}") from None
-        self.own_group = own_group
+    def __init__(self, launch: Launch, log: Path, own_session: bool = True) -> None:
+        # Kept here too: where the disk is full, the log is empty, and only this tells why the ranks ended.
+        self.said: deque[str] = deque(maxlen=LINES_KEPT)
+        try:
+            self._log = log.open("a", buffering=1, encoding="utf-8", errors="replace")
+        except OSError:
+            self._log = None
+        try:
+            self._job = Job(launch.argv, launch.env, on_line=self._hear, false_start=launch.false_start, own_session=own_session)
+        except OSError as error:
+            raise BadInput(f"cannot start {launch.argv[0]}: {error.strerror}") from None
 
     def __enter__(self) -> Ranks:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stop()
+        self._job.end()
+
+    @property
+    def returncode(self) -> int | None:
+        """How the launcher ended, negative after a signal; None while anything runs."""
+        return self._job.returncode
 
     def running(self, wait_s: float) -> bool:
         """Wait for up to `wait_s` and tell whether the ranks still run."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(wait_s)
-        return self.process.returncode is None
+        return not self._job.wait(wait_s)
 
-    def stop(self) -> None:
-        """Ask the ranks to end; after a grace time, make them."""
-        if not self.running(0):
-            return
-        # Ranks may sit in sessions of their own, so the tree is listed before its root is gone.
-        family = descendants(self.process.pid)
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            self._signal(number)
-            if not self.running(GRACE_S):
-                break
-        kill_remaining(family)
-
-    def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            if self.own_group:
-                os.killpg(self.process.pid, number)
-            else:
-                self.process.send_signal(number)
+    def _hear(self, line: str) -> None:
+        self.said.append(line)
+        try:
+            if self._log:
+                self._log.write(line + "\n")
+        except OSError:
+            self._log = None

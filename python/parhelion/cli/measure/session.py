@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
+from dataclasses import dataclass, field
 
 import msgspec
 
 from ...environment import collect
-from ...records import Record, RunFolder, read_record
+from ...launch.disk import writing
+from ...launch.ending import Ended
+from ...records import Record, RecordError, RunFolder, read_record
 from ...records.document import FINISHED
 from ...records.model import Case, End, Line
 from ..output import Output
@@ -23,28 +25,54 @@ from .progress import RunProgress
 LOOK_EVERY_S = 0.1
 
 
+@dataclass
+class Session:
+    """A run while it is measured. `lost`: how starts ended where the disk took no line about it."""
+
+    how: Starter
+    folder: RunFolder
+    what: Measurement
+    progress: RunProgress
+    lost: list[End] = field(default_factory=list)
+
+
 def measure(measurement: Measurement, output: Output) -> Record:
-    """Start the ranks as often as asked, following their record; returns what is in it, whatever happened."""
+    """Start the ranks as often as asked, following their record; returns what is in it, whatever happened.
+
+    A signal passes through, with a note of where the finished cases are.
+    """
     how, measurement = prepare(measurement)
     folder = _create_folder(measurement)
     progress = RunProgress(output.errors, measurement.benchmark, len(measurement.starts))
     for note in how.notes(measurement.groups[0]):
         output.errors.print(note, soft_wrap=True, style="dim")
-    failed: set[tuple[int, Combination | None]] = set()
-    with progress.bar:
-        for launch, group in measurement.starts:
-            key = (group.ranks, group.combination)
-            if key in failed or not _can_start(folder, measurement, launch, group):
-                failed.add(key)  # ranks that failed once fail again: the other groups still get their turn
-                progress.left_out(launch)
-                continue
-            progress.starting(launch, group.ranks, group.combination)
-            if not _start(how, folder, measurement, launch, group, progress):
-                failed.add(key)
-            elif launch < len(measurement.groups) and isinstance(how, OwnLauncher) and not group.combination:
-                for companion in measurement.companions:
-                    companion.run(folder, measurement, launch, group, progress)
-    return read_record(folder.path)
+    run = Session(how, folder, measurement, progress)
+    try:
+        with progress.bar:
+            _start_all(run)
+    except Ended as ended:
+        folder.drop_unfinished_line()
+        ended.add_note(f"{progress.done} finished cases are kept in {folder.path}")
+        raise
+    record = read_record(folder.path)
+    record.ends += run.lost
+    return record
+
+
+def _start_all(run: Session) -> None:
+    what, failed = run.what, set[tuple[int, Combination | None]]()
+    for launch, group in what.starts:
+        key = (group.ranks, group.combination)
+        if key in failed or not _can_start(run.folder, what, launch, group):
+            failed.add(key)  # ranks that failed once fail again: the other groups still get their turn
+            run.progress.left_out(launch)
+            continue
+        run.progress.starting(launch, group.ranks, group.combination)
+        if not _start(run, launch, group):
+            failed.add(key)
+        elif launch < len(what.groups) and isinstance(run.how, OwnLauncher) and not group.combination:
+            for companion in what.companions:
+                companion.run(run.folder, what, launch, group, run.progress)
 
 
 def _can_start(folder: RunFolder, what: Measurement, launch: int, group: Group) -> bool:
@@ -61,25 +89,36 @@ def _create_folder(measurement: Measurement) -> RunFolder:
     )
 
 
-def _start(how: Starter, folder: RunFolder, what: Measurement, launch: int, group: Group, progress: RunProgress) -> bool:
+def _start(run: Session, launch: int, group: Group) -> bool:
+    folder, what = run.folder, run.what
     job, log = folder.path / f"job-{launch}.json", folder.path / f"launch-{launch}.log"
-    job.write_bytes(msgspec.json.encode(what.job(launch, group)))
+    try:
+        with writing(job):
+            job.write_bytes(msgspec.json.encode(what.job(launch, group)))
+    except OSError as error:
+        run.lost.append(End(launch, "not started", f"cannot write {job}: {error.strerror}"))
+        return False
     follower = Follower(folder.record)
-    with how.start(group, job, folder.record, log) as ranks:
-        finished = idle = any_case = False
-        heard = time.monotonic()
-        while not idle and ranks.running(LOOK_EVERY_S):
-            lines = follower.new_lines()
-            heard = time.monotonic() if lines else heard
-            idle = time.monotonic() - heard > what.timeout
-            finished = _note(lines, progress) or finished
-            any_case = any_case or any(isinstance(line, Case) for line in lines)
+    try:
+        with run.how.start(group, job, folder.record, log) as ranks:
+            finished = idle = any_case = False
+            heard = time.monotonic()
+            while not idle and ranks.running(LOOK_EVERY_S):
+                lines = follower.new_lines()
+                heard = time.monotonic() if lines else heard
+                idle = time.monotonic() - heard > what.timeout
+                finished = _note(lines, run.progress) or finished
+                any_case = any_case or any(isinstance(line, Case) for line in lines)
+    except Ended as ended:
+        if not _note(follower.new_lines(), run.progress):
+            _append_end(run, End(launch, str(ended), None))
+        raise
     lines = follower.new_lines()
-    finished = _note(lines, progress) or finished
+    finished = _note(lines, run.progress) or finished
     any_case = any_case or any(isinstance(line, Case) for line in lines)
     if not finished:
-        why = f"no case finished for {what.timeout:g} s" if idle else exit_text(ranks.process.returncode)
-        _close(folder, what, launch, group, why, log, any_case)
+        why = f"no case finished for {what.timeout:g} s" if idle else exit_text(ranks.returncode)
+        _close(run, launch, group, why, rank_message(ranks.said), any_case)
     return finished
 
 
@@ -89,11 +128,18 @@ def _note(lines: list[Line], progress: RunProgress) -> bool:
     return any(isinstance(line, End) and line.status in FINISHED for line in lines)
 
 
-def _close(folder: RunFolder, what: Measurement, launch: int, group: Group, why: str, log: Path, any_case: bool) -> None:
+def _close(run: Session, launch: int, group: Group, why: str, message: str | None, any_case: bool) -> None:
     """Say how a start ended; a combination that came to no case at all is one that this machine does not have."""
-    folder.drop_unfinished_line()
-    message = rank_message(log)
     if group.combination and not any_case:
-        write_unavailable(folder, what, launch, group, f"the ranks did not start ({why}): {first_words(message)}")
+        run.folder.drop_unfinished_line()
+        write_unavailable(run.folder, run.what, launch, group, f"the ranks did not start ({why}): {first_words(message)}")
     else:
-        folder.append(End(launch, why, message))
+        _append_end(run, End(launch, why, message))
+
+
+def _append_end(run: Session, end: End) -> None:
+    try:
+        run.folder.drop_unfinished_line()
+        run.folder.append(end)
+    except (OSError, RecordError):
+        run.lost.append(end)  # the disk is full: what is said of the end says so

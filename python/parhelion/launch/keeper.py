@@ -1,0 +1,163 @@
+"""Keeps one command and all that comes of it: `python keeper.py SOCKET GRACE WHOM SESSION COMMAND…`, a process beside the one that asked.
+
+Whatever ends the process that asked, SIGKILL included, closes the socket, and then everything that the command has started
+is ended: SIGTERM first, SIGKILL after GRACE seconds, or at once when the keeper itself is told to end meanwhile. Nothing escapes, for orphans come to the keeper (a subreaper), whatever
+session they have made for themselves. Reports over the socket how the command ended. Imports the standard library alone, and
+no other part of the package: it is started for every start of ranks.
+"""
+
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from tree import Process, descendants, kill_remaining, session_folders, shared_memory
+
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+LINGER_S = 4.0  # for what outlives the command in order, as a watcher that still writes its file
+LOOK_S = 0.02
+LOST_S = 10.0  # a process that does not even die of SIGKILL sleeps in the kernel
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Keeper:
+    """The command, and what is known of its end."""
+
+    def __init__(self, control: socket.socket, grace: float, ask_all: bool) -> None:
+        self.control, self.grace, self.ask_all = control, grace, ask_all
+        self.wake = _wakeup()
+        self.watched = [control.fileno(), self.wake]
+        self.ending = self.hurry = False
+        self.root: subprocess.Popen | None = None
+        self.status: int | None = None
+        self.memory: set[str] = set()
+        self.pids: set[int] = set()
+
+    def start(self, argv: list[str], session: bool) -> bool:
+        """Start the command; the one who asked hears why when that is impossible."""
+        try:
+            # With a session of its own nothing that a launcher above has opened for us is of interest to the command.
+            self.root = subprocess.Popen(argv, start_new_session=session, close_fds=session, preexec_fn=_end_with_parent)
+        except OSError as error:
+            self._tell(error=error.errno or errno.EIO, file=error.filename or argv[0])
+            return False
+        self._tell(pid=self.root.pid)
+        return True
+
+    def keep(self) -> None:
+        """Returns when no process of the command is left."""
+        while self._reap() and self.status is None and not self.ending:
+            self._look(None)
+        if self.status is None:
+            self._ask()
+        else:
+            self._linger()
+        left = self._kill()
+        self._tidy()
+        self._tell(returncode=self.status, left=left)
+
+    def _ask(self) -> None:
+        """Launchers know best how to end ranks, on other hosts too."""
+        family = self._family()
+        _signal([process.pid for process in family] if self.ask_all else [self.root.pid], signal.SIGTERM)
+        end = time.monotonic() + self.grace
+        while self._reap() and self.status is None and not self.hurry and time.monotonic() < end:
+            self._look(LOOK_S)
+            self._family()
+
+    def _linger(self) -> None:
+        end = time.monotonic() + LINGER_S
+        while self._reap() and not self.ending and time.monotonic() < end:
+            self._look(LOOK_S)
+
+    def _kill(self) -> list[int]:
+        """SIGKILL until nobody is left, for who is killed may have started somebody since; whoever is left after all."""
+        end = time.monotonic() + LOST_S
+        while self._reap() and time.monotonic() < end:
+            kill_remaining(self._family())
+            time.sleep(LOOK_S / 4)
+        return [process.pid for process in descendants(os.getpid())]
+
+    def _family(self) -> list[Process]:
+        """Who there is now; what they would leave behind is noted."""
+        family = descendants(os.getpid())
+        self.memory |= shared_memory(family)
+        self.pids |= {process.pid for process in family}
+        return family
+
+    def _tidy(self) -> None:
+        for file in self.memory:
+            with contextlib.suppress(OSError):
+                os.unlink(file)
+        for folder in session_folders(self.pids):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _look(self, wait_s: float | None) -> None:
+        """Wait for the one who asked, for a signal or for a child's end."""
+        ready = select.select(self.watched, [], [], wait_s)[0]
+        if self.wake in ready:
+            if {signal.SIGTERM, signal.SIGHUP} & set(os.read(self.wake, 512)):
+                self.hurry, self.ending = self.ending, True
+        if self.control.fileno() in ready:  # closed: nothing is ever written to it
+            self.watched.remove(self.control.fileno())
+            self.ending = True
+
+    def _reap(self) -> bool:
+        """False when no child is left; orphans become children, so then nothing at all is left."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            if pid == self.root.pid:
+                self.status = self.root.returncode = os.waitstatus_to_exitcode(status)
+
+    def _tell(self, **what: object) -> None:
+        with contextlib.suppress(OSError):  # nobody may be there any more who wants to know
+            self.control.sendall(json.dumps(what).encode() + b"\n")
+
+
+def main() -> None:
+    """Adopts orphans, keeps the command, ends."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    control.set_inheritable(False)
+    grace, ask_all, session, argv = float(sys.argv[2]), sys.argv[3] == "all", sys.argv[4] == "session", sys.argv[5:]
+    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        sys.exit(f"parhelion: this kernel does not let a process adopt orphans: {os.strerror(ctypes.get_errno())}")
+    keeper = Keeper(control, grace, ask_all)
+    if keeper.start(argv, session):
+        keeper.keep()
+
+
+def _wakeup() -> int:
+    """A descriptor that signals write to. A handler goes with exec, an ignored signal stays ignored: so it is in the command."""
+    reads, writes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
+        if number == signal.SIGCHLD or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, frame: None)
+    return reads
+
+
+def _end_with_parent() -> None:
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def _signal(pids: list[int], number: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+// A record that cannot be written to says which file it is and why: the ranks' last words are all that a full disk leaves.
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "record.hpp"
+
+using namespace parhelion;
+using namespace parhelion::bench;
+
+namespace {
+
+std::string complaint_of_writing(const std::string& path, const Communicator& comm) {
+    Record record(path, comm, 0, nlohmann::json::object());
+    try {
+        record.launch({{"filler", std::string(100000, 'x')}});
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return {};
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// What files may grow to, back to what it was at the end.
+class FileLimit {
+public:
+    explicit FileLimit(rlim_t bytes) {
+        getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit now{bytes, before_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &now);
+        handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    }
+    ~FileLimit() {
+        setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+private:
+    rlimit before_{};
+    void (*handler_)(int);
+};
+
+}  // namespace
+
+TEST_CASE("a record on a full disk names the file and the cause") {
+    const Communicator comm;
+    const std::string said = complaint_of_writing("/dev/full", comm);
+    CHECK(said.empty() == (comm.rank() != 0));
+    if (comm.rank() == 0) {
+        CAPTURE(said);
+        CHECK(says(said, "cannot write to the record /dev/full: No space left on device ("));
+        CHECK(says(said, "KiB free on that disk)"));
+    }
+}
+
+TEST_CASE("a record that meets the limit on the size of files names the file and the cause") {
+    const Communicator comm;
+    const auto path = std::filesystem::temp_directory_path() / ("bench_record-" + std::to_string(getpid()));
+    std::string said;
+    {
+        const FileLimit limit(50000);
+        said = complaint_of_writing(path.string(), comm);
+    }
+    std::filesystem::remove(path);
+    if (comm.rank() == 0) {
+        CAPTURE(said);
+        CHECK(says(said, "cannot write to the record " + path.string() + ": File too large"));
+    }
+}
