@@ -118,7 +118,7 @@ def test_the_same_seed_gives_the_same_order_of_cases(flavor):
     ("words", "message"),
     [
         (["bench", "halo", "--halo", "0"], "from 1 to"),
-        (["bench", "halo", "--halo", "one"], "not a list of whole numbers"),
+        (["bench", "halo", "--halo", "one"], "is not a whole number"),
         (["bench", "halo", "--halo", "65"], "exceeds the local extent 64"),
         (["bench", "halo", "--halo", "99999999999999999999"], "from 1 to"),
         (["bench", "halo", "--grid", "2x2", "--ranks", "3"], "makes 4 ranks"),
