@@ -267,15 +267,17 @@ def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path):
     assert not Path("/proc", (tmp_path / "pid").read_text()).exists()
 
 
-def test_shared_memory_of_killed_ranks_is_removed_and_that_of_others_is_not(tmp_path):
+@pytest.mark.parametrize("crashes", [False, True])
+def test_shared_memory_of_killed_ranks_is_removed_and_that_of_others_is_not(tmp_path, crashes):
     mine, other = (Path("/dev/shm", f"mpich_shm_{name}{os.getpid()}") for name in ("mine", "other"))
     program = f"""
-import mmap, time
+import mmap, os, time
 with open({str(mine)!r}, "w+b") as file:
     file.truncate(4096)
     memory = mmap.mmap(file.fileno(), 4096)
 open({str(tmp_path / "ready")!r}, "w")
-time.sleep(600)
+time.sleep(2 if {crashes} else 600)
+os.kill(os.getpid(), 9)
 """
     other.write_bytes(b"1")
     try:
@@ -283,6 +285,8 @@ time.sleep(600)
         while not (tmp_path / "ready").exists():
             assert not job.wait(0.02)
         assert mine.exists()
+        if crashes:
+            assert job.wait(60) and job.returncode == -signal.SIGKILL
         job.end()
         assert not mine.exists() and other.exists()
     finally:

@@ -24,6 +24,7 @@ from tree import Process, descendants, kill_remaining, session_folders, shared_m
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 LINGER_S = 4.0  # for what outlives the command in order, as a watcher that still writes its file
 LOOK_S = 0.02
+FIRST_LOOK_S = 0.25  # twice as long after each look: an hour has fifteen
 LOST_S = 10.0  # a process that does not even die of SIGKILL sleeps in the kernel
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -54,8 +55,15 @@ class Keeper:
 
     def keep(self) -> None:
         """Returns when no process of the command is left."""
+        # MPICH's shared memory has its name as long as the ranks run: who crashes leaves it, so it is looked for in time.
+        pause = FIRST_LOOK_S
+        seen = time.monotonic() + pause
         while self._reap() and self.status is None and not self.ending:
-            self._look(None)
+            self._look(max(0.0, seen - time.monotonic()))
+            if time.monotonic() >= seen:
+                self._family()
+                pause *= 2
+                seen = time.monotonic() + pause
         if self.status is None:
             self._ask()
         else:

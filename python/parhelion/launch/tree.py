@@ -52,9 +52,10 @@ def shared_memory(processes: list[Process]) -> set[str]:
 
 
 def session_folders(pids: set[int]) -> list[str]:
-    """Where Open MPI's launchers among `pids` keep their sockets and shared files; a killed one leaves its folder."""
+    """Where Open MPI's launchers among `pids` kept their sockets and shared files; a killed one leaves its folder."""
     place = os.environ.get("TMPDIR", "/tmp")
-    names = [f"{place}/{name}" for pid in pids for name in (f"ompi.{pid}", f"ompi.*/pid.{pid}", f"prte.*/dvm.{pid}")]
+    gone = [pid for pid in pids if not os.path.exists(f"/proc/{pid}")]  # by now a number may be somebody else's
+    names = [f"{place}/{name}" for pid in gone for name in (f"ompi.{pid}", f"ompi.*/pid.{pid}", f"prte.*/dvm.{pid}")]
     return [folder for name in names for folder in glob.glob(name)]
 
 
