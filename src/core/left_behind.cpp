@@ -30,9 +30,14 @@ void leave_behind(std::shared_ptr<const void> memory) {
 }
 
 void leave_behind_until(std::shared_ptr<const void> memory, std::function<bool()> released) {
+    free_released();
+    const std::lock_guard lock(all().mutex);
+    all().left.push_back({std::move(memory), std::move(released)});
+}
+
+void free_released() {
     const std::lock_guard lock(all().mutex);
     std::erase_if(all().left, [](const Left& each) { return each.released && each.released(); });
-    all().left.push_back({std::move(memory), std::move(released)});
 }
 
 }  // namespace parhelion

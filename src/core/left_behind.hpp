@@ -10,5 +10,7 @@ namespace parhelion {
 void leave_behind(std::shared_ptr<const void> memory);
 /// Keeps it until `released` says that nobody uses it any more, which is asked when the next such memory is left. Thread-safe.
 void leave_behind_until(std::shared_ptr<const void> memory, std::function<bool()> released);
+/// Asks now. Thread-safe.
+void free_released();
 
 }  // namespace parhelion

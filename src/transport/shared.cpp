@@ -46,6 +46,7 @@ struct SharedSlot {
     bool sends() const { return link->forward.send_bytes > 0; }
     bool receives() const { return link->forward.receive_bytes > 0; }
     bool one_way() const { return sends() != receives(); }
+    bool may_be_left() const { return sends() && link->forward.send_bytes <= largest_left(); }
     bool waits(std::uint64_t number) const { return sends() && put < number; }
     std::uint64_t granted() const { return mine->granted.value.load(std::memory_order_acquire); }
     std::uint64_t written() const { return mine->written.value.load(std::memory_order_acquire); }
@@ -79,6 +80,7 @@ public:
     void begin(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->begin(direction);
         ++number_;
+        patience_ = node_.oversubscribed() ? 0 : polls_before_leaving;
         for (SharedSlot& slot : slots_) {
             slot.reported = !slot.receives();
             if (slot.receives()) post(slot.theirs->granted.value, number_, *slot.neighbor->postbox);
@@ -89,7 +91,7 @@ public:
     void leave(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->leave(direction);
         for (SharedSlot& slot : slots_)
-            if (slot.waits(number_)) leave(slot);
+            if (slot.waits(number_) && slot.may_be_left()) leave(slot);
     }
 
     int ready(Direction direction) override {
@@ -111,15 +113,15 @@ public:
         run(slot.link->repeat, plan_.bases.data(), plan_.bases.data());
     }
 
-    // A rank that only sends does not wait for its reader, but to have a slot for the next message.
     bool finished(Direction direction) override {
         if (direction == Direction::reverse) return reverse_->finished(direction);
         bool all = true;
         for (SharedSlot& slot : slots_) {
             if (!slot.sends()) continue;
-            if (slot.waits(number_) && !put(slot) && slot.one_way()) leave(slot);
-            all = all && !slot.waits(number_) && (!slot.one_way() || has_left_slot(number_ + 1, slot.granted(), true));
+            if (slot.waits(number_) && !put(slot) && runs_ahead(slot) && patience_ == 0) leave(slot);
+            all = all && !slot.waits(number_) && (!runs_ahead(slot) || has_left_slot(number_ + 1, slot.granted(), true));
         }
+        if (patience_ > 0) --patience_;
         return all;
     }
 
@@ -140,7 +142,7 @@ public:
             return "waiting for " + rank + " to write this rank's ghosts in exchange number " + number +
                    " (it has written number " + std::to_string(written) + begun + ")";
         if (slot.waits(number_)) return "waiting for " + rank + " to begin exchange number " + number + begun;
-        if (slot.sends() && slot.one_way() && !has_left_slot(number_ + 1, granted, true))
+        if (runs_ahead(slot) && !has_left_slot(number_ + 1, granted, true))
             return "waiting for " + rank + " to begin an earlier exchange than number " + number + begun;
         return {};
     }
@@ -149,6 +151,11 @@ public:
 
 private:
     // Whether nothing is left to be written.
+    static constexpr int polls_before_leaving = 1000;  // some 20 µs: what is left is copied twice
+
+    // A rank that only sends does not wait for its reader, but to have a slot for the next message.
+    static bool runs_ahead(const SharedSlot& slot) { return slot.one_way() && slot.may_be_left(); }
+
     void put_what_is_granted() {
         for (SharedSlot& slot : slots_)
             if (slot.waits(number_)) put(slot);
@@ -191,7 +198,7 @@ private:
         byte_count total = 0;
         for (SharedSlot& slot : slots_) {
             slot.left = {nullptr, slot.link->forward.send_bytes, slot.one_way()};
-            if (slot.sends()) total += slot.left.bytes();
+            if (slot.may_be_left()) total += slot.left.bytes();
         }
         try {
             left_memory_ = allocate_node_shared(total);
@@ -201,7 +208,7 @@ private:
         }
         std::byte* next = left_memory_.get();
         for (SharedSlot& slot : slots_) {
-            if (!slot.sends()) continue;
+            if (!slot.may_be_left()) continue;
             slot.left.start = std::exchange(next, next + slot.left.bytes());
             new (slot.left.start) SequenceLine;
             slot.theirs->left.place = describe_place(slot.left.start);
@@ -237,6 +244,7 @@ private:
     std::unique_ptr<Transport> reverse_;
     std::shared_ptr<std::byte> left_memory_;
     bool no_room_ = false;
+    int patience_ = 0;
     std::uint64_t number_ = 0;
 };
 

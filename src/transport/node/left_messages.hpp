@@ -1,12 +1,13 @@
 // Messages that a rank leaves in its own memory, for neighbors that cannot take them yet and will not find it waiting.
 //
 // The memory is made when it is first needed, and mapped by the neighbor when it first finds a message there: a program that never
-// leaves one pays nothing.
+// leaves one pays nothing. Messages that are larger than a limit are not left, for they would take several times their memory.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 
 #include "parhelion/core/aligned.hpp"
@@ -22,6 +23,15 @@ constexpr std::uint64_t left_slots(bool one_way) { return one_way ? 4 : 2; }
 /// Whether exchange `number` of a sender can be left when the reader has begun `begun`, and so ended one less.
 constexpr bool has_left_slot(std::uint64_t number, std::uint64_t begun, bool one_way) {
     return number <= left_slots(one_way) || begun + left_slots(one_way) > number;
+}
+
+/// The largest message that is left, in bytes: the environment variable PARHELION_BEGIN_BYTES, else 16 MiB.
+inline byte_count largest_left() {
+    static const byte_count limit = [] {
+        const char* text = std::getenv("PARHELION_BEGIN_BYTES");
+        return text == nullptr ? byte_count{16} << 20 : static_cast<byte_count>(std::atoll(text));
+    }();
+    return limit;
 }
 
 /// What the sender tells, in the reader's memory: which exchanges it has left, and where all of them are.
