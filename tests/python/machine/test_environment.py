@@ -5,7 +5,7 @@ import sys
 import pytest
 import synthetic
 from measured import built, parhelion
-from test_profile import perf_works
+from perf import perf_works
 
 from parhelion.tools.records.variables import known_names, secret_name, secret_value, variables, without_secrets
 from parhelion.tools.profiling.folder import FILE_NAME

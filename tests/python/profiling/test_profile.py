@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from perf import perf_works
 
 from parhelion.launch import default_flavor
 from parhelion.tools.main import root
@@ -46,16 +47,6 @@ int main(int count, char** words) {
 }
 """
 WORK = "void work(void) { for (volatile int i = 0; i < %d; ++i) {} }"
-
-
-def perf_works():
-    try:
-        done = subprocess.run(
-            ["perf", "record", "-q", "-e", "cpu-clock", "-o", "/dev/null", "--", "true"], capture_output=True, timeout=60
-        )
-    except OSError:
-        return False
-    return done.returncode == 0
 
 
 needs_perf = pytest.mark.skipif(not perf_works(), reason="perf is not installed, or the kernel lets it take no samples")
