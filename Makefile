@@ -117,6 +117,7 @@ test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
 	  --test-output-size-failed 65536 $(CTEST_ARGS)
 
 test-python: build $(STAMPS)/test ## Python tests against the flavor built last
+	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target mpi_watch -- $(NINJA_ARGS)
 	@$(BIN)/python -m pytest --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
 
 ##@ Tidying

@@ -11,7 +11,8 @@ ROOT = PROGRAMS.parents[3]
 def watched(flavor: Flavor, ranks: int, program: str, *args: str):
     """Runs the program with wrappers around all MPI functions (tests/mpi_calls) in front of the MPI."""
     watch = ROOT / "build" / flavor.name / "tests" / "mpi_calls" / "libmpi_watch.so"
-    assert watch.exists(), f"{watch} is missing: make test-cpp MPI={flavor.name} builds it"
+    if not watch.exists():
+        pytest.skip(f"the wrappers of MPI's functions are not built for {flavor.name}: make test-cpp MPI={flavor.name} builds them")
     return run_python(flavor, ranks, str(PROGRAMS / program), *args, LD_PRELOAD=str(watch))
 
 
