@@ -32,13 +32,9 @@ def load(path: Any, map: GhostMap) -> Any:
     place = together(comm, lambda: Path(path))
     if place.suffix not in ONE_FILE:
         return together(comm, lambda: _load_part(h5py, place, comm.rank, comm.size)).attach(map)
-    rows = together(comm, lambda: _load_own(h5py, place, map))
-    array = rows._empty_on(map)
-    if array.layout == "ragged":
-        array.replace(rows.sizes[: map.owned], rows.entries)
-    else:
-        rows._fill(array)
-    fill_ghosts(array)
+    array = together(comm, lambda: _load_own(h5py, place, map)).put_on(map)
+    if array.layout != "ragged":  # whose ghosts have come with their sizes
+        fill_ghosts(array)
     return array
 
 
