@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from .model import Profile
 
 
-html_option = click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-                           help="Also write one self-contained page with flame graphs.")  # fmt: skip
+def html_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that asks for a page."""
+    return click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+                        help="Also write one self-contained page with flame graphs.")(command)  # fmt: skip
 
 
 def find_profile(name: str) -> Path:
