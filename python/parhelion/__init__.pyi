@@ -1,5 +1,4 @@
 from ._core import Step as Step
-from .exchange.transports import Transport as Transport, transports as transports
 from .domain.arrays import HaloArray as HaloArray
 from .domain.cartesian import CartesianDomain as CartesianDomain, choose_process_grid as choose_process_grid
 from .domain.conversion import (
@@ -10,6 +9,7 @@ from .domain.conversion import (
     to_local_to_global as to_local_to_global,
     to_star_forest as to_star_forest,
 )
+from .domain.indexed import IndexedDomain as IndexedDomain, read_partition as read_partition
 from .errors import (
     CommunicationError as CommunicationError,
     Error as Error,
@@ -20,10 +20,10 @@ from .errors import (
 )
 from .exchange.exchange import Exchange as Exchange
 from .exchange.fields import Field as Field
+from .exchange.pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern, load_pattern as load_pattern
+from .exchange.transports import Transport as Transport, transports as transports
 from .ghosts.array import GhostArray as GhostArray
 from .ghosts.exchange import GhostExchange as GhostExchange, fill_ghosts as fill_ghosts
 from .ghosts.map import GhostMap as GhostMap
-from .domain.indexed import IndexedDomain as IndexedDomain, read_partition as read_partition
-from .exchange.pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern, load_pattern as load_pattern
 
 __version__: str

@@ -25,6 +25,10 @@ class MpiMismatchError(Error, ImportError):
     """Parhelion is not built for the MPI that mpi4py is bound to, or two MPIs are in this process."""
 
 
+class InputError(ValueError):
+    """A file, option or build that a user named cannot be used; says what, where, and the remedy. Commands end by it with status 2."""
+
+
 # In the order of ErrorKind in C++, which counts from 1.
 CLASSES: tuple[type[Exception], ...] = (
     ValueError,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "parhelion"
-LIBRARY = ("launch", "errors", "native", "_core", "base", "domain", "exchange", "ghosts", "", "placement")
+LIBRARY = ("errors", "launch", "native", "_core", "base", "domain", "exchange", "ghosts", "", "placement")
 TOOLS = ("cli", "statistics", "records", "machine", "measuring", "documents", "tables", "reporting", "comparing", "runs", "partitioning",
          "bench", "profiling", "placing")  # fmt: skip
 ROOMS = (

@@ -1,4 +1,4 @@
-"""The forms in which numbers per dimension may be given. All of it is local."""
+"""The forms in which arguments may be given. All of it is local."""
 
 import operator
 from collections.abc import Iterable
@@ -88,3 +88,21 @@ def choice(value: Any, name: str, choices: Iterable[str]) -> str:
     if value not in choices:
         raise ValueError(f"{name} is {value!r}: use {' or '.join(map(repr, choices))}")
     return value
+
+
+def transport_name(name: Any) -> str:
+    """The name of a transport, or nothing where the environment or the library shall choose."""
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"transport is {name!r}: pass the name of one, see ph.transports()")
+    return name or ""
+
+
+def time_limit(timeout: Any) -> float:
+    """Seconds to wait at most; 0 for no limit."""
+    if timeout is None:
+        return 0.0
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+        raise TypeError(f"timeout is {timeout!r}: pass seconds, or None")
+    if not timeout > 0:
+        raise ValueError(f"timeout is {timeout}: pass more than 0 seconds, or None for no limit")
+    return float(timeout)

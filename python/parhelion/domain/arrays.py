@@ -92,11 +92,7 @@ class HaloArray(np.ndarray):
 
 def make_array(place: Place, dtype: Any, components: Any, order: str, value: Any = None) -> HaloArray:
     """An array for `place` in node-shared memory, zero or filled with `value`. Local."""
-    kind = np.dtype(dtype)
-    if kind.hasobject:
-        raise TypeError(f"dtype {kind} holds Python objects, which cannot be sent: use numbers or structures of numbers")
-    if kind.itemsize == 0:
-        raise TypeError(f"dtype {kind} has no size: give its length, such as 'S8'")
+    kind = element_type(dtype)
     shape = place.shape + component_shape(components)
     size = math.prod(shape) * kind.itemsize
     if size >= 1 << 62:
@@ -108,6 +104,16 @@ def make_array(place: Place, dtype: Any, components: Any, order: str, value: Any
     if value is not None:
         array.fill(value)
     return array
+
+
+def element_type(dtype: Any) -> np.dtype:
+    """`dtype` as NumPy's, if its values can be sent."""
+    kind = np.dtype(dtype)
+    if kind.hasobject:
+        raise TypeError(f"dtype {kind} holds Python objects, which cannot be sent: use numbers or structures of numbers")
+    if kind.itemsize == 0:
+        raise TypeError(f"dtype {kind} has no size: give its length, such as 'S8'")
+    return kind
 
 
 def component_shape(components: Any) -> tuple[int, ...]:

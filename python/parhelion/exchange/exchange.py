@@ -3,6 +3,7 @@
 from typing import Any
 
 from .. import _core
+from ..base.arguments import time_limit, transport_name
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
@@ -51,7 +52,7 @@ class Exchange(_core.Exchange):
         native = pattern._native
 
         def parse() -> tuple[Any, ...]:
-            return read_arrays(native, arrays), _transport(transport), _seconds(timeout), _count(parts)
+            return read_arrays(native, arrays), transport_name(transport), time_limit(timeout), _count(parts)
 
         read, name, seconds, count = together(native.communicator, parse)
         fields = make_fields(native.communicator, read)
@@ -83,25 +84,9 @@ class Exchange(_core.Exchange):
         return f"<Exchange of {len(self.arrays)} arrays by {self.transport}>"
 
 
-def _transport(name: Any) -> str:
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f"transport is {name!r}: pass the name of one, see ph.transports()")
-    return name or ""
-
-
 def _count(parts: Any) -> int:
     if isinstance(parts, bool) or not isinstance(parts, int):
         raise TypeError(f"parts is {parts!r}: pass a number of parts")
     if not 1 <= parts <= 4096:
         raise ValueError(f"an exchange cannot have {parts} parts: use 1 to 4096")
     return parts
-
-
-def _seconds(timeout: Any) -> float:
-    if timeout is None:
-        return 0.0
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
-        raise TypeError(f"timeout is {timeout!r}: pass seconds, or None")
-    if not timeout > 0:
-        raise ValueError(f"timeout is {timeout}: pass more than 0 seconds, or None for no limit")
-    return float(timeout)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from ..base.arguments import integer
 from ..base.together import together
-from ..domain.arrays import component_shape
+from ..domain.arrays import component_shape, element_type
 from ..exchange.fields import as_array, element_name
 from .files import load, save
 from .map import GhostMap, checked_map
@@ -46,15 +46,13 @@ class GhostArray(Rows):
     """
 
     layout: Literal["uniform", "padded", "ragged"] = "uniform"
+    _watched: "list[weakref.ref[np.ndarray]] | None" = None  # the caller's arrays, where the rows are theirs
 
     def __init__(
         self, map: GhostMap, shape: "int | Sequence[int]" = (), dtype: "DTypeLike" = "float64", *, alignment: int = 1
     ) -> None:
-        self._map = checked_map(map)
-        self._make(lambda: self._describe(dtype, shape, 1, alignment))
-        memory = self._native.memory()
-        self._array: np.ndarray | None = self._rows_of(memory, self._shape)
-        self._parts = (self._array[: map.owned], self._array[map.owned :])
+        self._make(map, dtype, shape, 1, alignment)
+        self._show(self._shape)
 
     # --- making ---
 
@@ -88,33 +86,34 @@ class GhostArray(Rows):
         """
         made = cls.__new__(cls)
         made._map = checked_map(map)
-        together(made._comm, lambda: made._take(owned, ghosts))
-        made._native = _core.GhostRows.over(map._map, made._layout, *_places(made._parts))
-        made._array = None
+
+        def describe() -> tuple[np.ndarray, np.ndarray]:
+            parts = made._checked(owned, ghosts)
+            made._describe(parts[0].dtype, parts[0].shape[1:], 1, 1)
+            return parts
+
+        parts = together(made._comm, describe)
+        made._native = _core.GhostRows.over(map._map, made._layout, *_places(parts))
+        made._array, made._parts, made._watched = None, parts, _references(owned, ghosts)
         return made
 
     def rebind(self, owned: "ArrayLike", ghosts: "ArrayLike") -> None:
         """Other arrays of the same dtype and row shape, for one made by `over`. Collective; refresh its exchanges after it."""
-        old = (self._parts, self._watched) if self._array is None else None
 
-        def swap() -> None:
-            if old is None:
+        def check() -> tuple[np.ndarray, np.ndarray]:
+            if self._watched is None:
                 raise TypeError("this array owns its memory: only one made by GhostArray.over can be rebound")
-            kind, shape = self._dtype, self._shape
-            self._take(owned, ghosts)
-            if (self._dtype, self._shape) != (kind, shape):
-                raise ValueError(f"rows of {kind} {shape} cannot be rebound to rows of {self._dtype} {self._shape}: make them alike")
+            parts = self._checked(owned, ghosts)
+            kind, shape = parts[0].dtype, parts[0].shape[1:]
+            if (kind, shape) != (self._dtype, self._shape):
+                raise ValueError(f"rows of {self._dtype} {self._shape} cannot be rebound to rows of {kind} {shape}: make them alike")
+            return parts
 
-        try:
-            together(self._comm, swap)
-        except Exception:
-            if old is not None:
-                self._parts, self._watched = old
-                self._dtype, self._shape = self._parts[0].dtype, self._parts[0].shape[1:]
-            raise
+        self._parts, self._watched = together(self._comm, check), _references(owned, ghosts)
         self._native.rebind(*_places(self._parts))
 
-    def _take(self, owned: Any, ghosts: Any) -> None:
+    def _checked(self, owned: Any, ghosts: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Both as arrays, if they fit the map and each other."""
         parts = (as_array(owned, "owned"), as_array(ghosts, "ghosts"))
         for part, rows, name in zip(parts, (self._map.owned, self._map.ghosts), ("owned", "ghosts"), strict=True):
             if part.ndim < 1 or len(part) != rows:
@@ -124,17 +123,11 @@ class GhostArray(Rows):
         if parts[0].dtype != parts[1].dtype or parts[0].shape[1:] != parts[1].shape[1:]:
             raise ValueError(f"owned has rows of {parts[0].dtype} {parts[0].shape[1:]}, ghosts of {parts[1].dtype} "
                              f"{parts[1].shape[1:]}: make them alike")  # fmt: skip
-        self._describe(parts[0].dtype, parts[0].shape[1:], 1, 1)
-        self._parts = parts
-        self._watched = [weakref.ref(part) for part in (owned, ghosts) if isinstance(part, np.ndarray)]  # resize refuses these
+        return parts
 
     def _describe(self, dtype: Any, shape: Any, width: int, alignment: Any) -> None:
         """Checks and remembers what a row is; local."""
-        self._dtype = np.dtype(dtype)
-        if self._dtype.hasobject:
-            raise TypeError(f"dtype {self._dtype} holds Python objects, which cannot be sent: use numbers or structures of numbers")
-        if self._dtype.itemsize == 0:
-            raise TypeError(f"dtype {self._dtype} has no size: give its length, such as 'S8'")
+        self._dtype = element_type(dtype)
         self._shape = component_shape(shape)
         self._alignment = integer(alignment, "alignment")
         self._layout = _core.RowLayout(
@@ -142,16 +135,21 @@ class GhostArray(Rows):
         )
         self._layout.check()
 
-    def _make(self, describe: Any) -> None:
+    def _make(self, map: GhostMap, dtype: Any, shape: Any, width: int, alignment: Any) -> None:
+        self._map = checked_map(map)
+
         def make() -> "_core.GhostRows":
-            describe()
-            return _core.GhostRows(self._map._map, self._layout)
+            self._describe(dtype, shape, width, alignment)
+            return _core.GhostRows(map._map, self._layout)
 
         self._native = together(self._comm, make)
 
-    def _rows_of(self, memory: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    def _show(self, shape: tuple[int, ...]) -> None:
+        """The native rows as arrays, `shape` being that of a row."""
         inner = [self._dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-        return np.ndarray((len(self), *shape), self._dtype, memory, strides=(self._layout.stride, *inner))
+        strides = (self._layout.stride, *inner)
+        self._array: np.ndarray | None = np.ndarray((len(self), *shape), self._dtype, self._native.memory(), strides=strides)
+        self._parts = (self._array[: self._map.owned], self._array[self._map.owned :])
 
     # --- what it is ---
 
@@ -225,7 +223,8 @@ class GhostArray(Rows):
     # --- other libraries ---
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.array, dtype, copy=copy) if copy is not None or dtype is not None else self.array
+        rows = self._dense()
+        return np.array(rows, dtype, copy=copy) if copy is not None or dtype is not None else rows
 
     def __dlpack__(self, **options: Any) -> Any:
         return self._dense().__dlpack__(**options)
@@ -272,6 +271,11 @@ class GhostArray(Rows):
     def __repr__(self) -> str:
         return (f"<{type(self).__name__}: rank {self._map._native_comm.rank}, {self._map.owned} owned rows, {self._map.ghosts} ghosts "
                 f"of {self._dtype} {self._shape}>")  # fmt: skip
+
+
+def _references(*arrays: Any) -> "list[weakref.ref[np.ndarray]]":
+    """References that keep NumPy from resizing arrays of the caller."""
+    return [weakref.ref(array) for array in arrays if isinstance(array, np.ndarray)]
 
 
 def _places(parts: Any) -> tuple[int, ...]:

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from ..base.arguments import integer
+from ..base.arguments import integer, time_limit, transport_name
 from ..base.together import together
-from ..exchange.exchange import _seconds, _transport
 from .rotation import Rotation
 from .rows import Rows
 
@@ -43,7 +42,7 @@ class GhostExchange(_core.GhostExchange):
             for number, array in enumerate(arrays):
                 if not isinstance(array, Rows):
                     raise TypeError(f"array {number} is a {type(array).__name__}: pass GhostArrays, or use ph.Exchange for others")
-            return [array._native for array in arrays], _transport(transport), _seconds(timeout)
+            return [array._native for array in arrays], transport_name(transport), time_limit(timeout)
 
         super().__init__(*together(known._comm, parse), arrays)
 

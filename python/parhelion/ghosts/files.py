@@ -32,13 +32,9 @@ def load(path: Any, map: GhostMap) -> Any:
     place = together(comm, lambda: Path(path))
     if place.suffix not in ONE_FILE:
         return together(comm, lambda: _load_part(h5py, place, comm.rank, comm.size)).attach(map)
-    rows = together(comm, lambda: _load_own(h5py, place, map))
-    array = rows._empty_on(map)
-    if array.layout == "ragged":
-        array.replace(rows.sizes[: map.owned], rows.entries)
-    else:
-        rows._fill(array)
-    fill_ghosts(array)
+    array = together(comm, lambda: _load_own(h5py, place, map)).put_on(map)
+    if array.layout != "ragged":  # whose ghosts have come with their sizes
+        fill_ghosts(array)
     return array
 
 
@@ -66,7 +62,7 @@ def _describe(file: Any, rows: DetachedRows) -> None:
     )  # fmt: skip
 
 
-def _read_description(file: Any, place: Path) -> dict[str, Any]:
+def _read_description(file: Any, place: Path) -> tuple[np.dtype, dict[str, Any]]:
     import ast
 
     attributes = dict(file.attrs)
@@ -74,8 +70,8 @@ def _read_description(file: Any, place: Path) -> dict[str, Any]:
         raise ValueError(f"{place} does not hold rows that GhostArray.save wrote (schema {attributes.get('schema')!r})")
     kind = np.lib.format.descr_to_dtype(ast.literal_eval(attributes["dtype"]))
     shape = tuple(int(side) for side in attributes["shape"])
-    return {"layout": str(attributes["layout"]), "shape": shape, "most": int(attributes["most"]),
-            "alignment": int(attributes["alignment"])} | {"kind": kind}  # fmt: skip
+    return kind, {"layout": str(attributes["layout"]), "shape": shape, "most": int(attributes["most"]),
+                  "alignment": int(attributes["alignment"])}  # fmt: skip
 
 
 def _opened(h5py: Any, place: Path, mode: str, **how: Any) -> Any:
@@ -99,8 +95,7 @@ def _save_part(h5py: Any, rows: DetachedRows, folder: Path, rank: int, ranks: in
 def _load_part(h5py: Any, folder: Path, rank: int, ranks: int) -> DetachedRows:
     place = folder / f"rows.{rank}.h5"
     with _opened(h5py, place, "r") as file:
-        told = _read_description(file, place)
-        kind = told.pop("kind")
+        kind, told = _read_description(file, place)
         if file.attrs["ranks"] != ranks:
             raise ValueError(f"{folder} was saved by {file.attrs['ranks']} ranks and there are {ranks}: start as many, or save "
                              "into one file (rows.h5)")  # fmt: skip
@@ -164,8 +159,7 @@ def _raise(failure: str | None) -> None:
 def _load_own(h5py: Any, place: Path, map: GhostMap) -> DetachedRows:
     """This rank's owned rows, wherever they stand in the file."""
     with _opened(h5py, place, "r") as file:
-        told = _read_description(file, place)
-        kind = told.pop("kind")
+        kind, told = _read_description(file, place)
         positions = _positions(file["ids"][:], map, place)
         all_sizes = file["sizes"][:]
         starts = np.concatenate([[0], np.cumsum(all_sizes, dtype=np.int64)])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .array import GhostArray
-from .map import GhostMap, checked_map
+from .map import GhostMap
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -21,11 +21,9 @@ class PaddedGhostArray(GhostArray):
         self, map: GhostMap, most: int, dtype: "DTypeLike" = "float64", components: "int | Sequence[int] | None" = None, *,
         alignment: int = 1,
     ) -> None:  # fmt: skip
-        self._map = checked_map(map)
-        self._make(lambda: self._describe(dtype, components, most, alignment))
+        self._make(map, dtype, components, most, alignment)
         self.most = int(most)
-        self._array = self._rows_of(self._native.memory(), (self.most, *self._shape))
-        self._parts = (self._array[: map.owned], self._array[map.owned :])
+        self._show((self.most, *self._shape))
         self._sizes = np.ndarray((map.size,), np.int32, self._native.sizes_memory())
 
     @property

@@ -1,5 +1,6 @@
 """Rows as long as they need to be."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -133,29 +134,29 @@ class RaggedGhostArray(GhostArray):
 
     def _all_rows(self, sizes: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
         counts, entries = self._counts(sizes), self._bytes(values, "values")
-        entry = self._dtype.itemsize * int(np.prod(self._shape, dtype=np.int64))
         if self._native.editing:
             raise ValueError("these rows are being edited: compress them first")
-        if int(counts.sum(dtype=np.int64)) * entry != entries.nbytes:
-            raise ValueError(f"the sizes add up to {counts.sum(dtype=np.int64)} entries, {entries.nbytes // entry} were passed")
+        told, passed = int(counts.sum(dtype=np.int64)), entries.nbytes // self._entry_bytes
+        if told != passed:
+            raise ValueError(f"the sizes add up to {told} entries, {passed} were passed")
         return counts, entries
 
     # --- inner parts ---
 
+    @property
+    def _entry_bytes(self) -> int:
+        return self._dtype.itemsize * math.prod(self._shape)
+
     def _dense(self) -> np.ndarray:
         return self.values
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.values, dtype, copy=copy) if copy is not None or dtype is not None else self.values
 
     def _entries(self, start: int, count: int) -> np.ndarray:
         return np.ndarray((count, *self._shape), self._dtype, self._native.memory(), start)
 
     def _require_no_gaps(self) -> None:
-        entry = self._dtype.itemsize * int(np.prod(self._shape, dtype=np.int64))
         if self._native.editing:
             raise AttributeError("the rows are being edited and lie apart: compress them first")
-        if entry % self._alignment and np.any(self.sizes * entry % self._alignment):
+        if self._entry_bytes % self._alignment and np.any(self.sizes * self._entry_bytes % self._alignment):
             raise AttributeError(f"rows aligned to {self._alignment} bytes have gaps between them: index one row, or use `sizes`")
 
     def _counts(self, sizes: Any) -> np.ndarray:

@@ -31,6 +31,10 @@ class DetachedRows:
         """A GhostArray with these rows on `map`, whose owned rows and ghosts must be the same ones. Collective."""
         comm = checked_map(map)._native_comm
         together(comm, lambda: self._check(map))
+        return self.put_on(map)
+
+    def put_on(self, map: GhostMap) -> Any:
+        """As `attach`, for ids that are known to be the same ones."""
         array = self._empty_on(map)
         if array.layout == "ragged":
             owned = int(self.sizes[: map.owned].sum())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from ..errors import InputError
 from .cores import usable_cores
 from .hosts import Hosts
 from .kinds import KINDS, Request
@@ -14,7 +15,7 @@ from .program import program_words
 from .threads import single_threaded
 
 
-class FlavorError(RuntimeError):
+class FlavorError(InputError, RuntimeError):
     """A flavor is not built, or its description cannot be used."""
 
 

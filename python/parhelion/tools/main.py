@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
+from ..errors import InputError
 from ..launch.ending import ends_by_signals
 from .cli.errors import BadInput, missing_package
 from .cli.lazy import LazyGroup
@@ -29,29 +29,15 @@ COMMANDS = {
     "inspect": ("parhelion.tools.partitioning.inspect_command", "inspect", "Check index maps and say what they hold."),
 }
 
-KNOWN = {
-    "parhelion.tools.records.errors": ("RecordError",),
-    "parhelion.tools.profiling.errors": ("ProfileError",),
-    "parhelion.launch.flavor": ("FlavorError",),
-    "parhelion.tools.partitioning.errors": ("MeshError", "IndexMapError"),
-    "parhelion.placement.errors": ("PlacementError",),
-}
-
-
-def known_errors() -> tuple[type[Exception], ...]:
-    """Errors of other parts that mean bad input; only parts that are loaded can have raised one."""
-    loaded = [(sys.modules[module], names) for module, names in KNOWN.items() if module in sys.modules]
-    return tuple(getattr(module, name) for module, names in loaded for name in names)
-
 
 class Root(LazyGroup):
-    """The only group that knows every part, and so what can go wrong in one."""
+    """The group of all commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; bad input ends in one message, never in a traceback."""
         try:
             return super().invoke(ctx)
-        except known_errors() as error:
+        except InputError as error:
             raise BadInput(str(error)) from None
         except ModuleNotFoundError as error:
             raise missing_package(error) from None

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from parhelion.tools.statistics.compare import Difference, difference, differences
 from parhelion.tools.statistics.interval import Interval
+from parhelion.tools.statistics.shift import TRIM, launch_shift, middle
 from parhelion.tools.statistics.states import Launch, state_boundary, without_states
 from parhelion.tools.statistics.verdict import Rules, Verdict, verdicts
 
@@ -141,3 +143,15 @@ def test_sides_that_share_no_state_cannot_be_compared():
     far = [Launch(each.samples * 3, each.probe * 5) for each in far]
     assert difference(near, far).p is None
     assert not all(without_states(near, far))
+
+
+@pytest.mark.parametrize("counts", [(3, 3), (10, 7), (25, 40)])
+def test_the_test_of_launches_is_yuens_as_scipy_has_it(counts):
+    """Taken apart only because each variance is drawn towards those of other cases before it is used."""
+    rng = np.random.default_rng(SEED)
+    first, second = (rng.normal(size=count) for count in counts)
+    found = launch_shift([np.array([value]) for value in first], [np.array([value]) for value in second])
+    wanted = stats.ttest_ind(second, first, trim=TRIM)
+    assert (found.shift / found.error, found.p, found.freedom) == pytest.approx((wanted.statistic, wanted.pvalue, wanted.df))
+    assert np.log(found.interval(0.95)) == pytest.approx(np.array(wanted.confidence_interval(0.95)))
+    assert middle(first) == pytest.approx(stats.trim_mean(first, TRIM))

@@ -10,8 +10,7 @@ import numpy as np
 from rich.table import Table
 
 from ...launch.disk import writing
-from ...placement import Machine, PlacementError, place
-from ...tools.cli.errors import BadInput
+from ...placement import Machine, place
 from ...tools.cli.output import Output
 from .exchange import Exchange
 from .fit import Fit
@@ -24,33 +23,27 @@ from .traffic import traffic
 
 def run_published(output: Output, data: Path | None, out: Path | None, parameters: Path | None) -> None:
     """Fit, check, print; write page and parameters."""
-    try:
-        rows = published_rows(data)
-        fits = fit_published(rows)
-        rows = [row for row in rows if row.seconds and row.software in fits]
-        errors = {name: [error(r, fits) for r in rows if r.software == name and not r.calibrates] for name in fits}
-        output.console.print(_errors_table(fits, errors))
-        everywhere = np.abs([e for values in errors.values() for e in values])
-        output.console.print(f"{everywhere.size} held-out rows, median error {100 * np.median(everywhere):.1f} %")
-        if out:
-            with writing(out):
-                out.write_text(model_page(data))
-            output.console.print(f"written: {out}", markup=False)
-        for name, made in fits.items() if parameters else ():
-            parameters.mkdir(parents=True, exist_ok=True)
-            write_parameters(made.parameters, parameters / f"{name.replace(' ', '-')}.json", "published Betzy rows")
-        output.document({"schema": "parhelion.model.check/1", "held_out_median": float(np.median(everywhere)),
-                         "software": {name: _document(made, errors[name]) for name, made in fits.items()}})  # fmt: skip
-    except PlacementError as problem:
-        raise BadInput(str(problem)) from None
+    rows = published_rows(data)
+    fits = fit_published(rows)
+    rows = [row for row in rows if row.seconds and row.software in fits]
+    errors = {name: [error(r, fits) for r in rows if r.software == name and not r.calibrates] for name in fits}
+    output.console.print(_errors_table(fits, errors))
+    everywhere = np.abs([e for values in errors.values() for e in values])
+    output.console.print(f"{everywhere.size} held-out rows, median error {100 * np.median(everywhere):.1f} %")
+    if out:
+        with writing(out):
+            out.write_text(model_page(data))
+        output.console.print(f"written: {out}", markup=False)
+    for name, made in fits.items() if parameters else ():
+        parameters.mkdir(parents=True, exist_ok=True)
+        write_parameters(made.parameters, parameters / f"{name.replace(' ', '-')}.json", "published Betzy rows")
+    output.document({"schema": "parhelion.model.check/1", "held_out_median": float(np.median(everywhere)),
+                     "software": {name: _document(made, errors[name]) for name, made in fits.items()}})  # fmt: skip
 
 
 def run_fit(output: Output, runs: list[Path], contender: str, out: Path) -> None:
     """Fit to records and write the parameters."""
-    try:
-        made = fit_records(runs, contender)
-    except PlacementError as problem:
-        raise BadInput(str(problem)) from None
+    made = fit_records(runs, contender)
     write_parameters(made.parameters, out, f"fitted to {', '.join(map(str, runs))}")
     spread = 100 * np.median(np.abs(made.errors))
     output.console.print(f"{out}: {len(made.errors)} cases, median error {spread:.1f} %", markup=False)
@@ -59,19 +52,16 @@ def run_fit(output: Output, runs: list[Path], contender: str, out: Path) -> None
 
 def run_predict(output: Output, **options: Any) -> None:
     """Blocked order against the automatic placement, part by part."""
-    try:
-        parameters = read_parameters(options["parameters"])
-        ranks = options["ranks_per_node"]
-        machine = Machine(options["topology"], None, ranks[0] if ranks and len(ranks) == 1 else ranks)
-        exchange = Exchange(options["extent"], options["halo"], options["fields"], options["bytes_per_cell"],
-                            options["algorithm"])  # fmt: skip
-        parts = {}
-        for name, method in (("blocked", "blocked"), ("placed", "")):
-            periodic = not options["not_periodic"]
-            placement = place(options["grid"], machine, "full", periodic, method=method)
-            parts[name] = parameters.parts(traffic(placement, exchange, periodic))
-    except PlacementError as problem:
-        raise BadInput(str(problem)) from None
+    parameters = read_parameters(options["parameters"])
+    ranks = options["ranks_per_node"]
+    machine = Machine(options["topology"], None, ranks[0] if ranks and len(ranks) == 1 else ranks)
+    exchange = Exchange(options["extent"], options["halo"], options["fields"], options["bytes_per_cell"],
+                        options["algorithm"])  # fmt: skip
+    parts = {}
+    for name, method in (("blocked", "blocked"), ("placed", "")):
+        periodic = not options["not_periodic"]
+        placement = place(options["grid"], machine, "full", periodic, method=method)
+        parts[name] = parameters.parts(traffic(placement, exchange, periodic))
     table = Table("µs per exchange", *parts)
     for part in dict.fromkeys(key for found in parts.values() for key in found):
         table.add_row(part, *(f"{1e6 * found[part]:.1f}" for found in parts.values()))

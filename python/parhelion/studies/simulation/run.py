@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from ...placement import Machine, PlacementError, choose_grid
+from ...placement import Machine, choose_grid
 from ...tools.cli.errors import BadInput, RanksFailed
 from ...tools.cli.output import Output
 from ..model import read_parameters
@@ -31,8 +31,6 @@ def run_simulate(output: Output, **options: Any) -> None:
         study = run_study(program, options["topology"], grids, find_cases(options), options["numbering"], figures,
                           options["extent"], options["iterations"], options["timeout"], options["check"],
                           lambda text: say(text, markup=False))  # fmt: skip
-    except PlacementError as problem:
-        raise BadInput(str(problem)) from None
     except SimulationError as problem:
         raise RanksFailed(str(problem)) from None
     say(results_table(study.results))

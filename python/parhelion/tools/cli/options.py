@@ -149,6 +149,9 @@ RANKS = Whole(1, MOST_RANKS)
 SEED = Whole(0, 2**62)
 SECONDS = Real(1, MOST_SECONDS)
 
+out_option = click.option("--out", type=click.Path(path_type=Path), metavar="RUNDIR", help="Run folder [runs/<time>-…].")
+labels_option = click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the run; may be repeated.")
+
 _OPTIONS = (
     click.option("--contenders", "--transports", type=Names(), default=(), help="Only these; default: all there are."),
     click.option("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per contender, case and launch [30; quick: 10]."),
@@ -158,10 +161,10 @@ _OPTIONS = (
     click.option("--launches", type=Whole(1, MOST_LAUNCHES), help="Starts of the ranks [3; quick: 1]."),
     click.option("--quick", is_flag=True, help="A short run: fewer samples, one launch."),
     click.option("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last]."),
-    click.option("--out", type=click.Path(path_type=Path), metavar="RUNDIR", help="Run folder [runs/<time>-…]."),
+    out_option,
     click.option("--seed", type=SEED, default=1, show_default=True, help="Of the order of cases."),
     click.option("--no-bind", is_flag=True, help="Leave the ranks unbound."),
-    click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the run; may be repeated."),
+    labels_option,
     click.option("--timeout", type=SECONDS, metavar="SECONDS",
                  help="Stop ranks that finish no case for so long [300; matrix: 60]."),
     json_option,

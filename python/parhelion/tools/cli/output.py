@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +53,5 @@ def _console(stream: Any) -> Console:
     return Console(file=stream, width=width, highlight=False, soft_wrap=False)
 
 
-def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option that every command takes."""
-    return click.option(
-        "--json", "json_file", metavar="FILE", help="Also write one JSON document; - for standard output."
-    )(command)
+# The option that every command takes.
+json_option = click.option("--json", "json_file", metavar="FILE", help="Also write one JSON document; - for standard output.")

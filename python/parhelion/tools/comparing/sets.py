@@ -10,6 +10,7 @@ from ..documents import CaseResult, results
 from ..documents.remarks import remarks
 from ..records import Record, RecordError, read_record
 from ..records.read import FILE_NAME
+from ..records.store import folders_with
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,9 @@ class RecordSet:
 
 def read_set(path: Path) -> RecordSet:
     """The run at `path`, or all runs in the folders right below it; raises `RecordError`."""
-    if path.is_dir() and not (path / FILE_NAME).exists():
-        runs = sorted(folder for folder in path.iterdir() if (folder / FILE_NAME).is_file())
-        if runs:
-            return RecordSet(path.name, [read_record(run) for run in runs])
+    runs = [] if (path / FILE_NAME).exists() else folders_with(FILE_NAME, path)
+    if runs:
+        return RecordSet(path.name, [read_record(run) for run in runs])
     record = read_record(path)
     return RecordSet(record.labels.get("image") or record.id, [record])
 

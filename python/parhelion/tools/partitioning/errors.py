@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from ...errors import InputError
 
-class MeshError(ValueError):
+
+class MeshError(InputError):
     """A mesh cannot be read or cannot be partitioned as asked."""
 
 
-class IndexMapError(ValueError):
+class IndexMapError(InputError):
     """An index-map data set is damaged, incomplete or does not fit what was asked."""
 
 

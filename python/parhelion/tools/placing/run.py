@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...launch.disk import writing
-from ...placement import Placement, PlacementError, Score
+from ...placement import Placement, Score
 from ...placement.machine import parts_of_a_node
 from ..cli.errors import BadInput
 from ..cli.output import Output
@@ -24,17 +24,14 @@ MOST_POINTS_PRINTED = 256
 
 
 def run_place(output: Output, **options: Any) -> None:
-    """Place, print, draw and write; a mistake in the input ends with one message."""
-    try:
-        placement = find_placement(options)
-        show(output, placement, options)
-        for path in options["draw"]:
-            _draw(output, placement, path)
-        for target in options["rank_files"]:
-            _write_rank_file(output, placement, target, options)
-        output.document(placement_document(placement, options["objective"]))
-    except PlacementError as error:
-        raise BadInput(str(error)) from None
+    """Place, print, draw and write."""
+    placement = find_placement(options)
+    show(output, placement, options)
+    for path in options["draw"]:
+        _draw(output, placement, path)
+    for target in options["rank_files"]:
+        _write_rank_file(output, placement, target, options)
+    output.document(placement_document(placement, options["objective"]))
 
 
 def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..cli.output import Output
-from .errors import ProfileError
+from ..records.store import find_run
 from .folder import DEFAULT_STORE, FILE_NAME
 
 if TYPE_CHECKING:
@@ -24,13 +24,7 @@ def html_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def find_profile(name: str) -> Path:
     """A profile by its path, or by a part of its name in `profiles/` that no other has."""
-    if Path(name).exists():
-        return Path(name)
-    matches = [each.parent for each in sorted(DEFAULT_STORE.glob(f"*/{FILE_NAME}")) if name and name in each.parent.name]
-    if len(matches) == 1:
-        return matches[0]
-    found = f"{len(matches)} profiles have that in their names" if matches else "no profile has that in its name"
-    raise ProfileError(f"{name}: there is no such folder, and {found} in {DEFAULT_STORE}/")
+    return find_run(name, DEFAULT_STORE, FILE_NAME, "profile")
 
 
 def write_page(profiles: Sequence[Profile], html: Path | None, output: Output) -> None:

@@ -6,7 +6,7 @@ against them. Keys that are not listed here are ignored, so that a newer writer 
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from msgspec import Meta, Struct, field
 
@@ -14,8 +14,12 @@ SCHEMA = "parhelion.record/1"
 FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
 UNAVAILABLE = "unavailable"  # what was asked for cannot run here; the rows say why
 
-Seconds = Annotated[float, Meta(ge=0, description="seconds")]
-Count = Annotated[int, Meta(ge=0)]
+MOST = 2**53  # beyond it a float no longer holds every whole number
+MOST_SECONDS = 1e9  # 30 years
+
+Seconds = Annotated[float, Meta(ge=0, le=MOST_SECONDS, description="seconds")]
+Nanoseconds = Annotated[float, Meta(ge=0, le=MOST_SECONDS * 1e9, description="nanoseconds")]
+Count = Annotated[int, Meta(ge=0, le=MOST)]
 
 
 class Run(Struct, tag="run"):
@@ -28,6 +32,13 @@ class Run(Struct, tag="run"):
     argv: list[str] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
+
+
+class OfRanks(TypedDict):
+    """One figure over all ranks."""
+
+    mean: NotRequired[Seconds]
+    max: Seconds
 
 
 class Launch(Struct, tag="launch"):
@@ -49,7 +60,7 @@ class Launch(Struct, tag="launch"):
     mpi_cvars: dict[str, Any] | None = None
     cold_alltoall: dict[str, Any] | None = None
     flavor: Any = None
-    imports: Any = None
+    imports: dict[str, OfRanks] | None = None
 
 
 class Plan(Struct, tag="plan"):
@@ -78,7 +89,7 @@ class Case(Struct, tag="case"):
     iterations: Count | None = None
     samples: list[Seconds] = field(default_factory=list)
     samples_by_rank: list[list[Seconds]] = field(default_factory=list)
-    probe_ns: list[float | None] | None = field(default_factory=list)
+    probe_ns: list[Nanoseconds | None] | None = field(default_factory=list)
     bytes: Count | None = None
     messages: Count | None = None
     explain: Any = None

@@ -20,23 +20,28 @@ class Stored:
     error: str | None = None
 
 
+def folders_with(file: str, store: Path) -> list[Path]:
+    """The folders of a store that hold such a file, the oldest first; none where there is no store."""
+    return sorted(folder for folder in store.iterdir() if (folder / file).exists()) if store.is_dir() else []
+
+
 def stored_runs(store: Path) -> list[Stored]:
     """Every run of the store, the oldest first; raises `RecordError` when there is no such folder."""
     if not store.is_dir():
         raise RecordError(f"{store} is no store of runs: there is no such folder; measure something, or give --store")
-    return [_stored(folder) for folder in sorted(store.iterdir()) if (folder / FILE_NAME).exists()]
+    return [_stored(folder) for folder in folders_with(FILE_NAME, store)]
 
 
-def find_run(name: str, store: Path) -> Path:
-    """A run by its path, by its name in the store, or by a part of its name that no other run has."""
+def find_run(name: str, store: Path, file: str = FILE_NAME, what: str = "run") -> Path:
+    """A run by its path, by its name in the store, or by a part of its name that no other run has; so whatever a `file` tells."""
     if Path(name).exists():
         return Path(name)
-    matches = [folder for folder in sorted(store.glob("*")) if name and name in folder.name and (folder / FILE_NAME).exists()]
+    matches = [folder for folder in folders_with(file, store) if name and name in folder.name]
     exact = [folder for folder in matches if folder.name == name]
     if len(exact or matches) == 1:
         return (exact or matches)[0]
-    found = f"{len(matches)} runs have that in their names" if matches else "no run has that in its name"
-    raise RecordError(f"{name}: {found} in {store}: give a run folder, or a part of its name that no other has")
+    found = f"{len(matches)} {what}s have that in their names" if matches else f"no {what} has that in its name"
+    raise RecordError(f"{name}: {found} in {store}: give a {what} folder, or a part of its name that no other has")
 
 
 def relabel(run: Path, changes: dict[str, str | None]) -> Record:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..cli.options import RANKS
+from ..cli.options import RANKS, labels_option, out_option
 from ..cli.output import Output, json_option
 from ..documents.document import bench_document
 from ..records.labels import parse_labels
@@ -16,8 +16,8 @@ from ..records.labels import parse_labels
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--ranks", type=RANKS, help="Ranks it ran on, where the file does not say.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="RUNDIR", help="Run folder [runs/<time>-…].")
-@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the run; may be repeated.")
+@out_option
+@labels_option
 @json_option
 def import_runs(
     files: tuple[Path, ...], ranks: int | None, out: Path | None, labels: tuple[str, ...], json_file: str | None

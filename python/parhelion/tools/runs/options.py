@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,10 +13,7 @@ from ..records.folder import DEFAULT_STORE
 from ..records.store import find_run, stored_runs
 
 
-def store_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option that names the store."""
-    return click.option("--store", type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True,
-                        help="Folder of run folders.")(command)  # fmt: skip
+store_option = click.option("--store", type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, help="Folder of run folders.")
 
 
 def chosen(runs: Sequence[str], store: Path, output: Output) -> list[Record]:
