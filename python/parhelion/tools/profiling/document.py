@@ -10,10 +10,11 @@ from msgspec import to_builtins
 
 from .compare.difference import Difference, ProfileComparison
 from .model import Profile
-from .shares import Key, Shares, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
+from .shares import TABLES, Key, Shares, by_part, own_shares, tables
 
 SCHEMA = "parhelion.profile-shares/1"
 COMPARISON = "parhelion.profile-compare/1"
+NAMES = dict(zip(TABLES, ("parts", "libraries", "libraries_charged", "symbols", "functions_with_callees"), strict=True))
 
 
 def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
@@ -21,11 +22,7 @@ def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
     return {
         "schema": SCHEMA, "profile": profile.profile, "folder": str(folder), "labels": profile.labels,
         "program": profile.program, "tool": to_builtins(profile.tool), "notes": profile.notes,
-        "parts": _objects(own_shares(profile, by_part(profile))),
-        "libraries": _objects(own_shares(profile, by_library(profile))),
-        "libraries_charged": _objects(charged_shares(profile, by_library(profile))),
-        "symbols": _objects(own_shares(profile, by_symbol(profile))),
-        "functions_with_callees": _objects(total_shares(profile)),
+        **{NAMES[name]: _objects(shares) for name, shares in tables(profile).items()},
         "ranks": [{"rank": rank.rank, "host": rank.host, "wall_s": rank.wall_s, "cpu_s": rank.cpu_s,
                    "waiting_s": rank.waiting_s, "asleep_s": rank.asleep,
                    "samples": rank.samples, "libraries": rank.libraries,
@@ -36,15 +33,11 @@ def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
 def comparison_document(found: ProfileComparison) -> dict[str, Any]:
     """Differences of shares (B less A) by part, library and function, and for ranks that changed otherwise than the others."""
     first, second = found.profiles
-    tables = {
-        name: [_difference(each) for each in getattr(found, name)]
-        for name in ("parts", "libraries", "charged", "symbols", "totals", "ranks")
-    }
     return {
         "schema": COMPARISON,
         "A": first.profile,
         "B": second.profile,
-        **tables,
+        **{name: list(map(_difference, getattr(found, name))) for name in (*TABLES, "ranks")},
         "changes": [asdict(each) for each in found.changes],
     }
 

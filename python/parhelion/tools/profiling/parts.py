@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
-from .run.perf import KERNEL, UNKNOWN
+from .model import KERNEL, UNKNOWN
 
 ASLEEP = "asleep"
 WAITING = "waiting for a core"

@@ -12,8 +12,7 @@ from msgspec import to_builtins
 from ...comparing.changes import Change, differing, gathered
 from ...records.facts import flatten
 from ..model import Profile, RankProfile
-from ..shares import Key, Naming, Shares, by_part, by_symbol, charged_shares, looks, own_shares, total_shares
-from ..shares import by_library as by_library_of
+from ..shares import TABLES, Key, Naming, Shares, by_part, looks, own_shares
 
 LEAST = 0.01  # of the time: smaller differences are of no interest
 ERRORS = 3.0
@@ -59,18 +58,14 @@ def compare_profiles(first: Profile, second: Profile) -> ProfileComparison:
     pair = (first, second)
     return ProfileComparison(
         profiles=pair,
-        parts=_ranked(pair, lambda profile: own_shares(profile, by_part(profile))),
-        libraries=_ranked(pair, lambda profile: _by_name(own_shares(profile, by_library_of(profile)))),
-        charged=_ranked(pair, lambda profile: _by_name(charged_shares(profile, by_library_of(profile)))),
-        symbols=_ranked(pair, lambda profile: _by_name(own_shares(profile, by_symbol(profile)))),
-        totals=_ranked(pair, lambda profile: _by_name(total_shares(profile))),
+        **{name: _ranked(pair, shares) for name, (_, shares) in TABLES.items()},
         ranks=_lone_ranks(pair),
         changes=differing(_facts(first), _facts(second)),
     )
 
 
 def _ranked(pair: tuple[Profile, Profile], shares: Callable[[Profile], Shares]) -> list[Difference]:
-    found = _differences(*map(shares, pair), *(looks(profile.ranks) for profile in pair))
+    found = _differences(*(_by_name(shares(profile)) for profile in pair), *(looks(profile.ranks) for profile in pair))
     return sorted(found, key=lambda each: -abs(each.change))
 
 

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import ProfileError
-from ..model import Frame
+from ..model import KERNEL, UNKNOWN, Frame
 
-KERNEL = "[kernel]"
-UNKNOWN = "[unknown]"
 SAMPLE = re.compile(r"^\s*(?P<command>.*\S)\s+(?P<pid>\d+)/(?P<tid>\d+)\s+(?P<time>[\d.]+):\s+(?P<period>\d+)")
 FRAME = re.compile(r"^\s+[0-9a-f]+ (?P<rest>.*\))$")
 
