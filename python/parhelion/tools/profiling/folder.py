@@ -61,6 +61,17 @@ def read_profile(path: Path) -> Profile:
     return profile
 
 
+def find_profile(name: str) -> Path:
+    """A profile by its path, or by a part of its name in `profiles/` that no other has."""
+    if Path(name).exists():
+        return Path(name)
+    matches = [each.parent for each in sorted(DEFAULT_STORE.glob(f"*/{FILE_NAME}")) if name and name in each.parent.name]
+    if len(matches) == 1:
+        return matches[0]
+    found = f"{len(matches)} profiles have that in their names" if matches else "no profile has that in its name"
+    raise ProfileError(f"{name}: there is no such folder, and {found} in {DEFAULT_STORE}/")
+
+
 def _check(profile: Profile, file: Path) -> None:
     if profile.schema != SCHEMA:
         raise ProfileError(

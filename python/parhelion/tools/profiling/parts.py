@@ -25,6 +25,11 @@ RULES = (
 _rules = [(part, re.compile(rf"^({pattern})")) for part, pattern in RULES]
 
 
+def library_name(library: str) -> str:
+    """Its name up to `.so`: wherever it is loaded from, whatever its number."""
+    return PurePath(library).name.partition(".so")[0]
+
+
 def part_of(library: str, program: Sequence[str]) -> str:
     """The part that a file belongs to; the program itself is own code, whatever is not known is `other libraries`."""
     return _part_of(library, tuple(program))

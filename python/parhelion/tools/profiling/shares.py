@@ -21,6 +21,15 @@ class Key(NamedTuple):
     library: str = ""
     symbol: str = ""
 
+    @property
+    def name(self) -> str:
+        """What a row is called."""
+        return self.symbol or (PurePath(self.library).name if self.library else self.part)
+
+    def told(self) -> dict[str, str]:
+        """What is known of it, for documents."""
+        return {name: value for name, value in self._asdict().items() if value}
+
 
 Shares = dict[Key, float]
 Naming = Callable[[Frame], Key]
@@ -83,11 +92,6 @@ TABLES: dict[str, tuple[str, Callable[[Profile], Shares]]] = {
 def tables(profile: Profile) -> dict[str, Shares]:
     """Every table of a profile by its name."""
     return {name: shares(profile) for name, (_, shares) in TABLES.items()}
-
-
-def name_of(key: Key) -> str:
-    """What a row is called."""
-    return key.symbol or (PurePath(key.library).name if key.library else key.part)
 
 
 def seconds(ranks: Iterable[RankProfile]) -> float:

@@ -9,8 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...comparing.text import changes_table
-from ..shares import TABLES, name_of
-from ..text import percent
+from ..shares import TABLES
+from ..show.text import percent
 from .difference import Difference, ProfileComparison
 
 
@@ -32,7 +32,7 @@ def show(found: ProfileComparison, console: Console, most: int) -> None:
 
 def _what(each: Difference) -> str:
     kind = "asleep in " if each.key.part == "asleep" else ""
-    return f"{kind}{name_of(each.key)} {percent(each.first)} → {percent(each.second)} of its time"
+    return f"{kind}{each.key.name} {percent(each.first)} → {percent(each.second)} of its time"
 
 
 def _table(shown: Sequence[Difference]) -> Table:
@@ -43,5 +43,5 @@ def _table(shown: Sequence[Difference]) -> Table:
         color = "red" if each.change > 0 else "green"
         where = each.key.library if each.key.symbol else each.key.part if each.key.library else ""
         change = f"[{color}]{each.change * 100:+.1f} points[/]"
-        table.add_row(percent(each.first), percent(each.second), change, escape(name_of(each.key)), escape(where))
+        table.add_row(percent(each.first), percent(each.second), change, escape(each.key.name), escape(where))
     return table

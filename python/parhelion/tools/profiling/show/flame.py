@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from ..model import KERNEL, UNKNOWN, Frame, Profile
-from ..parts import ASLEEP, part_of
+from ..parts import ASLEEP, library_name, part_of
 from ..shares import seconds
 
 LEAST = 0.002  # of the width: narrower boxes cannot be seen
@@ -77,7 +77,7 @@ def _add(root: Node, number: int, path: Sequence[Frame], share: float) -> None:
     node.shares[number] += share
     for frame in path[:DEEPEST]:
         # By the name of the library: the same function of a library loaded from elsewhere is the same box.
-        key = (PurePath(frame.library).name.partition(".so")[0], frame.symbol)
+        key = (library_name(frame.library), frame.symbol)
         node = node.children.setdefault(key, Node(frame, [0.0] * len(root.shares)))
         node.shares[number] += share
 

@@ -16,7 +16,7 @@ from ..compare.difference import Difference, ProfileComparison, compare_profiles
 from ..errors import ProfileError
 from ..model import Profile
 from ..parts import WAITING
-from ..shares import TABLES, Key, by_part, name_of, own_shares, tables
+from ..shares import TABLES, Key, by_part, own_shares, tables
 from .flame import Box, flame_graphs
 
 MOST = 25
@@ -41,7 +41,7 @@ def render(profiles: Sequence[Profile]) -> str:
         loader=PackageLoader("parhelion.tools.profiling.show"), autoescape=select_autoescape(["html.j2"]), undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters.update(percent=percent, points=points, label=name_of, place=place)
+    environment.filters.update(percent=percent, points=points, place=place)
     comparison = compare_profiles(*profiles) if len(profiles) == 2 else None
     return environment.get_template("profile.html.j2").render(
         profiles=profiles, comparison=comparison, graphs=_graphs(profiles), hues=HUES, tables=_tables(profiles, comparison),

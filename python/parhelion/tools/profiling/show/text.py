@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .model import Profile
-from .shares import TABLES, Shares, name_of, tables, waiting_share
+from ..model import Profile
+from ..shares import TABLES, Shares, tables, waiting_share
 
 LEAST = 0.001
 MUCH = 0.1
@@ -53,7 +53,7 @@ def _table(shares: Shares, most: int) -> Table:
     for key, share in list(shares.items())[:most]:
         if share >= LEAST:
             where = PurePath(key.library).name if key.symbol else key.part if key.library else ""
-            table.add_row(percent(share), escape(name_of(key)), escape(where))
+            table.add_row(percent(share), escape(key.name), escape(where))
     return table
 
 
