@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from ...launch import run_command
 from ...placement import Machine, Numbering, Placement
 from ..model import Exchange, Parameters, traffic
@@ -147,10 +145,9 @@ def machine_text(machine: Machine, figures: Parameters) -> str:
 
 def hosts(placement: Placement, numbering: str = "") -> list[str]:
     """The host of every rank: n<node>.<core>."""
-    by_rank = np.argsort(Numbering(placement.grid, numbering).ranks().ravel())
-    innermost = placement.machine.levels[-1]
-    nodes = placement.units("node").ravel()[by_rank]
-    cores = placement.units(innermost, within_node=True).ravel()[by_rank]
+    numbered = Numbering(placement.grid, numbering)
+    nodes = numbered.in_order(placement.units("node"))
+    cores = numbered.in_order(placement.units(placement.machine.levels[-1], within_node=True))
     return [f"n{node}.{core}" for node, core in zip(nodes.tolist(), cores.tolist(), strict=True)]
 
 
