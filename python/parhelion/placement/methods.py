@@ -97,11 +97,16 @@ def as_stencil(stencil: Stencil | str, dimensions: int) -> Stencil:
     return Stencil.parse(stencil, dimensions) if isinstance(stencil, str) else stencil
 
 
-def _periodic(periodic: bool | Sequence[bool], dimensions: int) -> ctypes.Array:
+def each_periodic(periodic: bool | Sequence[bool], dimensions: int) -> list[bool]:
+    """One entry per dimension."""
     wraps = [periodic] * dimensions if isinstance(periodic, bool) else list(periodic)
     if len(wraps) != dimensions:
         raise PlacementError(f"periodicity {wraps} has {len(wraps)} entries for {dimensions} dimensions")
-    return integers(wraps)
+    return wraps
+
+
+def _periodic(periodic: bool | Sequence[bool], dimensions: int) -> ctypes.Array:
+    return integers(each_periodic(periodic, dimensions))
 
 
 def _objective(objective: str) -> int:
