@@ -52,13 +52,13 @@ class PlacedComm:
         if given is None:
             raise PlacementError("nothing says how many dimensions the process grid has: give grid, cells or blocks")
         dimensions = len(given)
-        offsets = as_stencil(stencil, dimensions).offsets
+        stencil = as_stencil(stencil, dimensions)
         parent = parent or MPI.COMM_WORLD
         self._handle = ctypes.c_void_p()
         check(
             library().phl_placed_create(
                 handle_of(parent), dimensions, grid and integers(grid), cells and long_integers(cells),
-                _periodic(periodic, dimensions), len(offsets), integers(step for offset in offsets for step in offset),
+                _periodic(periodic, dimensions), len(stencil.offsets), stencil.steps(),
                 int(halo), int(bytes_per_cell), _objective(objective), " ".join(blocks or {}).encode(),
                 integers(extent for block in (blocks or {}).values() for extent in block), numbering.encode(),
                 int(node_color), ctypes.byref(self._handle),
@@ -111,12 +111,8 @@ class PlacedComm:
 
     def scores(self, blocked: bool = False) -> dict[str, Score]:
         """Scores by level of the placement, or of ranks numbered node after node as a blocked launch does."""
-        found = {}
-        for level in range(library().phl_placed_levels(self._handle)):
-            values = long_integers(range(4))
-            check(library().phl_placed_score(self._handle, level, int(blocked), values))
-            found[text("phl_placed_level", self._handle, level)] = Score(*values)
-        return found
+        return {text("phl_placed_level", self._handle, level): Score.from_library("phl_placed_score", self._handle, level, int(blocked))
+                for level in range(library().phl_placed_levels(self._handle))}  # fmt: skip
 
     def describe(self) -> str:
         """For people: the machine, what was chosen, what could not be used."""

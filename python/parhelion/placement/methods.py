@@ -30,11 +30,10 @@ def place(
     """
     stencil = as_stencil(stencil, len(grid))
     handle = ctypes.c_void_p()
-    offsets = [step for offset in stencil.offsets for step in offset]
     check(
         library().phl_place(
             machine._handle, len(grid), integers(grid), _periodic(periodic, len(grid)), len(stencil.offsets),
-            integers(offsets), long_integers(stencil.bytes), _objective(objective), int(refine), method.encode(),
+            stencil.steps(), long_integers(stencil.bytes), _objective(objective), int(refine), method.encode(),
             ctypes.byref(handle),
         )
     )  # fmt: skip
@@ -84,10 +83,9 @@ def choose_grid(
     """
     stencil = as_stencil(stencil, len(cells))
     grid, sizes = integers(cells), long_integers(stencil.bytes)
-    offsets = [step for offset in stencil.offsets for step in offset]
     check(
         library().phl_choose_grid(
-            machine._handle, len(cells), long_integers(cells), len(stencil.offsets), integers(offsets), int(halo),
+            machine._handle, len(cells), long_integers(cells), len(stencil.offsets), stencil.steps(), int(halo),
             int(bytes_per_cell), _periodic(periodic, len(cells)), _objective(objective), grid, sizes,
         )
     )  # fmt: skip
@@ -99,11 +97,16 @@ def as_stencil(stencil: Stencil | str, dimensions: int) -> Stencil:
     return Stencil.parse(stencil, dimensions) if isinstance(stencil, str) else stencil
 
 
-def _periodic(periodic: bool | Sequence[bool], dimensions: int) -> ctypes.Array:
+def each_periodic(periodic: bool | Sequence[bool], dimensions: int) -> list[bool]:
+    """One entry per dimension."""
     wraps = [periodic] * dimensions if isinstance(periodic, bool) else list(periodic)
     if len(wraps) != dimensions:
         raise PlacementError(f"periodicity {wraps} has {len(wraps)} entries for {dimensions} dimensions")
-    return integers(wraps)
+    return wraps
+
+
+def _periodic(periodic: bool | Sequence[bool], dimensions: int) -> ctypes.Array:
+    return integers(each_periodic(periodic, dimensions))
 
 
 def _objective(objective: str) -> int:

@@ -32,6 +32,10 @@ class Numbering:
         check(library().phl_numbering_coords(len(self.grid), integers(self.grid), self.name.encode(), int(rank), point))
         return tuple(point)
 
+    def in_order(self, values: np.ndarray) -> np.ndarray:
+        """Values of the grid points, in the order of their ranks."""
+        return values.ravel()[np.argsort(self.ranks().ravel())]
+
     def ranks(self) -> np.ndarray:
         """The rank at every grid point, in the shape of the grid."""
         ranks = np.zeros(self.grid, np.int32)

@@ -24,6 +24,13 @@ class Score:
     jsum_bytes: int
     jmax_bytes: int
 
+    @classmethod
+    def from_library(cls, function: str, *arguments: object) -> Score:
+        """What a function of the library puts into its last argument."""
+        values = long_integers(range(4))
+        check(getattr(library(), function)(*arguments, values))
+        return cls(*values)
+
 
 @dataclass(frozen=True)
 class Member:
@@ -78,12 +85,19 @@ class Placement:
     @functools.cached_property
     def scores(self) -> dict[str, Score]:
         """Scores of this placement by level, outermost first."""
-        return {level: self._score(index) for index, level in enumerate(self.machine.levels)}
+        stencil = len(self.stencil.offsets), self.stencil.steps(), long_integers(self.stencil.bytes)
+        return {level: Score.from_library("phl_placement_score", self._handle, *stencil, index)
+                for index, level in enumerate(self.machine.levels)}  # fmt: skip
 
     @functools.cached_property
     def members(self) -> list[Member]:
         """The portfolio that the automatic choice looked at; empty for a placement by hand."""
         return [self._member(index) for index in range(library().phl_placement_members(self._handle))]
+
+    @property
+    def by_name(self) -> bool:
+        """Made by hand or by one method that was asked for, not chosen from the portfolio."""
+        return self.name == "by_hand" or len(self.members) == 1
 
     @property
     def moved_points(self) -> int:
@@ -92,16 +106,6 @@ class Placement:
 
     def _member(self, index: int) -> Member:
         reason = text("phl_placement_member_reason", self._handle, index)
-        scores = {}
-        for number, level in enumerate([] if reason else self.machine.levels):
-            values = long_integers(range(4))
-            check(library().phl_placement_member_score(self._handle, index, number, values))
-            scores[level] = Score(*values)
+        levels = [] if reason else self.machine.levels
+        scores = {level: Score.from_library("phl_placement_member_score", self._handle, index, number) for number, level in enumerate(levels)}
         return Member(text("phl_placement_member_name", self._handle, index), scores, reason)
-
-    def _score(self, level: int) -> Score:
-        values = long_integers(range(4))
-        offsets = [step for offset in self.stencil.offsets for step in offset]
-        check(library().phl_placement_score(self._handle, len(self.stencil.offsets), integers(offsets),
-                                            long_integers(self.stencil.bytes), level, values))  # fmt: skip
-        return Score(*values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import math
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 
 from ..base.numbers import shortened, whole_number
 from .errors import PlacementError
+from .library import integers
 
 MOST_STEP = 2**20  # most_step in placement/limits.hpp
 
@@ -56,6 +58,10 @@ class Stencil:
         if not offsets:
             raise PlacementError("the stencil has no offset: give at least one, such as '1,0;-1,0'")
         return cls.of(offsets)
+
+    def steps(self) -> ctypes.Array:
+        """All offsets one after another, as the library takes them."""
+        return integers(step for offset in self.offsets for step in offset)
 
     def with_halo(self, cells: Sequence[int], halo: int, bytes_per_cell: int) -> Stencil:
         """Bytes from the cells of one rank and the halo width."""

@@ -8,8 +8,10 @@ from click.testing import CliRunner
 
 from parhelion.placement import Machine, place
 from parhelion.studies.model import Parameters
-from parhelion.studies.simulation import SimulationError, find_program, launch, published_cells, simulate
-from parhelion.studies.simulation.description import hosts, machine_text
+from parhelion.studies.simulation import launch
+from parhelion.studies.simulation.launch import hosts, machine_text, simulate
+from parhelion.studies.simulation.program import SimulationError, find_program
+from parhelion.studies.simulation.study import published_cells
 from parhelion.tools.main import root
 
 pytestmark = pytest.mark.timeout(300)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 
-from ...placement import PlacementError
+from ...placement import PlacementError, Stencil
 
 ALGORITHMS = ("standard", "staged")
 
@@ -50,9 +49,10 @@ class Exchange:
 
     def _cells_by_offset(self) -> list[tuple[tuple[int, ...], int]]:
         if self.algorithm == "staged":
-            return [(step, self._staged_cells(step)) for step in _steps(len(self.cells), faces_only=True)]
+            return [(step, self._staged_cells(step)) for step in Stencil.faces(len(self.cells)).offsets]
+        stencil = Stencil.faces if self.faces_only else Stencil.full
         found = []
-        for step in _steps(len(self.cells), self.faces_only):
+        for step in stencil(len(self.cells)).offsets:
             sides = (n if s == 0 else self.halo for s, n in zip(step, self.cells, strict=True))
             found.append((step, math.prod(sides)))
         return found
@@ -63,8 +63,3 @@ class Exchange:
         return math.prod(
             self.halo if d == along else n + 2 * self.halo * (d < along) for d, n in enumerate(self.cells)
         )
-
-
-def _steps(dimensions: int, faces_only: bool) -> list[tuple[int, ...]]:
-    steps = itertools.product((-1, 0, 1), repeat=dimensions)
-    return [step for step in steps if any(step) and (not faces_only or sum(map(abs, step)) == 1)]

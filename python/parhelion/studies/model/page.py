@@ -45,10 +45,15 @@ to be compared with that. A dash: the fitted rows show no cost of its own.
 |---|---|---|---|---|---|---|---|---|---|
 """
 
+ROWS = """\
+| Placement | Ranks/node | Numbering | Software | Halo | Fields | Published, ms | Model, ms | Error | Used for |
+|---|---|---|---|---|---|---|---|---|---|
+"""
+
 
 def model_page(folder: str | None = None) -> str:
     """The whole page as Markdown."""
-    rows = [row for row in published_rows(folder)]
+    rows = published_rows(folder)
     fits = fit_published(rows)
     shown = [row for row in rows if row.seconds and row.software in fits]
     held = [abs(error(row, fits)) for row in shown if not row.calibrates]
@@ -65,7 +70,12 @@ def model_page(folder: str | None = None) -> str:
 
 def error(row: Row, fits: dict[str, Fit]) -> float:
     """Relative error of the prediction."""
-    return fits[row.software].parameters.predict(row_traffic(row)) / row.seconds - 1
+    return predicted(row, fits) / row.seconds - 1
+
+
+def predicted(row: Row, fits: dict[str, Fit]) -> float:
+    """Seconds per exchange by the model."""
+    return fits[row.software].parameters.predict(row_traffic(row))
 
 
 def _fit_line(name: str, made: Fit, rows: Iterable[Row], fits: dict[str, Fit]) -> str:
@@ -77,7 +87,7 @@ def _fit_line(name: str, made: Fit, rows: Iterable[Row], fits: dict[str, Fit]) -
         _figure(0 if math.isinf(p.copy_bandwidth) else p.copy_bandwidth / 1e9), len(held),
         f"{100 * np.median(held):.1f} %", f"{100 * max(held):.0f} %",
     ]  # fmt: skip
-    return "| " + " | ".join(map(str, cells)) + " |\n"
+    return _line(cells)
 
 
 def _figure(value: float, digits: int = 1) -> str:
@@ -96,10 +106,8 @@ def _does_not_fit(rows: list[Row], fits: dict[str, Fit]) -> str:
 - The numbering changes nothing in the model, and little in the figures. For `mpicart` the numbering was ignored: its XYZ
   and ZYX rows are repetitions and show the scatter of single runs, up to 15 %.
 
-| Placement | Ranks/node | Numbering | Software | Halo | Fields | Published, ms | Model, ms | Error | Used for |
-|---|---|---|---|---|---|---|---|---|---|
 """
-    return text + "".join(_row_line(row, fits) for row in far)
+    return text + ROWS + "".join(_row_line(row, fits) for row in far)
 
 
 def _speed_ups(rows: list[Row], fits: dict[str, Fit]) -> str:
@@ -112,21 +120,14 @@ def _speed_ups(rows: list[Row], fits: dict[str, Fit]) -> str:
         placed = by_key.get(("hwcart", *key))
         if row.placement == "mpicart" and placed:
             model = predicted(row, fits) / predicted(placed, fits)
-            cells = [*map(str, key), f"{row.seconds / placed.seconds:.2f}", f"{model:.2f}"]
-            text += "| " + " | ".join(cells) + " |\n"
+            cells = [*key, f"{row.seconds / placed.seconds:.2f}", f"{model:.2f}"]
+            text += _line(cells)
     return text
 
 
-def predicted(row: Row, fits: dict[str, Fit]) -> float:
-    """Seconds per exchange by the model."""
-    return fits[row.software].parameters.predict(row_traffic(row))
-
-
 def _all_rows(rows: list[Row], fits: dict[str, Fit]) -> str:
-    text = "\n## Every row\n\n| Placement | Ranks/node | Numbering | Software | Halo | Fields | Published, ms | Model, ms | Error | Used for |\n"
-    text += "|---|---|---|---|---|---|---|---|---|---|\n"
     ordered = sorted(rows, key=lambda r: (r.software, r.placement, r.ranks_per_node, r.numbering, r.halo, r.fields))
-    return text + "".join(_row_line(row, fits) for row in ordered)
+    return "\n## Every row\n\n" + ROWS + "".join(_row_line(row, fits) for row in ordered)
 
 
 def _row_line(row: Row, fits: dict[str, Fit]) -> str:
@@ -134,4 +135,8 @@ def _row_line(row: Row, fits: dict[str, Fit]) -> str:
         row.placement, row.ranks_per_node, row.numbering, row.software, row.halo, row.fields, f"{1e3 * row.seconds:.3f}",
         f"{1e3 * predicted(row, fits):.3f}", f"{100 * error(row, fits):+.0f} %", "fit" if row.calibrates else "held out",
     ]  # fmt: skip
+    return _line(cells)
+
+
+def _line(cells: Iterable[object]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |\n"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...placement import Placement
+from ...placement.methods import each_periodic
 from .exchange import Exchange
 
 MEMORY_LEVELS = ("numa", "pack", "node")
@@ -47,7 +48,7 @@ def traffic(placement: Placement, exchange: Exchange, periodic: bool | Sequence[
     """Count what a placement lets cross each level. Local; looks at every grid point."""
     levels = placement.machine.levels
     units = {level: placement.units(level) for level in levels}
-    return count(units, exchange, _wraps(periodic, len(placement.grid)))
+    return count(units, exchange, each_periodic(periodic, len(placement.grid)))
 
 
 def count(units: dict[str, np.ndarray], exchange: Exchange, periodic: Sequence[bool]) -> Traffic:
@@ -76,7 +77,3 @@ def _has_neighbor(shape: tuple[int, ...], step: tuple[int, ...], periodic: Seque
         inside = (np.arange(extent) + s >= 0) & (np.arange(extent) + s < extent)
         exists &= (inside | wraps).reshape([-1 if d == axis else 1 for d in range(len(shape))])
     return exists
-
-
-def _wraps(periodic: bool | Sequence[bool], dimensions: int) -> list[bool]:
-    return [periodic] * dimensions if isinstance(periodic, bool) else list(periodic)

@@ -1,8 +1,9 @@
-"""One start of the simulated ranks."""
+"""One start of the simulated ranks: the machine as text, the host of every rank, and SimGrid's options."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import tempfile
@@ -12,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...launch import run_command
-from ...placement import Placement
+from ...placement import Machine, Numbering, Placement
 from ..model import Exchange, Parameters, traffic
-from .description import copy_seconds_per_byte, hosts, machine_text
-from .errors import SimulationError
-from .program import Program
+from ..model.traffic import memory_level
+from .program import Program, SimulationError
 
 POLLS_PER_EXCHANGE = 1000
 MOMENTS_PER_EXCHANGE = 300
@@ -119,3 +119,39 @@ def _result(text: str, case: tuple[int, int]) -> dict[str, float]:
             if (found["halo"], found["fields"]) == case:
                 return found
     raise SimulationError(f"the simulated ranks printed no result for halo {case[0]}, fields {case[1]}: {text[-500:]}")
+
+
+def machine_text(machine: Machine, figures: Parameters) -> str:
+    """Levels with parts, bandwidth and latency, as studies/simulation/platform.cpp reads them.
+
+    A unit hangs on its parent by one link each way. Levels without figures of their own are left out: their parts
+    become parts of the level around them. Of a message's latency each of its two ends gets half.
+    """
+    levels, lines = machine.levels, []
+    latency = {level: figures.latency_s.get(level, 0.0) for level in levels}
+    parts = 1
+    for index, level in enumerate(levels):
+        parts *= machine.units(level) // (machine.units(levels[index - 1]) if index else 1)
+        inner = latency[levels[index + 1]] if index + 1 < len(levels) else 0.0
+        own = max(latency[level] - inner, 0.0) / 2
+        bandwidth = figures.bandwidth.get(level, math.inf)
+        innermost = index + 1 == len(levels)
+        if index and not innermost and math.isinf(bandwidth) and own == 0.0:
+            continue
+        lines.append(f"level {level} {parts} {bandwidth if math.isfinite(bandwidth) else 'inf'} {own}\n")
+        parts = 1
+    return "".join(lines)
+
+
+def hosts(placement: Placement, numbering: str = "") -> list[str]:
+    """The host of every rank: n<node>.<core>."""
+    numbered = Numbering(placement.grid, numbering)
+    nodes = numbered.in_order(placement.units("node"))
+    cores = numbered.in_order(placement.units(placement.machine.levels[-1], within_node=True))
+    return [f"n{node}.{core}" for node, core in zip(nodes.tolist(), cores.tolist(), strict=True)]
+
+
+def copy_seconds_per_byte(machine: Machine, figures: Parameters) -> float:
+    """What packing and unpacking cost one rank per byte sent, while all ranks of its memory domain do the same."""
+    ranks = machine.size / machine.units(memory_level(machine.levels))
+    return ranks / figures.copy_bandwidth

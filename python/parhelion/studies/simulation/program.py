@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...launch import run_command
-from .errors import SimulationError
-
 SOURCE = Path(__file__).parents[4] / "studies" / "simulation"
 BUILD = Path(__file__).parents[4] / "build" / "simulate"
 INSTALL = "install it (Debian, Ubuntu: apt install libsimgrid-dev) or leave simulations out"
+
+
+class SimulationError(RuntimeError):
+    """SimGrid is missing, the program could not be built, or the simulated ranks failed; says what to do."""
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ...placement import Machine, Placement, Stencil, place
 from ..model import Parameters
-from ..model.published import CELLS
-from ..model.published import TOPOLOGY as PUBLISHED_TOPOLOGY
-from .cells import Cell, published_cells
+from ..model.published import CELLS, FLOAT32, TOPOLOGY, published_rows
 from .launch import Launch, simulate
 from .program import Program
 
-FLOAT32 = 4
+
+@dataclass(frozen=True)
+class Cell:
+    """Blocked order against placement: one number of ranks per node, numbering, halo width and number of fields."""
+
+    ranks_per_node: int
+    numbering: str
+    halo: int
+    fields: int
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,14 @@ class CellResult:
         """How many times as fast placement makes it, in the simulation."""
         return self.blocked_s / self.placed_s
 
+    @property
+    def published_speed_ups(self) -> dict[str, float]:
+        """The same as published, by software."""
+        return {name: blocked / placed for name, (blocked, placed) in self.published.items()}
+
     def off_by(self, software: str) -> float:
         """Simulated over published speed-up, or the other way round: at least 1."""
-        blocked, placed = self.published[software]
-        ratio = self.speed_up / (blocked / placed)
+        ratio = self.speed_up / self.published_speed_ups[software]
         return max(ratio, 1 / ratio)
 
 
@@ -67,7 +75,7 @@ def run_study(
     with each; it is found for the bytes of each case. With `check` every ghost is verified. Raises SimulationError, PlacementError.
     """
     study = Study([])
-    published = published_cells() if topology == PUBLISHED_TOPOLOGY and tuple(extent) == CELLS else {}
+    published = published_cells() if topology == TOPOLOGY and tuple(extent) == CELLS else {}
     for ranks, grid in grids.items():
         machine = Machine(topology, ranks_per_node=ranks)
         for case in cases:
@@ -87,6 +95,21 @@ def run_study(
     return study
 
 
+def published_cells() -> dict[Cell, dict[str, tuple[float, float]]]:
+    """Seconds per exchange (blocked, hwcart) by software, for every cell where both were published."""
+    found: dict[Cell, dict[str, dict[str, float]]] = {}
+    for row in published_rows():
+        if row.seconds:
+            cell = Cell(row.ranks_per_node, row.numbering, row.halo, row.fields)
+            found.setdefault(cell, {}).setdefault(row.software, {})[row.placement] = row.seconds
+    cells = {}
+    for cell, by_software in found.items():
+        both = {name: (times["mpicart"], times["hwcart"]) for name, times in by_software.items() if len(times) == 2}
+        if both:
+            cells[cell] = both
+    return cells
+
+
 def study_document(study: Study, figures: Parameters, topology: str) -> dict[str, Any]:
     """The document of `parhelion simulate --json`."""
     return {
@@ -101,7 +124,7 @@ def study_document(study: Study, figures: Parameters, topology: str) -> dict[str
 
 def _cell(result: CellResult) -> dict[str, Any]:
     published = {
-        name: {"blocked_s": blocked, "placed_s": placed, "speed_up": blocked / placed, "off_by": result.off_by(name)}
+        name: {"blocked_s": blocked, "placed_s": placed, "speed_up": result.published_speed_ups[name], "off_by": result.off_by(name)}
         for name, (blocked, placed) in result.published.items()
     }
     return {**vars(result.cell), "blocked_s": result.blocked_s, "placed_s": result.placed_s,
@@ -121,9 +144,3 @@ def _progress(launch: dict[str, Any]) -> str:
 
 def _numbering(name: str, dimensions: int) -> str:
     return name if dimensions == len(name) else ""
-
-
-def published_range(result: CellResult) -> tuple[float, float]:
-    """The least and the largest published speed-up of a cell."""
-    ratios = [blocked / placed for blocked, placed in result.published.values()]
-    return float(np.min(ratios)), float(np.max(ratios))

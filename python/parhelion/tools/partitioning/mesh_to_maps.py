@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 from ...base.numbers import shortened
 from .entities import index_maps
 from .errors import MeshError
@@ -47,19 +49,21 @@ def partition_mesh(
     if name is not None:
         _check_name(name)
     mesh = _as_mesh(mesh, name)
-    _check_name(mesh.name if name is None else name)
+    name = mesh.name if name is None else name
+    _check_name(name)
     graph = dual_graph(mesh)
     part = partition_cells(graph, parts, seed)
-    maps = [index_maps(mesh, part, int(parts), kind, _adjacency_for(kind, adjacency, entities)) for kind in entities]
+    parts = int(parts)
+    maps = [index_maps(mesh, part, parts, kind, _adjacency_for(kind, adjacency, entities)) for kind in entities]
     return {
         "schema": SCHEMA,
         "mesh": _about(mesh),
         "cells": mesh.cells,
-        "parts": int(parts),
+        "parts": parts,
         "adjacency": adjacency,
         "edge_cut": edge_cut(graph, part),
-        "imbalance": _cell_imbalance(part, parts),
-        "maps": [_write(item, mesh.name if name is None else name, out, formats) for item in maps],
+        "imbalance": imbalance(np.bincount(part, minlength=parts)),
+        "maps": [_write(item, name, out, formats) for item in maps],
         "seconds": time.perf_counter() - begun,
     }
 
@@ -100,12 +104,6 @@ def _as_mesh(mesh, name: str | None) -> Mesh:
 def _adjacency_for(kind: str, adjacency: str, entities: list[str]) -> str:
     """`adjacency` shapes the cells' ghosts; asked together with cells, other entities pass it by."""
     return "faces" if kind != "cells" and "cells" in entities else adjacency
-
-
-def _cell_imbalance(part, parts: int) -> float:
-    import numpy as np
-
-    return imbalance(np.bincount(part, minlength=int(parts)))
 
 
 def _about(mesh: Mesh) -> dict:

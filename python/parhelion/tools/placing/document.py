@@ -16,8 +16,7 @@ def placement_document(placement: Placement, objective: str) -> dict[str, Any]:
     The entry "automatic" of `scores` (or "by_hand", or the one method asked for) is the placement itself; a member that does not apply is in
     `not_applicable` with the reason.
     """
-    by_name = placement.name == "by_hand" or len(placement.members) == 1
-    own = placement.name if by_name else "automatic"
+    own = placement.name if placement.by_name else "automatic"
     scores = {own: _by_level(placement.scores)}
     scores |= {member.name: _by_level(member.scores) for member in placement.members if not member.reason}
     return {

@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from ...placement.errors import PlacementError
 from ...placement.numbering import Numbering
 from ...placement.placement import Placement
@@ -46,12 +44,11 @@ def slots(placement: Placement, numbering: str = "", hosts: Sequence[str] = ()) 
     names = list(hosts) or [f"node{n}" for n in range(placement.machine.nodes)]
     if len(names) != placement.machine.nodes:
         raise PlacementError(f"{len(names)} hosts are named for a machine of {placement.machine.nodes} nodes")
-    by_rank = np.argsort(Numbering(placement.grid, numbering).ranks().ravel())
-    nodes = placement.units("node").ravel()[by_rank]
+    numbered = Numbering(placement.grid, numbering)
     cores = None
     if "core" in placement.machine.levels:
-        cores = placement.units("core", within_node=True).ravel()[by_rank].tolist()
-    return Slots([names[node] for node in nodes], cores)
+        cores = numbered.in_order(placement.units("core", within_node=True)).tolist()
+    return Slots([names[node] for node in numbered.in_order(placement.units("node"))], cores)
 
 
 def _host_runs(slots: Slots) -> list[tuple[str, int]]:

@@ -60,8 +60,7 @@ def scores_table(placement: Placement) -> Table:
         cells = [_cell(member.scores[level]) for level in placement.machine.levels if not member.reason]
         table.add_row(member.name, *(cells or [escape(member.reason)]))
     table.add_section()
-    by_name = placement.name == "by_hand" or len(placement.members) == 1
-    own = placement.name if by_name else f"automatic ({placement.name})"
+    own = placement.name if placement.by_name else f"automatic ({placement.name})"
     table.add_row(own, *(_cell(placement.scores[level]) for level in placement.machine.levels))
     return table
 

@@ -1,6 +1,6 @@
 """`parhelion profile`: what share of the ranks' time goes to which library and function, and what changed between two profiles.
 
-One folder per verb; here is what they share: a profile on disk, its parts and shares, tables and documents of them.
+One folder per verb; here is what they share: a profile on disk, and its shares by part, library and function.
 """
 
 from .errors import ProfileError

@@ -12,6 +12,7 @@ import msgspec
 
 from ...base.files import read_bounded
 from ...launch.disk import writing
+from ..records.store import find_run
 from .errors import ProfileError
 from .model import SCHEMA, Profile
 
@@ -59,6 +60,11 @@ def read_profile(path: Path) -> Profile:
         raise ProfileError(f"{file} is not a Parhelion profile: {error}; the file is left as it is") from None
     _check(profile, file)
     return profile
+
+
+def find_profile(name: str) -> Path:
+    """A profile by its path, or by a part of its name in `profiles/` that no other has."""
+    return find_run(name, DEFAULT_STORE, FILE_NAME, "profile")
 
 
 def _check(profile: Profile, file: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field
 
 SCHEMA = "parhelion.profile/1"
+KERNEL, UNKNOWN = "[kernel]", "[unknown]"  # where no file is
 
 Seconds = Annotated[float, Meta(ge=0, description="seconds")]
 Count = Annotated[int, Meta(ge=0)]

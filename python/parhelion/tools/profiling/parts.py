@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
-from .run.perf import KERNEL, UNKNOWN
+from .model import KERNEL, UNKNOWN
 
 ASLEEP = "asleep"
 WAITING = "waiting for a core"
@@ -23,6 +23,11 @@ RULES = (
     ("Python", r"python|libpython"),
 )
 _rules = [(part, re.compile(rf"^({pattern})")) for part, pattern in RULES]
+
+
+def library_name(library: str) -> str:
+    """Its name up to `.so`: wherever it is loaded from, whatever its number."""
+    return PurePath(library).name.partition(".so")[0]
 
 
 def part_of(library: str, program: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ What they waited for a core is told by part alone, as a share of the wall-clock 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePath
 from typing import NamedTuple
 
 from .model import Frame, Profile, RankProfile
@@ -19,6 +20,15 @@ class Key(NamedTuple):
     part: str
     library: str = ""
     symbol: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a row is called."""
+        return self.symbol or (PurePath(self.library).name if self.library else self.part)
+
+    def told(self) -> dict[str, str]:
+        """What is known of it, for documents."""
+        return {name: value for name, value in self._asdict().items() if value}
 
 
 Shares = dict[Key, float]
@@ -68,6 +78,20 @@ def total_shares(profile: Profile) -> Shares:
         for stack in rank.stacks:
             found += [(keys[number], stack.seconds) for number in set(stack.frames)]
     return _shares(found, naming, profile.ranks)
+
+
+TABLES: dict[str, tuple[str, Callable[[Profile], Shares]]] = {
+    "parts": ("by part", lambda profile: own_shares(profile, by_part(profile))),
+    "libraries": ("by library", lambda profile: own_shares(profile, by_library(profile))),
+    "charged": ("by library, what kernel and libc did charged to their callers", lambda profile: charged_shares(profile, by_library(profile))),
+    "symbols": ("by function", lambda profile: own_shares(profile, by_symbol(profile))),
+    "totals": ("by function, with all that it called", total_shares),
+}
+
+
+def tables(profile: Profile) -> dict[str, Shares]:
+    """Every table of a profile by its name."""
+    return {name: shares(profile) for name, (_, shares) in TABLES.items()}
 
 
 def seconds(ranks: Iterable[RankProfile]) -> float:

@@ -27,10 +27,17 @@ def opened(path: Path, remedy: str) -> Iterator[tuple[BinaryIO, int]]:
 
 def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
     """Write `chunks` to `path` so that a reader meets the old file, or the new one, never a piece."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        file.writelines(chunks)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[str]:
+    """The name of a file to write, which becomes `path` at the end, or goes when that fails."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    os.close(handle)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(chunks)
+        yield temporary
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException:

@@ -62,6 +62,9 @@ class Entry:
     def keys_bytes(self, key_width: int) -> int:
         return WORD * self.owned * key_width
 
+    def end(self, key_width: int) -> int:
+        return self.offset + self.links_bytes + self.keys_bytes(key_width)
+
 
 def crc32(data: bytes) -> int:
     """CRC-32 of zlib, PNG and Ethernet."""

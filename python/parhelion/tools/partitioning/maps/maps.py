@@ -45,6 +45,11 @@ class IndexMaps:
         return int(self.owned.sum())
 
     @property
+    def key_width(self) -> int:
+        """How many words name an index; 0 when the data set does not say."""
+        return 0 if self.keys is None else self.keys.shape[1]
+
+    @property
     def starts(self) -> np.ndarray:
         """First global index of each rank, and `size` at the end."""
         return np.concatenate([[0], np.cumsum(self.owned, dtype=np.int64)])

@@ -63,12 +63,6 @@ def read_phlmap_rank(path: str | Path, rank: int, ranks: int | None = None) -> R
         return _rank(file, path, header, rank)[0]
 
 
-def phlmap_kind(path: str | Path) -> str:
-    """What the file numbers: cells, faces, edges, nodes or unknown."""
-    with opened(Path(path), REWRITE) as (file, size):
-        return KINDS[_header(file, Path(path), size, None).kind]
-
-
 def _header(file: BinaryIO, path: Path, size: int, ranks: int | None) -> Header:
     data = file.read(HEADER_BYTES)
     if data[: len(MAGIC)] != MAGIC:
@@ -111,8 +105,7 @@ def _entry(file: BinaryIO, where: str, header: Header, rank: int) -> Entry:
     if len(data) < ENTRY_BYTES or not sealed(data):
         raise fault(where, "the checksum of its index entry is wrong", REWRITE)
     entry = unpack_entry(data)
-    end = entry.offset + entry.links_bytes + entry.keys_bytes(header.key_width)
-    if entry.offset % WORD or entry.offset < header.data_start or end > header.file_bytes:
+    if entry.offset % WORD or entry.offset < header.data_start or entry.end(header.key_width) > header.file_bytes:
         raise fault(where, "its section lies outside the file", REWRITE)
     if entry.first + entry.owned > header.size:
         raise fault(where, f"owns up to {entry.first + entry.owned} of {header.size} ids", REWRITE)

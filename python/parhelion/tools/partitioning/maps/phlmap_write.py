@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -24,17 +24,12 @@ def write_phlmap(maps: IndexMaps, path: str | Path) -> Path:
     check_maps(maps)
     path.parent.mkdir(parents=True, exist_ok=True)
     entries = _entries(maps)
-    end = entries[-1].offset + entries[-1].links_bytes + entries[-1].keys_bytes(_key_width(maps))
-    header = Header(MAGIC, VERSION, KINDS.index(maps.entities), maps.ranks, maps.size, _key_width(maps), 0, end)
+    end = entries[-1].end(maps.key_width)
+    header = Header(MAGIC, VERSION, KINDS.index(maps.entities), maps.ranks, maps.size, maps.key_width, 0, end)
     index = b"".join(entry.pack() for entry in entries)
-    write_whole(path, _chunks(header.pack() + index, maps))
+    sections = (part for rank in range(maps.ranks) for part in _section(maps, rank))
+    write_whole(path, itertools.chain([header.pack() + index], sections))
     return path
-
-
-def _chunks(front: bytes, maps: IndexMaps) -> Iterator[bytes]:
-    yield front
-    for rank in range(maps.ranks):
-        yield from _section(maps, rank)
 
 
 def _section(maps: IndexMaps, rank: int) -> tuple[bytes, bytes]:
@@ -56,7 +51,3 @@ def _entries(maps: IndexMaps) -> list[Entry]:
         entries.append(Entry(first, owned, ghosts, sources, offset, crc32(links), crc32(keys)))
         offset += len(links) + len(keys)
     return entries
-
-
-def _key_width(maps: IndexMaps) -> int:
-    return 0 if maps.keys is None else maps.keys.shape[1]

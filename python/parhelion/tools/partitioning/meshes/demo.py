@@ -7,8 +7,6 @@ solid geometry and refines onto curved surfaces; its licence (LGPL) allows the u
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +15,7 @@ from ..entities import index_maps
 from ..errors import IndexMapError, MeshError
 from ..graph import dual_graph, partition_cells
 from ..maps.dataset import read_index_maps, write_index_maps
+from ..maps.files import replacing
 from .read import read_mesh
 
 _BOLTS = 6
@@ -35,7 +34,8 @@ def demo_mesh(folder: str | Path, cells: int = 200_000) -> Path:
     path = Path(folder) / f"casting-{_checked(cells)}.vtu"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(_casting(cells), path)
+        with replacing(path) as temporary:
+            _casting(cells).write(temporary, file_format="vtu", compression=None)
     return path
 
 
@@ -66,13 +66,6 @@ def _usable(path: Path) -> bool:
     except IndexMapError:
         return False
     return True
-
-
-def _write(mesh, path: Path) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=path.suffix)
-    os.close(handle)
-    mesh.write(temporary, file_format="vtu", compression=None)
-    os.replace(temporary, path)
 
 
 def _casting(cells: int):

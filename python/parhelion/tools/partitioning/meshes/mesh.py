@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,10 +44,14 @@ class Mesh:
 
     @property
     def cell_types(self) -> dict[str, int]:
-        counts = Counter()
-        for block in self.blocks:
-            counts[block.kind] += len(block.nodes)
-        return dict(counts)
+        return dict(_counted((block.kind, block.nodes) for block in self.blocks))
+
+
+def _counted(blocks: Iterable[tuple[str, Sequence[object]]]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for kind, cells in blocks:
+        counts[kind] += len(cells)
+    return counts
 
 
 def mesh_from_meshio(source, name: str = "mesh", where: object = None) -> Mesh:
@@ -57,16 +62,13 @@ def mesh_from_meshio(source, name: str = "mesh", where: object = None) -> Mesh:
     """
     where = where or name
     filled = [block for block in source.cells if len(block.data)]
-    blocks = [_block(block, len(source.points), where) for block in filled if not _is_point(block)]
+    blocks = [_block(block, len(source.points), where) for block in filled if block.type not in POINT_KINDS]
     if not blocks:
         raise MeshError(f"{where}: no cells with faces in it: partitioning needs lines, surfaces or solids")
     top = max(block.shape.dimension for block in blocks)
     kept = tuple(block for block in blocks if block.shape.dimension == top)
-    return Mesh(name, np.asarray(source.points), kept, _left_out(filled, kept))
-
-
-def _is_point(block) -> bool:
-    return block.type in POINT_KINDS
+    left_out = _counted((block.type, block.data) for block in filled) - _counted((block.kind, block.nodes) for block in kept)
+    return Mesh(name, np.asarray(source.points), kept, dict(left_out))
 
 
 def _block(block, points: int, where: object) -> Block:
@@ -92,10 +94,3 @@ def _check_points(nodes: np.ndarray, points: int, kind: str, where: object) -> N
             f"{where}: {kind} {cell} names point {nodes[cell, corner]}, but there are {points} points "
             "(numbered from 0): write the mesh again, this file is damaged"
         )
-
-
-def _left_out(filled, kept: tuple[Block, ...]) -> dict[str, int]:
-    counts = Counter()
-    for block in filled:
-        counts[block.type] += len(block.data)
-    return dict(counts - Counter(Mesh("", np.empty(0), kept).cell_types)) if kept else dict(counts)

@@ -37,27 +37,19 @@ def incidence(mesh: Mesh, entities: str) -> Incidence:
     if entities == "cells":
         identity = sparse.eye_array(mesh.cells, dtype=np.int32, format="csr")
         return Incidence(identity, np.arange(mesh.cells, dtype=np.int64)[:, None])
-    width = _width(mesh, entities)
+    width = max(len(item) for block in mesh.blocks for item in _table(block, entities))
+    firsts = np.cumsum([0, *(len(block.nodes) for block in mesh.blocks)])
     parts = [_rows(block, entities, width) for block in mesh.blocks]
-    cells = np.concatenate([cell for cell, _ in _numbered(parts, mesh)])
-    return _from_rows(cells, np.concatenate([rows for _, rows in parts]), mesh)
-
-
-def _numbered(parts, mesh: Mesh):
-    first = 0
-    for (cells, rows), block in zip(parts, mesh.blocks):
-        yield cells + first, rows
-        first += len(block.nodes)
+    cells = np.concatenate([cells + first for (cells, _), first in zip(parts, firsts)])
+    ids, keys = _number(np.concatenate([rows for _, rows in parts]), len(mesh.points))
+    ones = np.ones(len(ids), dtype=np.int32)
+    return Incidence(sparse.csr_array((ones, (cells, ids)), shape=(mesh.cells, len(keys))), keys)
 
 
 def _table(block: Block, entities: str) -> tuple[tuple[int, ...], ...]:
     if entities == "nodes":
         return tuple((i,) for i in range(block.nodes.shape[1]))
     return block.shape.facets if entities == "faces" else block.shape.edges
-
-
-def _width(mesh: Mesh, entities: str) -> int:
-    return max(len(item) for block in mesh.blocks for item in _table(block, entities))
 
 
 def _rows(block: Block, entities: str, width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -95,13 +87,6 @@ def _distinct(nodes: np.ndarray) -> np.ndarray:
 def _without_collapsed(cells: np.ndarray, rows: np.ndarray, least: int):
     whole = rows[:, least - 1] != ABSENT
     return (cells, rows) if whole.all() else (cells[whole], rows[whole])
-
-
-def _from_rows(cells: np.ndarray, rows: np.ndarray, mesh: Mesh) -> Incidence:
-    ids, keys = _number(rows, len(mesh.points))
-    ones = np.ones(len(ids), dtype=np.int32)
-    touches = sparse.csr_array((ones, (cells, ids)), shape=(mesh.cells, len(keys)))
-    return Incidence(touches, keys)
 
 
 def _number(rows: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import click
 from ...cli.errors import OK, WRONG_VALUE
 from ...cli.options import Whole
 from ...cli.output import Output, json_option
-from ..options import find_profile, html_option, write_page
+from ..show.option import html_option, write_page
 
 
 @click.command()
@@ -24,9 +24,8 @@ def compare(a: str, b: str, most: int, fail_on_change: bool, html: Path | None, 
 
     Differences that sampling alone can explain are left out.
     """
-    from ..document import comparison_document
-    from ..folder import read_profile
-    from .difference import compare_profiles
+    from ..folder import find_profile, read_profile
+    from .difference import compare_profiles, comparison_document
     from .text import show
 
     output = Output(json_file)

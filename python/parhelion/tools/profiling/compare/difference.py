@@ -1,20 +1,22 @@
-"""Two profiles side by side: what takes more or less of the time, ranked, and what changed around them."""
+"""Two profiles side by side: what takes more or less of the time, ranked, and what changed around them; the document of it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import PurePath
+from typing import Any
 
 from msgspec import to_builtins
 
 from ...comparing.changes import Change, differing, gathered
 from ...records.facts import flatten
 from ..model import Profile, RankProfile
-from ..shares import Key, Naming, Shares, by_part, by_symbol, charged_shares, looks, own_shares, total_shares
-from ..shares import by_library as by_library_of
+from ..parts import library_name
+from ..shares import TABLES, Key, Naming, Shares, by_part, looks, own_shares
 
+SCHEMA = "parhelion.profile-compare/1"
 LEAST = 0.01  # of the time: smaller differences are of no interest
 ERRORS = 3.0
 ALONE = 0.05  # a rank that differs from the others by more than that is named
@@ -59,28 +61,33 @@ def compare_profiles(first: Profile, second: Profile) -> ProfileComparison:
     pair = (first, second)
     return ProfileComparison(
         profiles=pair,
-        parts=_ranked(pair, lambda profile: own_shares(profile, by_part(profile))),
-        libraries=_ranked(pair, lambda profile: _by_name(own_shares(profile, by_library_of(profile)))),
-        charged=_ranked(pair, lambda profile: _by_name(charged_shares(profile, by_library_of(profile)))),
-        symbols=_ranked(pair, lambda profile: _by_name(own_shares(profile, by_symbol(profile)))),
-        totals=_ranked(pair, lambda profile: _by_name(total_shares(profile))),
+        **{name: _ranked(pair, shares) for name, (_, shares) in TABLES.items()},
         ranks=_lone_ranks(pair),
         changes=differing(_facts(first), _facts(second)),
     )
 
 
+def comparison_document(found: ProfileComparison) -> dict[str, Any]:
+    """Differences of shares (B less A) by part, library and function, and for ranks that changed otherwise than the others."""
+    first, second = found.profiles
+    tables = {name: list(map(_told, getattr(found, name))) for name in (*TABLES, "ranks")}
+    return {"schema": SCHEMA, "A": first.profile, "B": second.profile, **tables, "changes": [asdict(each) for each in found.changes]}
+
+
+def _told(each: Difference) -> dict[str, Any]:
+    rank = {} if each.rank is None else {"rank": each.rank}
+    figures = {"A": each.first, "B": each.second, "change": each.change, "error": each.error, "shown": each.shown}
+    return rank | each.key.told() | figures
+
+
 def _ranked(pair: tuple[Profile, Profile], shares: Callable[[Profile], Shares]) -> list[Difference]:
-    found = _differences(*map(shares, pair), *(looks(profile.ranks) for profile in pair))
+    found = _differences(*(_by_name(shares(profile)) for profile in pair), *(looks(profile.ranks) for profile in pair))
     return sorted(found, key=lambda each: -abs(each.change))
 
 
-def _differences(
-    first: Shares, second: Shares, looks_first: float, looks_second: float, rank: int | None = None
-) -> list[Difference]:
+def _differences(first: Shares, second: Shares, looks_first: float, looks_second: float, rank: int | None = None) -> list[Difference]:
     pairs = {key: (first.get(key, 0.0), second.get(key, 0.0)) for key in (*first, *second)}
-    return [
-        Difference(key, a, b, math.hypot(_error(a, looks_first), _error(b, looks_second)), rank) for key, (a, b) in pairs.items()
-    ]
+    return [Difference(key, a, b, math.hypot(_error(a, looks_first), _error(b, looks_second)), rank) for key, (a, b) in pairs.items()]
 
 
 def _error(share: float, count: float) -> float:
@@ -93,9 +100,7 @@ def _by_name(shares: Shares) -> Shares:
     """A library keeps its share when it is loaded from elsewhere or has another number."""
     found: Shares = {}
     for key, share in shares.items():
-        name = key._replace(
-            library=PurePath(key.library).name.partition(".so")[0] if ".so" in key.library else PurePath(key.library).name
-        )
+        name = key._replace(library=library_name(key.library) if ".so" in key.library else PurePath(key.library).name)
         found[name] = found.get(name, 0.0) + share
     return found
 
@@ -129,12 +134,7 @@ def _least_changes(per_rank: list[list[Difference]]) -> dict[Key, float]:
 
 
 def _facts(profile: Profile) -> dict[str, str]:
-    around = {
-        "program": " ".join(profile.program),
-        "flavor": profile.flavor,
-        "ranks": len(profile.ranks),
-        "tool": to_builtins(profile.tool),
-    }
+    around = {"program": " ".join(profile.program), "flavor": profile.flavor, "ranks": len(profile.ranks), "tool": to_builtins(profile.tool)}
     facts = [*flatten(around), *flatten(profile.environment)]
     paths = {path for rank in profile.ranks for path in rank.libraries}
-    return gathered([*facts, *((f"library {PurePath(path).name.partition('.so')[0]}", path) for path in paths if ".so" in path)])
+    return gathered([*facts, *((f"library {library_name(path)}", path) for path in paths if ".so" in path)])

@@ -9,28 +9,18 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...comparing.text import changes_table
-from ..text import name_of, percent
+from ..shares import TABLES
+from ..show.text import percent
 from .difference import Difference, ProfileComparison
-
-TABLES = {
-    "parts": "by part",
-    "libraries": "by library",
-    "charged": "by library, what kernel and libc did charged to their callers",
-    "symbols": "by function",
-    "totals": "by function, with all that it called",
-}
 
 
 def show(found: ProfileComparison, console: Console, most: int) -> None:
     """What changed most, first; then what changed around it."""
-    first, second = found.profiles
-    console.print(f"A: {first.name}, {first.samples} samples in {first.seconds:.2f} s of {len(first.ranks)} ranks", markup=False)
-    console.print(
-        f"B: {second.name}, {second.samples} samples in {second.seconds:.2f} s of {len(second.ranks)} ranks", markup=False
-    )
+    for side, each in zip("AB", found.profiles, strict=True):
+        console.print(f"{side}: {each.name}, {each.samples} samples in {each.seconds:.2f} s of {len(each.ranks)} ranks", markup=False)
     for each in found.ranks[:most]:
         console.print(f"[bold]rank {each.rank} changed apart from the others:[/] {escape(_what(each))}", soft_wrap=True)
-    for name, title in TABLES.items():
+    for name, (title, _) in TABLES.items():
         shown = [each for each in getattr(found, name) if each.shown][:most]
         console.print(f"[bold]{title}[/]" + ("" if shown else ": nothing beyond what sampling explains"))
         if shown:
@@ -42,7 +32,7 @@ def show(found: ProfileComparison, console: Console, most: int) -> None:
 
 def _what(each: Difference) -> str:
     kind = "asleep in " if each.key.part == "asleep" else ""
-    return f"{kind}{name_of(each.key)} {percent(each.first)} → {percent(each.second)} of its time"
+    return f"{kind}{each.key.name} {percent(each.first)} → {percent(each.second)} of its time"
 
 
 def _table(shown: Sequence[Difference]) -> Table:
@@ -53,5 +43,5 @@ def _table(shown: Sequence[Difference]) -> Table:
         color = "red" if each.change > 0 else "green"
         where = each.key.library if each.key.symbol else each.key.part if each.key.library else ""
         change = f"[{color}]{each.change * 100:+.1f} points[/]"
-        table.add_row(percent(each.first), percent(each.second), change, escape(name_of(each.key)), escape(where))
+        table.add_row(percent(each.first), percent(each.second), change, escape(each.key.name), escape(where))
     return table

@@ -10,7 +10,7 @@ from ...cli.errors import RANKS_FAILED, BadInput
 from ...cli.options import RANKS, SECONDS, Whole
 from ...cli.output import Output, json_option
 from ...records.labels import parse_labels
-from ..options import html_option, write_page
+from ..show.option import html_option, write_page
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -49,8 +49,8 @@ def run_profile(
     Exit status 3 when the program failed; what was sampled until then is kept.
     """  # fmt: skip
     from ....launch import usable_cores
-    from ..document import profile_document
-    from ..text import show
+    from ..show.document import profile_document
+    from ..show.text import show
     from .collect import Request, take_profile
 
     output = Output(json_file)

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import ProfileError
-from ..model import Frame
+from ..model import KERNEL, UNKNOWN, Frame
 
-KERNEL = "[kernel]"
-UNKNOWN = "[unknown]"
 SAMPLE = re.compile(r"^\s*(?P<command>.*\S)\s+(?P<pid>\d+)/(?P<tid>\d+)\s+(?P<time>[\d.]+):\s+(?P<period>\d+)")
 FRAME = re.compile(r"^\s+[0-9a-f]+ (?P<rest>.*\))$")
 
@@ -30,15 +28,7 @@ class Sample(NamedTuple):
 def read_samples(file: Path) -> Iterator[Sample]:
     """Every sample of one rank."""
     # Inlined functions cost a look into debug information per address, and tell nothing about libraries.
-    words = [
-        shutil.which("perf") or "perf",
-        "script",
-        "--no-inline",
-        "-i",
-        str(file),
-        "-F",
-        "comm,pid,tid,time,period,ip,sym,dso",
-    ]
+    words = [shutil.which("perf") or "perf", "script", "--no-inline", "-i", str(file), "-F", "comm,pid,tid,time,period,ip,sym,dso"]
     done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=600)
     if done.returncode:
         told = next((line.strip() for line in reversed(done.stderr.splitlines()) if line.strip()), "perf script failed")

@@ -1,1 +1,4 @@
-"""`parhelion profile show`: flame graphs and the HTML page."""
+"""`parhelion profile show`: tables, flame graphs, the document of `--json` and the page of `--html`.
+
+The other two verbs end with them as well. How shares are counted is one folder up.
+"""

@@ -10,7 +10,7 @@ from ....launch.disk import writing
 from ...cli.errors import BadInput
 from ...cli.options import MOST_RANKS, Whole
 from ...cli.output import Output, json_option
-from ..options import find_profile, html_option, write_page
+from .option import html_option, write_page
 
 
 @click.command()
@@ -26,10 +26,10 @@ def show_profile(
     profile: str, rank: int | None, most: int, folded: Path | None, html: Path | None, json_file: str | None
 ) -> None:
     """Show PROFILE again: a folder, or a part of its name."""
-    from ..document import profile_document
-    from ..folder import read_profile
-    from ..text import show
+    from ..folder import find_profile, read_profile
+    from .document import profile_document
     from .flame import folded as fold
+    from .text import show
 
     output = Output(json_file)
     path = find_profile(profile)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from ..model import Frame, Profile
-from ..parts import ASLEEP, part_of
-from ..run.perf import KERNEL, UNKNOWN
+from ..model import KERNEL, UNKNOWN, Frame, Profile
+from ..parts import ASLEEP, library_name, part_of
 from ..shares import seconds
 
 LEAST = 0.002  # of the width: narrower boxes cannot be seen
@@ -47,7 +46,7 @@ def flame_graphs(profiles: Sequence[Profile]) -> list[list[Box]]:
     root = Node(Frame("", "all"), [0.0] * len(profiles))
     for number, profile in enumerate(profiles):
         _grow(root, number, profile)
-    return [_boxes(root, number, profiles) for number in range(len(profiles))]
+    return [list(_boxes(root, number, 0.0, 0, profile)) for number, profile in enumerate(profiles)]
 
 
 def folded(profile: Profile) -> str:
@@ -78,24 +77,18 @@ def _add(root: Node, number: int, path: Sequence[Frame], share: float) -> None:
     node.shares[number] += share
     for frame in path[:DEEPEST]:
         # By the name of the library: the same function of a library loaded from elsewhere is the same box.
-        key = (PurePath(frame.library).name.partition(".so")[0], frame.symbol)
+        key = (library_name(frame.library), frame.symbol)
         node = node.children.setdefault(key, Node(frame, [0.0] * len(root.shares)))
         node.shares[number] += share
 
 
-def _boxes(root: Node, number: int, profiles: Sequence[Profile]) -> list[Box]:
-    found: list[Box] = []
-    _place(root, number, 0.0, 0, profiles[number], found)
-    return found
-
-
-def _place(node: Node, number: int, left: float, depth: int, profile: Profile, found: list[Box]) -> None:
+def _boxes(node: Node, number: int, left: float, depth: int, profile: Profile) -> Iterator[Box]:
     width = node.shares[number]
     if width < LEAST:
         return
     part = part_of(node.frame.library, profile.program) if depth else "all"
     name = node.frame.symbol if node.frame.symbol != UNKNOWN else f"({PurePath(node.frame.library).name})"
-    found.append(Box(left, width, depth, name, node.frame.library, part, tuple(node.shares)))
+    yield Box(left, width, depth, name, node.frame.library, part, tuple(node.shares))
     for child in sorted(node.children.values(), key=lambda each: -max(each.shares)):
-        _place(child, number, left, depth + 1, profile, found)
+        yield from _boxes(child, number, left, depth + 1, profile)
         left += child.shares[number]

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from msgspec import to_builtins
 
 from ....launch.disk import why
-from ...comparing.changes import Change
 from ...records.facts import flatten
 from ..compare.difference import Difference, ProfileComparison, compare_profiles
 from ..errors import ProfileError
 from ..model import Profile
 from ..parts import WAITING
-from ..shares import Key, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
+from ..shares import TABLES, Key, by_part, own_shares, tables
 from .flame import Box, flame_graphs
 
 MOST = 25
@@ -42,11 +41,11 @@ def render(profiles: Sequence[Profile]) -> str:
         loader=PackageLoader("parhelion.tools.profiling.show"), autoescape=select_autoescape(["html.j2"]), undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters.update(percent=percent, points=points, label=label, place=place)
+    environment.filters.update(percent=percent, points=points, place=place)
     comparison = compare_profiles(*profiles) if len(profiles) == 2 else None
     return environment.get_template("profile.html.j2").render(
         profiles=profiles, comparison=comparison, graphs=_graphs(profiles), hues=HUES, tables=_tables(profiles, comparison),
-        changes=_changes(comparison), facts=_facts(profiles), rank_parts=[_rank_parts(profile) for profile in profiles],
+        changes=comparison.changes if comparison else [], facts=_facts(profiles), rank_parts=[_rank_parts(profile) for profile in profiles],
         headline=_headline(comparison),
     )  # fmt: skip
 
@@ -59,11 +58,6 @@ def percent(share: float) -> str:
 def points(change: float) -> str:
     """A difference of shares."""
     return f"{change * 100:+.1f}".replace("-", "−")
-
-
-def label(key: Key) -> str:
-    """The row's name."""
-    return key.symbol or (PurePath(key.library).name if key.library else key.part)
 
 
 def place(key: Key) -> str:
@@ -81,14 +75,8 @@ def _graphs(profiles: Sequence[Profile]) -> list[dict[str, Any]]:
 
 def _drawn(box: Box, differential: bool) -> dict[str, Any]:
     told = f"{box.symbol} ({box.library or 'all'}): " + " → ".join(map(percent, box.shares))
-    shown = {
-        "left": f"{box.left * 100:.3f}",
-        "width": f"{box.width * 100:.3f}",
-        "depth": box.depth,
-        "symbol": box.symbol,
-        "title": told,
-    }
-    return shown | ({"style": _by_change(box)} if differential else {"style": _by_part(box)})
+    return {"left": f"{box.left * 100:.3f}", "width": f"{box.width * 100:.3f}", "depth": box.depth, "symbol": box.symbol, "title": told,
+            "style": _by_change(box) if differential else _by_part(box)}  # fmt: skip
 
 
 def _by_part(box: Box) -> str:
@@ -105,18 +93,11 @@ def _by_change(box: Box) -> str:
 
 
 def _tables(profiles: Sequence[Profile], comparison: ProfileComparison | None) -> list[tuple[str, list[Any]]]:
-    if comparison:
-        tables = {"By part": comparison.parts, "By library": comparison.libraries,
-                  "By library, what kernel and libc did charged to their callers": comparison.charged, "By function": comparison.symbols,
-                  "By function, with all that it called": comparison.totals}  # fmt: skip
-        return [
-            (title, [each for each in found if max(each.first, each.second) >= 0.001][:MOST]) for title, found in tables.items()
-        ]
-    only = profiles[0]
-    single = {"By part": own_shares(only, by_part(only)), "By library": own_shares(only, by_library(only)),
-              "By library, what kernel and libc did charged to their callers": charged_shares(only, by_library(only)),
-              "By function": own_shares(only, by_symbol(only)), "By function, with all that it called": total_shares(only)}  # fmt: skip
-    return [(title, list(found.items())[:MOST]) for title, found in single.items()]
+    titles = {name: title.capitalize() for name, (title, _) in TABLES.items()}
+    if comparison is None:
+        return [(titles[name], list(shares.items())[:MOST]) for name, shares in tables(profiles[0]).items()]
+    rows = {name: [each for each in getattr(comparison, name) if max(each.first, each.second) >= 0.001] for name in titles}
+    return [(title, rows[name][:MOST]) for name, title in titles.items()]
 
 
 def _headline(comparison: ProfileComparison | None) -> list[Difference]:
@@ -124,10 +105,6 @@ def _headline(comparison: ProfileComparison | None) -> list[Difference]:
     if comparison is None:
         return []
     return [*comparison.ranks[:4], *[each for each in comparison.parts if each.shown][:4]]
-
-
-def _changes(comparison: ProfileComparison | None) -> list[Change]:
-    return comparison.changes if comparison else []
 
 
 def _facts(profiles: Sequence[Profile]) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 
+from ....studies.published import FOLDER, read_lines
+from ....studies.published.betzy import HALO, PLACEMENT, Row, read_rows
 from ...statistics.numbers import microseconds, significant
 
-Line = dict[str, str]
 HAND_WRITTEN = "mpi_comm"
-PUBLISHED_AS, PER_EXCHANGE = "seconds_per_10000_exchanges", 1e-4
 
 
 @dataclass(frozen=True)
@@ -32,46 +30,45 @@ def published(benchmark: str) -> list[PublishedTable]:
 
 
 def _halo() -> PublishedTable:
-    lines = [line for line in _read("betzy_halo_exchange.csv") if line["numbering"] == "XYZ"]
+    rows = [row for row in read_rows(FOLDER / HALO) if row.numbering == "XYZ"]
     title = "GHEX benchmark on Betzy, 27 nodes × 64 ranks, hwcart, numbering XYZ"
-    return _exchanges(title, lines, ("runtime", "toolchain"))
+    return _exchanges(title, rows, ("runtime", "toolchain"))
 
 
 def _placement() -> PublishedTable:
-    lines = _read("betzy_mpicart_vs_hwcart.csv")
     title = "The same with ranks in blocked order (mpicart) and placed by hwcart, 64 and 128 ranks per node"
-    return _exchanges(title, lines, ("placement", "ranks_per_node", "runtime", "toolchain"))
+    return _exchanges(title, read_rows(FOLDER / PLACEMENT), ("placement", "ranks_per_node", "runtime", "toolchain"))
 
 
-def _exchanges(title: str, lines: Sequence[Line], names: tuple[str, ...]) -> PublishedTable:
+def _exchanges(title: str, published: Sequence[Row], names: tuple[str, ...]) -> PublishedTable:
     """Halo width × fields down, whatever `names` tell apart across."""
-    times = {(_place(each), *(each[name] for name in names)): _seconds(each[PUBLISHED_AS]) for each in lines}
-    columns = list(dict.fromkeys(tuple(line[name] for name in names) for line in lines if line[PUBLISHED_AS]))
+    told = [((str(row.halo), str(row.fields)), tuple(str(getattr(row, name)) for name in names), row.seconds) for row in published]
+    times = {(place, column): seconds for place, column, seconds in told}
+    columns = list(dict.fromkeys(column for _, column, seconds in told if seconds))
     runtime = names.index("runtime")
     rows = []
-    for place in dict.fromkeys(map(_place, lines)):
-        values = [times.get((place, *column)) for column in columns]
-        bases = [times.get((place, *column[:runtime], HAND_WRITTEN, *column[runtime + 1 :])) for column in columns]
-        cells = [microseconds(value * PER_EXCHANGE if value else None) for value in values]
-        rows.append((list(place), cells, _speeds(values, bases)))
+    for place in dict.fromkeys(place for place, _, _ in told):
+        values = [times.get((place, column)) for column in columns]
+        bases = [times.get((place, (*column[:runtime], HAND_WRITTEN, *column[runtime + 1 :]))) for column in columns]
+        rows.append((list(place), list(map(microseconds, values)), _speeds(values, bases)))
     return PublishedTable(title, "µs per exchange", ["halo", "fields"], list(map(" ".join, columns)), rows)
 
 
 def _gather() -> PublishedTable:
     cells = {((line["mesh"],), f"{line['kind']} {line['toolchain']}"): microseconds(_seconds(line["seconds_per_gather"]))
-             for line in _read("index_map_gather.csv")}  # fmt: skip
+             for line in read_lines(FOLDER / "index_map_gather.csv")}  # fmt: skip
     return _plain("Index-map gather of coarray-halo-exchange, 12 images", "µs per gather", ["mesh"], cells)
 
 
 def _alltoall() -> PublishedTable:
     cells = {((line["image"], line["network"], line["reservation"]), line["phase"].replace("_", " ")): line["value_with_uncertainty"]
-             for line in _read("alltoall_images.csv")}  # fmt: skip
+             for line in read_lines(FOLDER / "alltoall_images.csv")}  # fmt: skip
     return _plain("MPI_Alltoall under several software images", "as published", ["image", "network", "reservation"], cells)
 
 
 def _ghosts() -> PublishedTable:
     cells = {}
-    for line in _read("arraytrans_bandwidth.csv"):
+    for line in read_lines(FOLDER / "arraytrans_bandwidth.csv"):
         pull = f" ({line['time_per_pull']})" if line["time_per_pull"] else ""
         megabytes = float(line["bytes_per_second_per_rank"]) / 1e6
         cells[(line["machine"], line["np"]), f"vdim {line['vdim']}"] = f"{significant(megabytes)}{pull}"
@@ -86,18 +83,9 @@ def _plain(title: str, unit: str, row_names: list[str], cells: dict[tuple[tuple[
     return PublishedTable(title, unit, row_names, columns, rows)
 
 
-def _place(line: Line) -> tuple[str, str]:
-    return line["halo_width"], line["fields"]
-
-
 def _seconds(text: str) -> float | None:
     return float(text) if text.strip() else None
 
 
 def _speeds(values: Sequence[float | None], bases: Sequence[float | None]) -> list[float | None]:
     return [base / value if base and value else None for value, base in zip(values, bases, strict=True)]
-
-
-def _read(name: str) -> list[Line]:
-    folder = resources.files("parhelion.studies.published")
-    return list(csv.DictReader(folder.joinpath(name).read_text(encoding="utf-8").splitlines()))

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .model import Profile
-from .shares import Key, Shares, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares, waiting_share
+from ..model import Profile
+from ..shares import TABLES, Shares, tables, waiting_share
 
 LEAST = 0.001
 MUCH = 0.1
@@ -27,22 +27,18 @@ def show(profile: Profile, console: Console, most: int = 15) -> None:
             soft_wrap=True,
         )
     if profile.samples:
-        tables = {
-            "share of the time, by part": _table(own_shares(profile, by_part(profile)), most),
-            "by library; charged: with what the kernel and libc did for it": _libraries(profile, most),
-            "by function": _table(own_shares(profile, by_symbol(profile)), most),
-            "by function, with all that it called": _table(total_shares(profile), most),
+        found = tables(profile)
+        shown = {
+            "share of the time, by part": _table(found["parts"], most),
+            "by library; charged: with what the kernel and libc did for it": _libraries(found["libraries"], found["charged"], most),
+            TABLES["symbols"][0]: _table(found["symbols"], most),
+            TABLES["totals"][0]: _table(found["totals"], most),
         }
-        for title, table in tables.items():
+        for title, table in shown.items():
             say(f"\n[bold]{title}[/]")
             say(table)
     say("\n[bold]ranks[/]")
     say(_ranks(profile))
-
-
-def name_of(key: Key) -> str:
-    """What a row is called."""
-    return key.symbol or (PurePath(key.library).name if key.library else key.part)
 
 
 def percent(share: float) -> str:
@@ -57,12 +53,11 @@ def _table(shares: Shares, most: int) -> Table:
     for key, share in list(shares.items())[:most]:
         if share >= LEAST:
             where = PurePath(key.library).name if key.symbol else key.part if key.library else ""
-            table.add_row(percent(share), escape(name_of(key)), escape(where))
+            table.add_row(percent(share), escape(key.name), escape(where))
     return table
 
 
-def _libraries(profile: Profile, most: int) -> Table:
-    own, charged = own_shares(profile, by_library(profile)), charged_shares(profile, by_library(profile))
+def _libraries(own: Shares, charged: Shares, most: int) -> Table:
     table = Table()
     for name in ("share", "charged", "library", "part"):
         table.add_column(name, justify="right" if name in ("share", "charged") else "left", overflow="fold")
