@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "parhelion/core/mpi_lifetime.hpp"
+
 namespace parhelion {
 namespace {
 
@@ -17,8 +19,18 @@ struct All {
     std::vector<Left> left;
 };
 
+All& all();
+
+void forget_released() {
+    const std::lock_guard lock(all().mutex);
+    std::erase_if(all().left, [](const Left& each) { return each.released && each.released(); });
+}
+
 All& all() {
-    static auto* const instance = new All;  // outlives all that dies during exit
+    static auto* const instance = [] {
+        when_mpi_ends(forget_released);
+        return new All;  // outlives all that dies during exit
+    }();
     return *instance;
 }
 
@@ -30,8 +42,8 @@ void leave_behind(std::shared_ptr<const void> memory) {
 }
 
 void leave_behind_until(std::shared_ptr<const void> memory, std::function<bool()> released) {
+    forget_released();
     const std::lock_guard lock(all().mutex);
-    std::erase_if(all().left, [](const Left& each) { return each.released && each.released(); });
     all().left.push_back({std::move(memory), std::move(released)});
 }
 
