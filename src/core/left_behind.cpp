@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "parhelion/core/mpi_lifetime.hpp"
+
 namespace parhelion {
 namespace {
 
@@ -18,7 +20,10 @@ struct All {
 };
 
 All& all() {
-    static auto* const instance = new All;  // outlives all that dies during exit
+    static auto* const instance = [] {
+        when_mpi_ends(free_released);
+        return new All;  // outlives all that dies during exit
+    }();
     return *instance;
 }
 

@@ -121,14 +121,16 @@ void Stages::end(double timeout_s) {
     }
 }
 
-// Throws the failure. Neighbors that wait for this rank are told whose fault it is; MPI, when it fails, does not say.
+// Throws the failure. Neighbors that wait for this rank are told whose fault it is. MPI, when it fails, does not say, nor does the
+// system, whose memory of a process goes with it.
 void Stages::give_up() {
     try {
         std::rethrow_exception(failure_);
     } catch (const LostRank& lost) {
         if (watched_ != nullptr) watched_->tell_lost(lost.rank());
     } catch (const Error& error) {
-        const int lost = error.kind() == ErrorKind::communication ? lost_rank() : -1;
+        const bool unclear = error.kind() == ErrorKind::communication || error.kind() == ErrorKind::system;
+        const int lost = unclear ? lost_rank() : -1;
         if (lost < 0) throw;
         watched_->tell_lost(lost);
         failure_ = std::make_exception_ptr(LostRank(lost, " (" + std::string(error.what()) + ")" + lost_rank_remedy));

@@ -16,9 +16,9 @@
 #include <cstring>
 #include <utility>
 
-#include "core/left_behind.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "transport/factories.hpp"
+#include "transport/left_behind.hpp"
 #include "transport/message_type.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
@@ -100,13 +100,10 @@ public:
         for (const Pipe& pipe : pipes_)
             if (pipe.channel.in_array && pipe.taken() < number_ && !lies_in_slot(pipe))
                 pipe.offered_by(pipe.mine, number_).value.exchange(offer_of(number_, withdrawn));
-        std::vector<const CmaLines*> awaited;
+        std::vector<Awaited> awaited;
         for (const Pipe& pipe : pipes_)
-            if (pipe.sends() && pipe.taken() < number_) awaited.push_back(pipe.mine);
-        if (awaited.empty()) return;
-        leave_behind_until(memory_, [lines = lines_, awaited = std::move(awaited), number = number_] {
-            return std::all_of(awaited.begin(), awaited.end(), [number](const CmaLines* each) { return each->taken.value.load() >= number; });
-        });
+            if (pipe.sends()) awaited.push_back({&pipe.mine->taken.value, number_});
+        leave_behind_until(std::make_shared<std::pair<decltype(lines_), decltype(memory_)>>(lines_, memory_), std::move(awaited));
     }
 
     void start_receives() override {

@@ -1,5 +1,11 @@
-// What an exchange that was given up leaves to MPI.
+// What an exchange leaves to those that still use it when it goes: MPI, and neighbors that are late.
 #pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "core/left_behind.hpp"
 #include "parhelion/core/node_memory.hpp"
@@ -12,6 +18,22 @@ namespace parhelion {
 inline void leave_arrays_behind(const Plan& plan) {
     for (std::byte* const base : plan.bases)
         if (auto place = find_node_shared(base)) leave_behind(std::move(place->keep));
+}
+
+/// A neighbor is done when the number that it writes has come so far.
+struct Awaited {
+    const std::atomic<std::uint64_t>* line;
+    std::uint64_t number;
+    bool is_done() const { return line->load(std::memory_order_acquire) >= number; }
+};
+
+/// Keeps `memory`, in which the lines lie, until all neighbors are done; not at all where they are.
+inline void leave_behind_until(std::shared_ptr<const void> memory, std::vector<Awaited> awaited) {
+    std::erase_if(awaited, [](const Awaited& each) { return each.is_done(); });
+    if (awaited.empty()) return;
+    leave_behind_until(std::move(memory), [awaited = std::move(awaited)] {
+        return std::all_of(awaited.begin(), awaited.end(), [](const Awaited& each) { return each.is_done(); });
+    });
 }
 
 }  // namespace parhelion

@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/left_behind.hpp"
 #include "plan/compile.hpp"
 #include "plan/shared_run.hpp"
 #include "transport/factories.hpp"
+#include "transport/left_behind.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/left_messages.hpp"
 #include "transport/node/node_context.hpp"
@@ -48,6 +48,7 @@ struct SharedSlot {
     bool one_way() const { return sends() != receives(); }
     bool may_be_left() const { return sends() && link->forward.send_bytes <= largest_left(); }
     bool waits(std::uint64_t number) const { return sends() && put < number; }
+    bool given_up(std::uint64_t number) const { return waits(number) || (receives() && written() < number); }
     std::uint64_t granted() const { return mine->granted.value.load(std::memory_order_acquire); }
     std::uint64_t written() const { return mine->written.value.load(std::memory_order_acquire); }
 };
@@ -66,15 +67,20 @@ public:
         shake_hands(context, access);
     }
 
-    // A neighbor that is late reads what was left for it.
+    // A neighbor that is late grants, and reads what was left for it. One of an exchange that was given up may do anything.
     ~Shared() override {
-        std::vector<std::pair<LeftBox, std::uint64_t>> unread;
-        for (const SharedSlot& slot : slots_)
-            if (slot.left_last > 0 && slot.left.taken().load() < slot.left_last) unread.emplace_back(slot.left, slot.left_last);
-        if (unread.empty()) return;
-        leave_behind_until(left_memory_, [unread = std::move(unread)] {
-            return std::all_of(unread.begin(), unread.end(), [](const auto& each) { return each.first.taken().load() >= each.second; });
-        });
+        if (number_ == 0) return;
+        if (std::any_of(slots_.begin(), slots_.end(), [this](const SharedSlot& slot) { return slot.given_up(number_); })) {
+            leave_behind(lines_);
+            leave_behind(left_memory_);
+            return;
+        }
+        std::vector<Awaited> awaited;
+        for (const SharedSlot& slot : slots_) {
+            if (slot.sends()) awaited.push_back({&slot.mine->granted.value, number_});
+            if (slot.left_last > 0) awaited.push_back({&slot.left.taken(), slot.left_last});
+        }
+        leave_behind_until(std::make_shared<std::pair<decltype(lines_), decltype(left_memory_)>>(lines_, left_memory_), std::move(awaited));
     }
 
     void begin(Direction direction) override {
@@ -178,6 +184,7 @@ private:
         if (!has_left_slot(number_, slot.granted(), slot.one_way()) || !make_room()) return;
         std::byte* const message[1] = {slot.left.slot(number_)};
         run_shared(plan_, slot.link->forward.pack, plan_.bases.data(), message);
+        if (slot.left_last == 0) slot.theirs->left.place = describe_place(slot.left.start);
         slot.theirs->left.numbers[number_ % left_slots(slot.one_way())].store(number_, std::memory_order_relaxed);
         slot.left_last = number_;
         tell(slot);
@@ -211,7 +218,6 @@ private:
             if (!slot.may_be_left()) continue;
             slot.left.start = std::exchange(next, next + slot.left.bytes());
             new (slot.left.start) SequenceLine;
-            slot.theirs->left.place = describe_place(slot.left.start);
         }
         return true;
     }

@@ -1,8 +1,10 @@
 // The reverse direction through rings: whole messages, for they are combined in a fixed order once all are there. Rings and
 // numbers are as in staged_shared.cpp.
 #include <algorithm>
+#include <utility>
 
 #include "transport/factories.hpp"
+#include "transport/left_behind.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/node/slots.hpp"
@@ -15,8 +17,8 @@ using namespace slots;
 struct Ring {
     Channel channel;
     NodeNeighbor* neighbor = nullptr;
-    std::byte* here = nullptr;         // acknowledged by this rank, and slots
-    std::shared_ptr<std::byte> there;  // acknowledged by the neighbor, and slots
+    std::byte* here = nullptr;         // what the neighbor has read, and slots
+    std::shared_ptr<std::byte> there;  // what this rank has read, and slots
     bool reported = true;
 
     bool one_way() const { return (channel.send_bytes > 0) != (channel.receive_bytes > 0); }
@@ -28,8 +30,8 @@ struct Ring {
         return there.get() + line + static_cast<byte_count>(number % slots()) * slot_bytes(channel.send_bytes);
     }
     byte_count bytes_here() const { return ring_bytes(slot_bytes(channel.receive_bytes), one_way()); }
-    std::atomic<std::uint64_t>& consumed_here() const { return acknowledged(here).value; }
-    std::atomic<std::uint64_t>& consumed_there() const { return acknowledged(there.get()).value; }
+    std::atomic<std::uint64_t>& read_there() const { return acknowledged(here).value; }
+    std::atomic<std::uint64_t>& read_here() const { return acknowledged(there.get()).value; }
 };
 
 class StagedReverse final : public Messenger {
@@ -39,6 +41,18 @@ public:
         for (const Channel& channel : channels) rings_.emplace_back().channel = channel;
         validate_together(context.plan.communicator(), [&] { allocate(); });
         shake_hands(context);
+    }
+
+    // As in staged_shared.cpp.
+    ~StagedReverse() override {
+        if (std::any_of(rings_.begin(), rings_.end(), [](const Ring& ring) { return !ring.reported; })) {
+            leave_behind(memory_);
+            return;
+        }
+        std::vector<Awaited> awaited;
+        for (const Ring& ring : rings_)
+            if (ring.channel.send_bytes > 0 && ring.one_way()) awaited.push_back({&ring.read_there(), number_});
+        leave_behind_until(memory_, std::move(awaited));
     }
 
     void start_receives() override {
@@ -69,7 +83,7 @@ public:
     bool unread(int i) const override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
         return ring.channel.send_bytes > 0 && ring.one_way() &&
-               ring.consumed_there().load(std::memory_order_acquire) + unread_at_end < number_;
+               ring.read_there().load(std::memory_order_acquire) + unread_at_end < number_;
     }
     bool test_sends() override {
         for (int i = 0; i < static_cast<int>(rings_.size()); ++i)
@@ -78,7 +92,7 @@ public:
     }
     void consumed(int i) override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
-        if (ring.one_way()) post(ring.consumed_here(), number_, *ring.neighbor->postbox);
+        if (ring.one_way()) post(ring.read_here(), number_, *ring.neighbor->postbox);
     }
 
     std::string state(int i) const override {
@@ -90,7 +104,7 @@ public:
             text = "it has sent number " + std::to_string(last);
         }
         if (ring.channel.send_bytes > 0 && ring.one_way())
-            text = "it has read number " + std::to_string(ring.consumed_there().load());
+            text = "it has read number " + std::to_string(ring.read_there().load());
         return text.empty() ? text : " (" + text + ")";
     }
 

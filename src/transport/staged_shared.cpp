@@ -3,8 +3,8 @@
 // Each link has two slots, three where only one of the two ranks sends. Exchange n uses slot n mod 2 (or 3). A slot is a row of parts,
 // each with the number n in front of it (for small parts on the same cache line) that says that the part is there. The slot is free
 // when the reader is done with exchange n − 2 (or 3). Between ranks that both send, its own first part n − 1 has told so. A one-way
-// reader acknowledges, on a line in its own memory, for whoever sent last may be gone by then; the sender's exchange n ends when n − 2
-// has been read. So begin finds a free slot always, and a rank may do anything after it. Parts of long messages go through a window
+// reader acknowledges, on a line in the sender's memory, which stays until all has been read; the sender's exchange n ends when n − 2
+// has been. So begin finds a free slot always, and a rank may do anything after it. Parts of long messages go through a window
 // instead where it has room (window.hpp).
 //
 // Packing and unpacking take turns, part by part: a ghost lies beside the owned cell that was packed just before, often on the
@@ -16,9 +16,11 @@
 // so that the next part has mostly come when it is asked for. Between cores far apart a whole exchange takes 15 to 25 % less, between
 // near ones as long as without (64³ float32, halo 1 to 5; index lists of 200 to 1,000 cells).
 #include <algorithm>
+#include <utility>
 
 #include "plan/parts.hpp"
 #include "transport/factories.hpp"
+#include "transport/left_behind.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/node/slots.hpp"
@@ -75,8 +77,8 @@ struct Ring {
     const LinkPlan* link;
     Parts send, receive;
     NodeNeighbor* neighbor = nullptr;
-    std::byte* here = nullptr;         // acknowledged by this rank, two slots, a window
-    std::shared_ptr<std::byte> there;  // acknowledged by the neighbor, two slots, a window
+    std::byte* here = nullptr;         // what the neighbor has read, slots, a window
+    std::shared_ptr<std::byte> there;  // what this rank has read, slots, a window
     Window from, to;
     std::size_t sent = 0, received = 0;      // parts of this exchange
     bool reported = true;
@@ -96,10 +98,11 @@ struct Ring {
     byte_count bytes_here() const { return ring_bytes(receive.bytes, one_way()) + receive.window.bytes(); }
     /// Whether the sender may end exchange `number`.
     bool read_enough(std::uint64_t number) const {
-        return send.size() == 0 || !one_way() || consumed_there().load(std::memory_order_acquire) + unread_at_end >= number;
+        return send.size() == 0 || !one_way() || read_there().load(std::memory_order_acquire) + unread_at_end >= number;
     }
-    std::atomic<std::uint64_t>& consumed_here() const { return acknowledged(here).value; }
-    std::atomic<std::uint64_t>& consumed_there() const { return acknowledged(there.get()).value; }
+    bool given_up() const { return received < receive.size(); }
+    std::atomic<std::uint64_t>& read_there() const { return acknowledged(here).value; }
+    std::atomic<std::uint64_t>& read_here() const { return acknowledged(there.get()).value; }
 };
 
 class StagedShared final : public Transport {
@@ -111,6 +114,19 @@ public:
         for (const LinkPlan* link : context.links) rings_.emplace_back(plan_, *link);
         validate_together(plan_.communicator(), [&] { allocate(); });
         shake_hands(context);
+    }
+
+    // A reader that is late acknowledges yet. A sender of an exchange that was given up may still write.
+    ~StagedShared() override {
+        if (number_ == 0) return;
+        if (std::any_of(rings_.begin(), rings_.end(), [](const Ring& ring) { return ring.given_up(); })) {
+            leave_behind(memory_);
+            return;
+        }
+        std::vector<Awaited> awaited;
+        for (const Ring& ring : rings_)
+            if (ring.send.size() > 0 && ring.one_way()) awaited.push_back({&ring.read_there(), number_});
+        leave_behind_until(memory_, std::move(awaited));
     }
 
     void begin(Direction direction) override {
@@ -139,7 +155,7 @@ public:
         const Ring& ring = rings_[static_cast<std::size_t>(slot)];
         ask_for_first_to_fill(ring);
         run(ring.link->repeat, plan_.bases.data(), plan_.bases.data());
-        if (ring.one_way()) post(ring.consumed_here(), number_, *ring.neighbor->postbox);
+        if (ring.one_way()) post(ring.read_here(), number_, *ring.neighbor->postbox);
     }
 
     bool finished(Direction direction) override {
@@ -161,7 +177,7 @@ public:
                    std::to_string(ring.last_sent()) + ")";
         if (!ring.read_enough(number_))
             return "waiting for " + with + " to read an earlier message than number " + number + " (it has read number " +
-                   std::to_string(ring.consumed_there().load()) + ")";
+                   std::to_string(ring.read_there().load()) + ")";
         return {};
     }
 

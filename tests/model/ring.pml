@@ -2,10 +2,12 @@
  *
  * Exchange n writes n into every word of slot n mod DEPTH at the reader, then n as the slot's number. Both ranks send, and
  * nothing is acknowledged; or (ONE_WAY) only rank 0 sends, rank 1 tells what it has consumed, and rank 0 ends an exchange when
- * all but the last two have been.
+ * all but the last two have been. After the last one, each rank uses its memory for something else: rank 1 at once, rank 0 when rank 1
+ * has told, in rank 0's memory, that it has consumed all.
  *
  * Faults to plant: DEPTH 1 the next message overwrites one that is being read; NO_ACK a one-way sender waits for nobody;
- * EARLY_ACK the reader acknowledges before it has read; RELAXED the number overtakes the values.
+ * EARLY_ACK the reader acknowledges before it has read; RELAXED the number overtakes the values; ACK_AT_READER it is told in rank 1's
+ * memory; GONE_EARLY rank 0 uses its memory at once.
  */
 #ifndef ROUNDS
 #define ROUNDS 5
@@ -27,6 +29,7 @@ typedef Slot {
 typedef Reader {
     Slot slot[DEPTH];  /* messages to this rank */
     byte consumed;     /* told by this rank */
+    bool gone;         /* its memory is used for something else */
 }
 Reader reader[2];
 
@@ -38,6 +41,12 @@ Reader reader[2];
 #else
 #define sends true
 #define receives true
+#endif
+
+#ifdef ACK_AT_READER
+#define consumed_by_other (reader[1 - r].gone -> 0 : reader[1 - r].consumed)
+#else
+#define consumed_by_other (reader[1 - r].consumed)
 #endif
 
 inline send() {
@@ -52,17 +61,24 @@ inline send() {
     outgoing.number = n
 }
 
+inline acknowledge() {
+#if defined(ONE_WAY) && !defined(ACK_AT_READER)
+    assert(!reader[1 - r].gone);
+#endif
+    reader[r].consumed = n
+}
+
 inline receive() {
     incoming.number == n;
 #ifdef EARLY_ACK
-    reader[r].consumed = n;
+    acknowledge();
 #endif
     k = 0;
     do
     :: k < WORDS -> assert(incoming.word[k] == n); k++
     :: else -> break
     od;
-    reader[r].consumed = n
+    acknowledge()
 }
 
 proctype Rank(byte r) {
@@ -76,10 +92,16 @@ proctype Rank(byte r) {
         :: receives -> receive()
         :: else -> skip;
 #if defined(ONE_WAY) && !defined(NO_ACK)
-            reader[1 - r].consumed + 2 >= n
+            consumed_by_other + 2 >= n
 #endif
         fi
     }
+#ifdef ONE_WAY
+#ifndef GONE_EARLY
+    r == 1 || consumed_by_other >= ROUNDS;
+#endif
+    reader[r].gone = true
+#endif
 }
 
 #define from reader[r].slot[i]

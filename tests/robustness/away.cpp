@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "robustness/work.hpp"
 #include "support/cell_field.hpp"
 #include "support/exchanging.hpp"
@@ -56,7 +58,60 @@ struct ToTheNext {
         exchange();
         REQUIRE_EQ(field.difference(), "");
     }
+    Exchange::Step begin(Direction direction) {
+        return direction == Direction::forward ? exchange.begin() : exchange.begin_reverse(Reduction::replace);
+    }
 };
+
+// Takes memory that exchanges before have given back, and notices who still writes there.
+class Recycled {
+public:
+    explicit Recycled(unsigned char value) {
+        for (int i = 0; i < 200; ++i) all_.emplace_back((std::size_t{64} << (i % 10)) + static_cast<std::size_t>(i % 7) * 64, std::byte{value});
+        value_ = std::byte{value};
+    }
+    bool untouched() const {
+        return std::all_of(all_.begin(), all_.end(), [this](const auto& each) {
+            return std::all_of(each.begin(), each.end(), [this](std::byte byte) { return byte == value_; });
+        });
+    }
+
+private:
+    std::byte value_;
+    std::vector<std::vector<std::byte, NodeAllocator<std::byte>>> all_;
+};
+
+// One rank sends, and ends the exchange and its memory before the other begins.
+void sender_goes_first(const Route& route, Direction direction, int before) {
+    const int sender = direction == Direction::forward ? 0 : 1, reader = 1 - sender;
+    auto next = std::make_unique<ToTheNext>(50, route);
+    for (int i = 0; i < before; ++i) next->begin(direction).end();
+    if (rank() == reader) hear_from(sender);
+    if (rank() <= 1) next->begin(direction).end();
+    if (rank() == sender) {
+        next.reset();
+        const Recycled recycled(0xa5);
+        tell(reader);
+        hear_from(reader);
+        REQUIRE(recycled.untouched());
+    }
+    if (rank() == reader) tell(sender);
+}
+
+// One rank has begun to send and goes away; the other ends the exchange and its memory meanwhile.
+void reader_goes_first(const Route& route, Direction direction, int before) {
+    const int sender = direction == Direction::forward ? 0 : 1, reader = 1 - sender;
+    auto next = std::make_unique<ToTheNext>(50, route);
+    for (int i = 0; i < before; ++i) next->begin(direction).end();
+    if (rank() > 1) return;
+    auto step = next->begin(direction);
+    if (rank() == sender) hear_from(reader);
+    step.end();
+    if (rank() == sender) return;
+    next.reset();
+    const Recycled recycled(0);
+    tell(sender);
+}
 
 }  // namespace
 
@@ -130,6 +185,20 @@ TEST_CASE("what a rank has sent is there for a late neighbor when its exchange i
             std::vector<std::unique_ptr<std::vector<std::byte>>> others;
             for (int i = 0; i < 20; ++i) others.push_back(std::make_unique<std::vector<std::byte>>(std::size_t{1} << (i % 15), std::byte{0xff}));
         }
+    }
+}
+
+TEST_CASE("where one rank only sends, either may end its exchange and use the memory again while the other is late") {
+    if (alone()) return;
+    for (const Route& route : routes_for(5, 3)) {
+        if (!may_run_ahead(route)) continue;
+        CAPTURE(route.transport);
+        for (const Direction direction : {Direction::forward, Direction::reverse})
+            for (int before = 0; before < 5; ++before) {
+                CAPTURE(before);
+                sender_goes_first(route, direction, before);
+                reader_goes_first(route, direction, before);
+            }
     }
 }
 

@@ -25,7 +25,7 @@ def main() -> int:
         ranks.skip(f"the launcher of {flavor.kind} ends all ranks when one is killed")
     failures = [
         failure
-        for place, victim in [("between", 0), ("amid", 1), ("amid", RANKS - 1), ("first", 1), ("exit", 2), ("2", 1), ("5", 2)]
+        for place, victim in [("between", 0), ("amid", 1), ("amid", RANKS - 1), ("first", 1), ("exit", 2), ("early", 2), ("2", 1), ("5", 2)]
         for failure in lose(options, LAUNCHER[flavor.kind], place, victim)
     ]
     print("\n".join(failures) or "passed")

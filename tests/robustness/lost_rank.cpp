@@ -1,8 +1,8 @@
 // lost_rank DIRECTORY TRANSPORT PLACE VICTIM [SECONDS]: ranks in a row, of which one is killed; the others write down what they are told.
 //
 // PLACE is `between` (it dies before it begins an exchange that the others wait in, as at a barrier), `first` (before its first
-// one), `amid` (after it has begun), `exit` (then, too, but it ends by itself), or a number n: while
-// a second exchange is made, at the n-th agreement. Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its message.
+// one), `amid` (after it has begun), `exit` (then, too, but it ends by itself), `early` (then, too, and before any other has begun), or
+// a number n: while a second exchange is made, at the n-th agreement. Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its message.
 #include <signal.h>
 #include <unistd.h>
 
@@ -59,11 +59,12 @@ void exchange_until_death(const Orders& orders, const Communicator& comm) {
     if (comm.rank() == orders.victim) agreements_left = std::atoi(orders.place.c_str());
     Exchange exchange(build_pattern(domain), {view(u)}, {orders.transport, orders.timeout_s});
     first.reset();
-    const bool amid = orders.place == "amid" || orders.place == "exit";
-    const int fatal = orders.place == "amid" || orders.place == "exit" || orders.place == "between" ? 50 : 0;
+    const bool early = orders.place == "early", amid = early || orders.place == "amid" || orders.place == "exit";
+    const int fatal = !early && (amid || orders.place == "between") ? 50 : 0;
     for (int i = 0; i < 100; ++i) {
         const bool last = i == fatal && comm.rank() == orders.victim;
         if (last && !amid) die(orders);
+        if (early && i == fatal && !last) std::this_thread::sleep_for(std::chrono::seconds(1));
         auto step = exchange.begin();
         if (last) die(orders);
         step.end();

@@ -52,7 +52,7 @@ public:
 constexpr std::uint64_t slot_count(bool one_way) { return one_way ? 3 : 2; }
 constexpr std::uint64_t unread_at_end = 2;
 
-/// What one rank keeps for a neighbor: a line for acknowledgements, and the slots behind it.
+/// What one rank keeps for a neighbor: a line on which it acknowledges, and the slots behind it.
 constexpr byte_count ring_bytes(byte_count slot, bool one_way) { return line + static_cast<byte_count>(slot_count(one_way)) * slot; }
 inline SequenceLine& acknowledged(std::byte* ring) { return *reinterpret_cast<SequenceLine*>(ring); }
 
