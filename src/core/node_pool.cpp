@@ -1,77 +1,128 @@
 // The pool behind NodeAllocator.
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <memory>
-#include <memory_resource>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "parhelion/core/node_memory.hpp"
 
 namespace parhelion {
 namespace {
 
-class NodeResource final : public std::pmr::memory_resource {
+constexpr std::size_t line = 64, largest_block = 1 << 16, first_chunk = 1 << 16, largest_chunk = 1 << 21;
+
+// Blocks are cut from chunks one behind the other, and go back to those of their size and alignment. A chunk costs a descriptor,
+// so all sizes share chunks; large requests have one to themselves. The books are in ordinary memory, and nothing is written
+// down before the memory is there, so that one request that is refused does no harm to the next.
+class Blocks {
 public:
-    bool holds(const void* pointer) {
+    void* allocate(std::size_t bytes, std::size_t alignment) {
         const std::lock_guard lock(mutex_);
-        auto after = held_.upper_bound(pointer);
-        return after != held_.begin() && pointer < (--after)->second.end;
+        const Kind kind = kind_of(bytes, alignment);
+        if (kind.size > largest_block) return aligned(add_chunk(kind), kind.alignment);
+        Free& free = free_[kind];
+        if (free.blocks.empty()) {
+            free.blocks.reserve(free.all + 1);  // so that giving back cannot fail
+            void* const block = cut(kind);
+            ++free.all;
+            return block;
+        }
+        void* const block = free.blocks.back();
+        free.blocks.pop_back();
+        return block;
+    }
+    void deallocate(void* pointer, std::size_t bytes, std::size_t alignment) noexcept {
+        const std::lock_guard lock(mutex_);
+        const Kind kind = kind_of(bytes, alignment);
+        const auto chunk = chunk_of(pointer);
+        if (chunk == chunks_.end()) return;  // of the process that this one was forked from
+        if (kind.size > largest_block) chunks_.erase(chunk);
+        else free_.find(kind)->second.blocks.push_back(pointer);
     }
 
 private:
+    struct Kind {
+        std::size_t size, alignment;
+        friend auto operator<=>(const Kind&, const Kind&) = default;
+    };
+    struct Free {
+        std::vector<void*> blocks;
+        std::size_t all = 0;  // with those that are in use
+    };
     struct Chunk {
-        const void* end;
+        const std::byte* end;
         std::shared_ptr<std::byte> memory;
     };
+    using Chunks = std::map<const void*, Chunk>;
 
-    // The pool asks for chunks aligned to their block size, which may be more than a page.
-    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-        auto memory = allocate_node_shared(static_cast<byte_count>(bytes + alignment));
-        void* start = memory.get();
-        std::size_t space = bytes + alignment;
-        std::align(alignment, bytes, start, space);
-        const std::lock_guard lock(mutex_);
-        held_[start] = {static_cast<std::byte*>(start) + bytes, std::move(memory)};
+    // Sizes in steps of an eighth: few kinds, little waste.
+    static Kind kind_of(std::size_t bytes, std::size_t alignment) {
+        alignment = std::max(alignment, line);
+        const std::size_t step = std::max(alignment, std::bit_ceil(bytes) / 8);
+        return {std::max(step, (bytes + step - 1) / step * step), alignment};
+    }
+    static std::byte* aligned(std::byte* at, std::size_t alignment) {
+        return at + (alignment - reinterpret_cast<std::uintptr_t>(at) % alignment) % alignment;
+    }
+    std::byte* add_chunk(const Kind& kind, std::size_t least = 0) {
+        const std::size_t bytes = std::max(kind.size + kind.alignment, least);
+        auto memory = allocate_node_shared(static_cast<byte_count>(bytes));
+        std::byte* const start = memory.get();
+        chunks_[start] = {start + bytes, std::move(memory)};
         return start;
     }
-    void do_deallocate(void* pointer, std::size_t, std::size_t) override {
-        const std::lock_guard lock(mutex_);
-        held_.erase(pointer);
+    void* cut(const Kind& kind) {
+        std::byte* start = aligned(next_, kind.alignment);
+        if (next_ == nullptr || start + kind.size > end_) {
+            next_ = add_chunk(kind, chunk_size_);
+            end_ = next_ + std::max(kind.size + kind.alignment, chunk_size_);
+            chunk_size_ = std::min(2 * chunk_size_, largest_chunk);
+            start = aligned(next_, kind.alignment);
+        }
+        next_ = start + kind.size;
+        return start;
     }
-    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
+    Chunks::iterator chunk_of(const void* pointer) {
+        auto after = chunks_.upper_bound(pointer);
+        return after != chunks_.begin() && pointer < (--after)->second.end ? after : chunks_.end();
+    }
 
     std::mutex mutex_;
-    std::map<const void*, Chunk> held_;
+    Chunks chunks_;
+    std::map<Kind, Free> free_;
+    std::byte* next_ = nullptr;  // where the next block is cut from
+    std::byte* end_ = nullptr;
+    std::size_t chunk_size_ = first_chunk;
 };
 
-// The pool keeps its books in its own memory, which a forked process shares with its parent: it starts a pool of its own, and
-// what it inherited stays the parent's.
+// A forked process starts a pool of its own: what it inherited is memory that it shares with its parent, and stays the parent's.
 struct Pool {
-    explicit Pool(bool inherited) : after_fork(inherited) {}
     const pid_t process = getpid();
-    const bool after_fork;
-    NodeResource upstream;
-    std::pmr::synchronized_pool_resource blocks{{256, 1 << 16}, &upstream};
+    Blocks blocks;
 };
 
-Pool& pool() {
+Blocks& blocks() {
     static std::mutex mutex;
     static Pool* current = nullptr;  // never destroyed: containers may die during exit
     const std::lock_guard lock(mutex);
-    if (current == nullptr || current->process != getpid()) current = new Pool(current != nullptr);
-    return *current;
+    if (current == nullptr || current->process != getpid()) current = new Pool;
+    return current->blocks;
 }
 
 }  // namespace
 
 namespace detail {
 
-void* pool_allocate(std::size_t bytes, std::size_t alignment) { return pool().blocks.allocate(bytes, alignment); }
+void* pool_allocate(std::size_t bytes, std::size_t alignment) { return blocks().allocate(bytes, alignment); }
 
 void pool_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) noexcept {
-    Pool& own = pool();
-    if (!own.after_fork || own.upstream.holds(pointer)) own.blocks.deallocate(pointer, bytes, alignment);
+    blocks().deallocate(pointer, bytes, alignment);
 }
 
 }  // namespace detail

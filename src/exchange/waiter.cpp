@@ -92,7 +92,7 @@ void Waiter::watch(const std::function<std::string()>& what) {
 void Waiter::look_for_lost(const std::function<std::string()>& what) {
     const int before = std::exchange(suspect_, node_->lost_rank());
     if (suspect_ >= 0 && suspect_ == before)
-        throw LostRank(suspect_, " while rank was " + what() + lost_rank_remedy);
+        throw LostRank(suspect_, ", noticed " + what() + lost_rank_remedy);
 }
 
 }  // namespace parhelion

@@ -61,7 +61,7 @@ public:
         if (!has_forward(context.lanes)) return;
         validate_together(plan_.communicator(), [&] {
             const std::string why = context.links.empty() ? "" : access.refusal(plan_);
-            if (!why.empty()) throw Error("transport " + name + ": " + why + ": use such arrays, or another transport");
+            if (!why.empty()) throw Error("transport " + name + ": " + why + ", or another transport");
             lines_ = make_lines<Lines>(slots_.size());
         });
         shake_hands(context, access);

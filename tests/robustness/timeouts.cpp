@@ -1,5 +1,9 @@
 // A neighbor that does not answer: the error tells who, where and what.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <thread>
 
 #include "robustness/work.hpp"
 #include "support/exchanging.hpp"
@@ -64,6 +68,34 @@ TEST_CASE("after an exchange was given up with large messages under way, a new o
         Work again(domain, route.transport, 1, {.timeout_s = 60});
         CHECK_EQ(again.round_trip(Direction::forward, 1), "");
     }
+}
+
+TEST_CASE("a rank that has no descriptor left to watch a neighbor with does not take it for lost") {
+    const Communicator comm(MPI_COMM_WORLD);
+    if (comm.size() < 3) return;
+    MPI_Comm own = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    const auto first = [](int rank) { return std::vector<global_index>{3 * rank}; };
+    const std::vector<global_index> none;
+    // Rank 1 reads rank 0, then rank 2, which it has not met before.
+    const IndexedDomain near(3, comm.rank() == 1 ? first(0) : none, own), far(3, comm.rank() == 1 ? first(2) : none, own);
+    std::vector<double> cells(4, comm.rank());
+    const auto made = [&](const IndexedDomain& domain) {
+        return Exchange(build_pattern(domain), {view(domain, cells.data())}, {.transport = "mpi_p2p", .timeout_s = 60});
+    };
+    made(near);
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit none_left{0, limit.rlim_max};
+    if (comm.rank() == 1) setrlimit(RLIMIT_NOFILE, &none_left);
+    Exchange exchange = made(far);
+    MPI_Barrier(own);
+    if (comm.rank() == 2) std::this_thread::sleep_for(std::chrono::seconds(1));
+    const Refusal refusal = refusal_of([&] { exchange(); });
+    setrlimit(RLIMIT_NOFILE, &limit);
+    CHECK_EQ(refusal.text, "");
+    if (comm.rank() == 1) CHECK(cells[3] == 2);
+    MPI_Comm_free(&own);
 }
 
 TEST_CASE("an exchange that is on time does not mind its time limit") {

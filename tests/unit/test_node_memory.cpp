@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -146,6 +147,44 @@ TEST_CASE("running out of descriptors is an error that says so, and leaves nothi
             return told && allocate_node_shared(1) != nullptr;
         }
         return false;
+    }));
+}
+
+TEST_CASE("a container that got no memory can have it later, whatever the number of free descriptors was") {
+    for (rlim_t spare = 0; spare < 8; ++spare) {
+        CAPTURE(spare);
+        CHECK(in_child([spare] {
+            const NodeVector<int> before(100, 1);  // a pool that is in use, with nothing left of the next size
+            const int lowest = dup(0);
+            rlimit limit{};
+            getrlimit(RLIMIT_NOFILE, &limit);
+            const rlimit low{static_cast<rlim_t>(lowest) + spare, limit.rlim_max};
+            setrlimit(RLIMIT_NOFILE, &low);
+            close(lowest);
+            int refused = 0;
+            for (std::size_t count : {10, 1000, 100'000, 3000, 10'000, 200'000})
+                for (int i = 0; i < 100; ++i) try {
+                        new NodeVector<int>(count, 2);
+                    } catch (const Error&) {
+                        ++refused;
+                    }
+            setrlimit(RLIMIT_NOFILE, &limit);
+            const NodeVector<int> after(100'000, 3);
+            return refused > 0 && before == NodeVector<int>(100, 1) && after.back() == 3;
+        }));
+    }
+}
+
+TEST_CASE("containers of many sizes, and of several threads, take few descriptors") {
+    CHECK(in_child([] {
+        const int before = dup(0);
+        std::vector<NodeVector<char>> all;
+        const auto fill = [&all] {
+            for (std::size_t size = 1; size < 8192; size += size / 2 + 1) all.emplace_back(size, 'x');
+        };
+        fill();
+        std::thread(fill).join();
+        return dup(0) - before <= 3;
     }));
 }
 

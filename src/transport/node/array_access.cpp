@@ -64,7 +64,7 @@ std::string private_field(const Plan& plan) {
     for (std::size_t f = 0; f < plan.fields.size(); ++f)
         for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b)
             if (has_cells(plan, b) && !find_node_shared(plan.fields[f].blocks[b].first))
-                return "field " + std::to_string(f) + " is not in node-shared memory (make_array, zeros or NodeAllocator give such arrays)";
+                return "field " + std::to_string(f) + " is not in node-shared memory: use an array that make_array, zeros or NodeAllocator gives";
     return {};
 }
 

@@ -1,12 +1,14 @@
 #include "transport/node/node_context.hpp"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <fstream>
 #include <new>
 #include <numeric>
@@ -31,6 +33,8 @@ int count_cores(const Communicator& node, std::vector<std::uint64_t> cores) {
 // Where there is no pidfd (Linux before 5.3, descriptors used up): its state, which stands behind the name in parentheses.
 bool runs_by_name(std::int64_t process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    // A file that cannot be opened says nothing. Then one that has ended counts as running until its parent has asked for it.
+    if (!file.is_open()) return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
     std::string text;
     std::getline(file, text);
     const auto name_end = text.rfind(") ");
@@ -59,9 +63,10 @@ NodeNeighbor::~NodeNeighbor() {
 }
 
 bool NodeNeighbor::alive() const {
-    if (process_descriptor < 0) return runs_by_name(process);
     pollfd ended{process_descriptor, POLLIN, 0};
-    return poll(&ended, 1, 0) == 0;
+    // A descriptor may have been closed by the program, and a low limit of them makes poll itself fail: neither is an end.
+    const bool told = process_descriptor >= 0 && poll(&ended, 1, 0) >= 0 && (ended.revents & POLLNVAL) == 0;
+    return told ? ended.revents == 0 : runs_by_name(process);
 }
 
 int NodeNeighbor::lost() const {

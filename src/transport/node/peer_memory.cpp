@@ -31,9 +31,11 @@ Cache& cache() {
 }
 
 [[noreturn]] void fail(const RemotePlace& place, const std::string& what) {
-    throw Error("cannot " + what + " the shared memory of process " + std::to_string(place.process) + " (" +
-                std::strerror(errno) + "): both must be of one user and one container; use transport mpi_persistent if they "
-                "cannot be", ErrorKind::system);
+    const bool used_up = errno == EMFILE || errno == ENFILE;
+    throw Error("cannot " + what + " the shared memory of process " + std::to_string(place.process) + " (" + std::strerror(errno) +
+                "): " + (used_up ? "raise the limit of open files (ulimit -n), or use transport mpi_persistent"
+                                 : "both must be of one user and one container; use transport mpi_persistent if they cannot be"),
+                ErrorKind::system);
 }
 
 // It may have been mapped again by now.
