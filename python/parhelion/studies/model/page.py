@@ -48,7 +48,7 @@ to be compared with that. A dash: the fitted rows show no cost of its own.
 
 def model_page(folder: str | None = None) -> str:
     """The whole page as Markdown."""
-    rows = [row for row in published_rows(folder)]
+    rows = list(published_rows(folder))
     fits = fit_published(rows)
     shown = [row for row in rows if row.seconds and row.software in fits]
     held = [abs(error(row, fits)) for row in shown if not row.calibrates]
