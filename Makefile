@@ -127,8 +127,8 @@ coverage: build $(STAMPS)/test $(STAMPS)/coverage ## What the tests run of C++ a
 	-@$(BIN)/coverage run -m pytest $(PYTEST_ARGS)
 	@$(BIN)/coverage combine --quiet && $(BIN)/coverage html --quiet --directory build/coverage/python-html
 	@$(BIN)/coverage report --skip-covered --sort=cover
-	@mkdir -p build/coverage/cpp && $(BIN)/gcovr --root . --filter '(include|src|c|fortran)/' --object-directory $(BUILD)-coverage $(BUILD)-coverage \
-	  --sort uncovered-percent --txt --html-details build/coverage/cpp/index.html
+	@mkdir -p build/coverage/cpp && $(BIN)/gcovr --root . --filter '(include|src|c|fortran)/' --object-directory $(BUILD)-coverage $(BUILD)-coverage/CMakeFiles \
+	  --exclude-directories '.*/CMakeFiles/[0-9.]+' --sort uncovered-percent --txt --html-details build/coverage/cpp/index.html
 
 ##@ Looking at the sources
 lint: $(STAMPS)/lint $(STAMPS)/run ## ruff and mypy
