@@ -4,6 +4,7 @@
 
 MPI      ?= mpich
 SANITIZE ?=
+COVERAGE ?=
 JOBS     ?= $(shell nproc 2>/dev/null || echo 2)
 PYTHON   ?= python3
 PREFIX   ?= $(HOME)/.local
@@ -38,21 +39,22 @@ endif
 
 comma := ,
 GHEX := $(shell sed -n 's/^ghex==\([0-9.]*\).*/\1/p' requirements/peers.txt)
-ifeq ($(SANITIZE),)
+ifeq ($(SANITIZE)$(COVERAGE),)
   BUILD := build/$(FLAVOR)
   FLAVOR_DIR := $(FLAVORS)/$(FLAVOR)
   PARTS := -DPARHELION_BUILD_PYTHON=ON
 else
-  BUILD := build/$(FLAVOR)-$(subst $(comma),-,$(SANITIZE))
+  BUILD := build/$(FLAVOR)-$(or $(subst $(comma),-,$(SANITIZE)),coverage)
   FLAVOR_DIR := $(CURDIR)/$(BUILD)/flavor
-  PARTS := -DPARHELION_BUILD_PYTHON=OFF -DPARHELION_BUILD_BENCH=OFF "-DPARHELION_SANITIZE=$(subst $(comma),;,$(SANITIZE))"
+  PARTS := -DPARHELION_BUILD_PYTHON=OFF -DPARHELION_BUILD_BENCH=OFF "-DPARHELION_SANITIZE=$(subst $(comma),;,$(SANITIZE))" \
+    $(if $(COVERAGE),-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS=-O1 --coverage -fprofile-update=atomic")
 endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup demo test test-quick test-cpp test-python \
-        install clean distclean
+        lint tidy licenses coverage install clean distclean
 
 ##@ The two commands
 demo: build ## Build and run the main job on all cores; says where the report is
@@ -67,7 +69,7 @@ test-quick: ## C++ and Python tests under the embedded MPI alone
 ##@ Building
 build: setup configure ## Build the library, phl-bench and the Python module for one MPI
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) -- $(NINJA_ARGS)
-	@$(if $(SANITIZE),,$(call own,$(FLAVOR_DIR)) && echo $(FLAVOR) > $(FLAVORS)/default)
+	@$(if $(SANITIZE)$(COVERAGE),,$(call own,$(FLAVOR_DIR)) && echo $(FLAVOR) > $(FLAVORS)/default)
 
 setup: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/run $(STAMPS)/tools $(STAMPS)/package $(MPI_STAMP)
 
@@ -119,6 +121,27 @@ test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
 test-python: build $(STAMPS)/test ## Python tests against the flavor built last
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target mpi_watch -- $(NINJA_ARGS)
 	@$(BIN)/python -m pytest --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
+
+coverage: build $(STAMPS)/test $(STAMPS)/coverage ## What the tests run of C++ and Python: a summary, and pages under build/coverage
+	-@$(MAKE) --no-print-directory test-cpp COVERAGE=1
+	@$(call own,build/coverage)
+	-@$(BIN)/coverage run -m pytest $(PYTEST_ARGS)
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage html --quiet --directory build/coverage/python-html
+	@$(BIN)/coverage report --skip-covered --sort=cover
+	@mkdir -p build/coverage/cpp && $(BIN)/gcovr --root . --filter '(include|src|c|fortran)/' --object-directory $(BUILD)-coverage $(BUILD)-coverage/CMakeFiles \
+	  --exclude-directories '.*/CMakeFiles/[0-9.]+' --sort uncovered-percent --txt --html-details build/coverage/cpp/index.html
+
+##@ Looking at the sources
+lint: $(STAMPS)/lint $(STAMPS)/run ## ruff and mypy
+	@$(BIN)/ruff check
+	@$(BIN)/mypy
+
+tidy: configure $(STAMPS)/lint ## clang-tidy on the C++ sources: some minutes
+	@$(BIN)/run-clang-tidy.py -quiet -clang-tidy-binary $(BIN)/clang-tidy -p $(BUILD) -j $(JOBS) $(TIDY_ARGS) \
+	  '^$(CURDIR)/(src|c|fortran|bench|python)/'
+
+licenses: setup ## Licenses of all packages in .venv; one that is not allowed fails
+	@$(BIN)/python scripts/licenses.py
 
 ##@ Tidying
 clean: ## Remove what was compiled

@@ -70,7 +70,7 @@ void for_each_value(T* cells_begin, std::int64_t cells, std::uint64_t first_id, 
 /// Bits, not numbers, are compared: a NaN that should be there is right.
 template <class T>
 bool same_bits(const T& a, const T& b) {
-    return std::memcmp(&a, &b, sizeof(T)) == 0;
+    return std::memcmp(&a, &b, sizeof(T)) == 0;  // NOLINT(bugprone-suspicious-memory-comparison)
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 #!/bin/bash
-# C++ and Python tests under the embedded MPI; with the argument "all" the C++ tests under Open MPI and under sanitizers first.
+# C++ and Python tests under the embedded MPI; with the argument "all" ruff and mypy, and the C++ tests under Open MPI and under sanitizers first.
 # A suite that fails does not keep the next one from running; the exit status tells of any failure. With EXPECTED_SKIPS=FILE a
 # test that was skipped for another reason than those in FILE is one.
 set -uo pipefail
@@ -32,6 +32,7 @@ cpp() { suite "C++ $1" '^[0-9]+% tests passed' "${make[@]}" test-cpp "${@:2}"; }
 mkdir -p "$logs" && touch "$logs/made-by-make"
 rm -f build/*/ctest.xml build/*/pytest.xml
 if [ "${1:-}" = all ]; then
+    suite "Lint" '^(Success|Found [0-9]+ error)' "${make[@]}" lint
     cpp "openmpi" MPI=openmpi
     cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
 fi

@@ -51,6 +51,16 @@ class Communicator:
         Collective. Raises the complaint of the lowest rank that has one, on every rank.
         """
 
+    def largest(self, values: Sequence[int]) -> list[int]:
+        """
+        Collective, one reduction. Of each value the largest that a rank has; all pass as many.
+        """
+
+    def require_equal(self, what: str, name: str, value: int, remedy: str) -> None:
+        """
+        Collective. Raises ValueError on every rank, with a rank that differs, unless all have the same value.
+        """
+
 def allocate_node_shared(bytes: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]:
     """
     Zeroed bytes in memory that the ranks of this node can map, aligned to 64. Local.
@@ -162,11 +172,11 @@ def load_pattern(data: bytes, comm: Communicator) -> Pattern: ...
 class Field:
     """Where the values of one field lie. Keeps nothing alive."""
 
-    def __init__(self, element: str, components: int, component_stride: int, indexed: bool) -> None: ...
+    def __init__(self, element: str, components: int, indexed: bool) -> None: ...
 
     def set_halo(self, lower: Sequence[int], upper: Sequence[int]) -> None: ...
 
-    def add_block(self, first: int, strides: Sequence[int]) -> None: ...
+    def add_block(self, first: int, strides: Sequence[int], component_stride: int) -> None: ...
 
     def __str__(self) -> str: ...
 

@@ -45,7 +45,8 @@ def left(tree, names):
     return [name for name in names if (tree / name).exists()]
 
 
-TARGETS = ["help", "build", "demo", "test", "test-cpp", "test-python", "peers", "peer-ghex", "install", "clean", "distclean", "setup"]
+TARGETS = ["help", "build", "demo", "test", "lint", "tidy", "licenses", "test-cpp", "test-python", "peers", "peer-ghex", "install", "clean",
+           "distclean", "setup"]  # fmt: skip
 
 
 @pytest.mark.parametrize("venv", ["none", "of another place", "here"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-from launch_package import load_launch  # noqa: E402
+from launch_package import load_launch
 
 launch = load_launch()
 SKIPPED = 77  # exit status that CTest takes for "skipped"

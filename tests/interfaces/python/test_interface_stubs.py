@@ -41,5 +41,5 @@ def test_the_stub_of_the_package_names_what_it_exports():
 
 
 def test_every_public_name_can_be_had_and_has_a_docstring():
-    done, output = run_python(python_flavors()[0], 1, "-c", UNDOCUMENTED)
+    _, output = run_python(python_flavors()[0], 1, "-c", UNDOCUMENTED)
     assert "MISSING []" in output, output

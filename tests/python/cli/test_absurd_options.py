@@ -7,7 +7,6 @@ import itertools
 import os
 import signal
 import warnings
-from pathlib import Path
 
 import click
 import pytest

@@ -326,7 +326,7 @@ def test_at_any_moment_any_signal_leaves_no_process_and_a_record_that_opens(tmp_
             code, output = process.end()
             left = process.gone_within(8) if how == signal.SIGKILL else process.alive()
             assert not left, f"{where}\nleft: {left}\n{output}"
-            assert code == -how or moment > 3 and code == 0, f"{where}\nexit {code}\n{output}"
+            assert code == -how or (moment > 3 and code == 0), f"{where}\nexit {code}\n{output}"
             for file in folder.rglob("record.jsonl"):
                 if b"\n" in file.read_bytes():
                     assert len(read_record(file).cases) == finished(file), where

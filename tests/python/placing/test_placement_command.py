@@ -43,7 +43,7 @@ def test_every_published_score_is_reached_and_the_document_tells_the_truth(
                     *(["--periodic"] if periodic else []), "--objective", objective)  # fmt: skip
     shape = tuple(map(int, grid.split("x")))
     assert tuple(made["grid"]) == shape
-    assert collections.Counter(made["node_of_rank"]) == {node: ranks for node in range(nodes)}
+    assert collections.Counter(made["node_of_rank"]) == dict.fromkeys(range(nodes), ranks)
     units = np.array(made["node_of_rank"]).reshape(shape)
     jsum, jmax = count(units, neighborhood(stencil, len(shape)), [periodic] * len(shape))
     own = made["scores"]["automatic"]["node"]

@@ -69,7 +69,7 @@ def test_owned_cells_and_ghosts_may_be_two_arrays():
 
 
 def test_arrays_of_the_domain_are_filled_and_know_their_ghosts():
-    domain, ids = block_domain(7)
+    domain, _ = block_domain(7)
     x = domain.zeros("int64", components=2)
     assert x.owned.shape == (domain.owned, 2) and x.ghosts.shape == (domain.ghosts, 2)
     x.owned[:] = domain.global_of(np.arange(domain.owned))[:, None] * [1, 10]

@@ -209,7 +209,7 @@ def test_pickles_and_copies_are_plain():
     assert u[1:].domain is None and u.transpose(1, 0, 2).domain is None and u[::-1].domain is None
     assert u[..., 0].owned.shape == u.owned.shape[:2]
     try:
-        u[1:].owned
+        u[1:].owned  # noqa: B018
     except AttributeError as error:
         assert "halo" in str(error)
     else:

@@ -94,7 +94,7 @@ class CoarrayContenders:
         with Ranks(command, log) as ranks:
             heard = time.monotonic()
             while not late and done < len(ways) and ranks.running(LOOK_EVERY_S):
-                for line in _cases(follower, progress):
+                for _ in _cases(follower, progress):
                     done, heard = done + 1, time.monotonic()
                 late = time.monotonic() - heard > limit
             ranks.running(END_S)

@@ -56,7 +56,7 @@ def _measure(comm: Any, job: dict[str, Any], record: _Record) -> int:
     from .case import Case
     from .contenders import ALL, ONLY_BY_NAME, contenders
 
-    chosen = [each for each in contenders() 
+    chosen = [each for each in contenders()
               if each.name in (job["contenders"] or set(ALL) - ONLY_BY_NAME)]
     cases = [Case.read(case, comm) for case in job["cases"]]
     record.write("plan", {"cases": len(cases) * len(chosen)})
