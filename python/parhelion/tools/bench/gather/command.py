@@ -25,15 +25,15 @@ def gather(datasets: tuple[Path, ...], peers: tuple[str, ...] | None, **options:
     DATASET is a folder with one file per rank, `data001` …, as `parhelion partition` writes it. Each set is run on
     the number of ranks that it was partitioned for.
     """  # fmt: skip
+    from ....launch import find_flavor
     from ...cli.output import Output
-    from ...measuring.launcher import find_flavor
     from ..run import run
     from .cases import gather_groups
     from .peers import choose_peers
 
     cases = ("ranks", "element", "components")
     groups = gather_groups(datasets, **{name: options.pop(name) for name in cases})
-    flavor = find_flavor(options["flavor"])
+    flavor = find_flavor(options["flavor"], measuring=True)
     chosen = choose_peers(peers or (("none",) if options["contenders"] else ("built",)), flavor)
     if chosen.contenders:
         options["contenders"] = (*(options["contenders"] or ("all",)), *chosen.contenders)
