@@ -1,30 +1,44 @@
-"""What the demo does: two short measurements, one table each, one report."""
+"""`parhelion demo`: two short measurements, one table each, one report."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ....launch import usable_cores
-from ...cli.output import Output
-from ...documents.document import bench_document
-from ...measuring.measurement import QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, Group, Measurement
-from ...measuring.session import measure
-from ...records import Record
-from ...records.folder import DEFAULT_STORE
-from ...tables.finish import exit_status, exit_with, show
-from ..halo.cases import halo_group
+import click
+
+from ...launch import usable_cores
+from ..cli.options import RANKS, Whole
+from ..cli.output import Output, json_option
+from ..documents.document import bench_document
+from ..measuring.measurement import QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, Group, Measurement
+from ..measuring.session import measure
+from ..records import Record
+from ..records.folder import DEFAULT_STORE
+from ..tables.finish import exit_status, exit_with, show
+from .halo import halo_group
 
 HALO_WIDTHS, FIELDS = (1, 2, 5), (1, 8)
 GATHERS = (("int32", 1), ("float64", 8))
+CELLS = 200_000
 
 
-def run_demo(ranks: int | None, flavor: str | None, cells: int, out: Path, output: Output) -> None:
-    """Measure, print, write the report and say where it is."""
+@click.command()
+@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last].")
+@click.option("--cells", type=Whole(5_000, 50_000_000), default=CELLS, show_default=True, help="Of the mesh.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", show_default=True, help="For the report.")
+@json_option
+def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file: str | None) -> None:
+    """Measure the main job on this machine: halo exchange and gather on a mesh, beside hand-written MPI.
+
+    Ends with a table and with report.html.
+    """
+    output = Output(json_file)
     count = ranks or max(2, usable_cores())
     say = output.console.print
     say(f"Parhelion on {count} ranks: each of them owns a block and keeps copies (ghosts) of what its neighbors own.")
     say("Every contender fills the same ghosts; every value is verified before a time counts.\n")
-    halo = _measure("halo", _halo_cases(count), flavor, output)
+    halo = _measure("halo", halo_group(count, halo=HALO_WIDTHS, fields=FIELDS), flavor, output)
     say()
     gather = _measure("gather", _gather_cases(count, cells, output), flavor, output)
     records = [halo, gather]
@@ -34,12 +48,8 @@ def run_demo(ranks: int | None, flavor: str | None, cells: int, out: Path, outpu
     exit_with(max(exit_status(record) for record in records))
 
 
-def _halo_cases(ranks: int) -> Group:
-    return halo_group(ranks, None, (64,), HALO_WIDTHS, FIELDS, ("float32",), (1,), "full", "F", False)
-
-
 def _gather_cases(ranks: int, cells: int, output: Output) -> Group:
-    from ...partitioning import demo_partition
+    from ..partitioning import demo_partition
 
     with output.errors.status("meshing a casting and partitioning it with METIS"):
         dataset = demo_partition(DEFAULT_STORE / "meshes", ranks, cells).resolve()
@@ -63,7 +73,7 @@ def _measure(benchmark: str, group: Group, flavor: str | None, output: Output) -
 
 
 def _report(records: list[Record], out: Path, output: Output) -> dict[str, str]:
-    from ...reporting import write_report
+    from ..reporting import write_report
 
     html, markdown = (out / name for name in ("report.html", "report.md"))
     with output.errors.status("drawing the report"):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from itertools import product
 from typing import Any
 
 import click
 
-from ...cli.options import (
+from ..cli.errors import BadInput
+from ..cli.options import (
     MOST_COMPONENTS,
     MOST_EXTENT,
     MOST_FIELDS,
@@ -14,23 +17,16 @@ from ...cli.options import (
     MOST_RANKS,
     RANKS,
     Elements,
-    Names,
+    MeasuringOptions,
     Numbers,
     measuring_options,
 )
+from ..measuring.measurement import Group
+from .cases import ELEMENT_BYTES, balanced_grid, check_memory, ranks_on_grid
+from .peers import PLUG_INS, Peers, contenders_of
 
-PEERS = {"ghex": ("ghex", "ghex_staged")}
-
-
-class Peers(Names):
-    """A list of libraries, as the contenders that each stands for."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        names = super().convert(value, param, ctx)
-        for name in names:
-            if name not in PEERS:
-                self.fail(f"'{name}' is no peer: choose from {', '.join(PEERS)}", param, ctx)
-        return tuple(contender for name in names for contender in PEERS[name])
+DIMENSIONS = 3
+PEERS = tuple(PLUG_INS["halo"])
 
 
 @click.command()
@@ -45,19 +41,50 @@ class Peers(Names):
               help="With edges and corners, or faces only.")
 @click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
 @click.option("--not-periodic", is_flag=True, help="Domain with ends [periodic in every dimension].")
-@click.option("--peers", type=Peers(), default=(), metavar="NAMES",
-              help="Other libraries beside the rest: ghex (built by `make peers`).")
+@click.option("--peers", type=Peers(PEERS), default=(), metavar="NAMES",
+              help=f"Other libraries beside the rest: {', '.join(PEERS)} (built by `make peers`).")
 @measuring_options
-def halo(**options: Any) -> None:
+def halo(options: MeasuringOptions, peers: tuple[str, ...], **cases: Any) -> None:
     """Halo exchange of a structured grid beside hand-written MPI, every ghost verified.
 
     The default is the published case: 64³ cells of float32 per rank, full halo, 16 cells of halo width × fields.
     """  # fmt: skip
-    from ..run import run
-    from .cases import halo_group
+    from .run import run
 
-    cases = ("ranks", "grid", "extent", "halo", "fields", "element", "components", "neighbors", "order", "not_periodic")
-    group = halo_group(**{name: options.pop(name) for name in cases})
-    if peers := options.pop("peers"):
-        options["contenders"] = (*(options["contenders"] or ("all",)), *peers)
-    run("halo", [group], **options)
+    run("halo", [halo_group(**cases)], options.beside(contenders_of("halo", peers)))
+
+
+def halo_group(
+    ranks: int | None,
+    grid: tuple[int, ...] | None = None,
+    extent: tuple[int, ...] = (64,),
+    halo: tuple[int, ...] = (1,),
+    fields: tuple[int, ...] = (1,),
+    element: tuple[str, ...] = ("float32",),
+    components: tuple[int, ...] = (1,),
+    neighbors: str = "full",
+    order: str = "F",
+    not_periodic: bool = False,
+) -> Group:
+    """One case per combination, all on one process grid; checked before anything is started."""
+    count, process_grid, cells = _shape(ranks, grid, extent)
+    widest = max(halo)
+    if widest > min(cells):
+        raise BadInput(f"--halo {widest} exceeds the local extent {min(cells)}: use a halo of at most {min(cells)} or more cells")
+    bytes_per_cell = max(fields) * max(components) * max(ELEMENT_BYTES[kind] for kind in element)
+    needed = count * math.prod(side + 2 * widest for side in cells) * bytes_per_cell
+    check_memory(needed, "the fields take", "use a smaller --extent or fewer --fields")
+    fixed = {"neighbors": neighbors, "periodic": not not_periodic, "order": order}
+    cases = [
+        {"grid": process_grid, "extent": cells, "halo": width, "fields": number, "element": kind, "components": each} | fixed
+        for kind, each, width, number in product(element, components, halo, fields)
+    ]
+    return Group(count, cases)
+
+
+def _shape(ranks: int | None, grid: tuple[int, ...] | None, extent: tuple[int, ...]) -> tuple[int, list[int], list[int]]:
+    dimensions = len(grid) if grid else len(extent) if len(extent) > 1 else DIMENSIONS
+    if len(extent) not in (1, dimensions):
+        raise BadInput(f"--extent has {len(extent)} numbers, the process grid has {dimensions}: give one, or as many")
+    count = ranks_on_grid(ranks, grid)
+    return count, list(grid or balanced_grid(count, dimensions)), list(extent if len(extent) > 1 else extent * dimensions)

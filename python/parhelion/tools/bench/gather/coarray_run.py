@@ -20,8 +20,7 @@ from ...measuring.progress import RunProgress
 from ...measuring.ranks import Ranks
 from ...records import RunFolder, read_record
 from ...records.model import Case
-from .coarray_job import job_text, words_of
-from .coarrays import WAYS, CoarrayBuild, Way
+from .coarrays import WAYS, CoarrayBuild, Way, job_text, words_of
 
 BUDGET_S = 1.0
 LIMIT_S = 30.0
@@ -46,13 +45,7 @@ class CoarrayContenders:
                 self._case(folder, what, launch, case, build, progress)
 
     def _case(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: CoarrayBuild, progress: RunProgress) -> None:
-        ways = []
-        for way in WAYS:
-            reason = self._reason(case, build, way)
-            if reason:
-                folder.append(_line(launch, case, build, way, skipped=reason))
-            else:
-                ways.append(way)
+        ways = [way for way in WAYS if self._keep(folder, launch, case, build, way)]
         while ways:
             done, why = self._start(folder, what, launch, case, build, ways, progress)
             ways = ways[done:]
