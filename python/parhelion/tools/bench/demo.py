@@ -9,12 +9,9 @@ import click
 from ...launch import usable_cores
 from ..cli.options import RANKS, Whole
 from ..cli.output import Output, json_option
-from ..documents.document import bench_document
 from ..measuring.measurement import QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, Group, Measurement
-from ..measuring.session import measure
 from ..records import Record
 from ..records.folder import DEFAULT_STORE
-from ..tables.finish import exit_status, exit_with, show
 from .halo import halo_group
 
 HALO_WIDTHS, FIELDS = (1, 2, 5), (1, 8)
@@ -33,15 +30,25 @@ def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file
 
     Ends with a table and with report.html.
     """
+    from ..documents.document import bench_document
+    from ..measuring.session import measure
+    from ..tables.finish import exit_status, exit_with, show
+
     output = Output(json_file)
     count = ranks or max(2, usable_cores())
     say = output.console.print
+
+    def measured(benchmark: str, group: Group) -> Record:
+        short = {"repetitions": QUICK_REPETITIONS, "launches": QUICK_LAUNCHES, "min_sample_s": QUICK_MIN_SAMPLE_S}
+        record = measure(Measurement(benchmark, [group], **short, flavor=flavor), output)
+        show(record, output)
+        return record
+
     say(f"Parhelion on {count} ranks: each of them owns a block and keeps copies (ghosts) of what its neighbors own.")
     say("Every contender fills the same ghosts; every value is verified before a time counts.\n")
-    halo = _measure("halo", halo_group(count, halo=HALO_WIDTHS, fields=FIELDS), flavor, output)
+    halo = measured("halo", halo_group(count, halo=HALO_WIDTHS, fields=FIELDS))
     say()
-    gather = _measure("gather", _gather_cases(count, cells, output), flavor, output)
-    records = [halo, gather]
+    records = [halo, measured("gather", _gather_cases(count, cells, output))]
     files = _report(records, out, output)
     documents = [bench_document(record) for record in records]
     output.document({"schema": "parhelion.demo/1", "files": files, "runs": documents})
@@ -54,22 +61,6 @@ def _gather_cases(ranks: int, cells: int, output: Output) -> Group:
     with output.errors.status("meshing a casting and partitioning it with METIS"):
         dataset = demo_partition(DEFAULT_STORE / "meshes", ranks, cells).resolve()
     return Group(ranks, [{"dataset": str(dataset), "element": kind, "components": each} for kind, each in GATHERS])
-
-
-def _measure(benchmark: str, group: Group, flavor: str | None, output: Output) -> Record:
-    record = measure(
-        Measurement(
-            benchmark,
-            [group],
-            repetitions=QUICK_REPETITIONS,
-            launches=QUICK_LAUNCHES,
-            min_sample_s=QUICK_MIN_SAMPLE_S,
-            flavor=flavor,
-        ),
-        output,
-    )
-    show(record, output)
-    return record
 
 
 def _report(records: list[Record], out: Path, output: Output) -> dict[str, str]:
