@@ -14,10 +14,9 @@ from ..cli.output import Output
 from ..machine import collect
 from ..records import Record, RecordError, RunFolder, read_record
 from ..records.model import FINISHED, Case, End, Line
-from .combination import Combination
 from .follow import Follower
 from .launcher import OwnLauncher, Starter, prepare
-from .measurement import Group, Measurement
+from .measurement import Combination, Group, Measurement
 from .messages import exit_text, first_words, rank_message
 from .progress import RunProgress
 from .unavailable import write_unavailable

@@ -12,8 +12,7 @@ from ....launch.hosts import Hosts
 from ....launch.networks import NETWORKS, network_setting
 from ...cli.errors import BadInput
 from ...cli.output import Output
-from ...measuring.combination import Combination
-from ...measuring.measurement import Group
+from ...measuring.measurement import Combination, Group
 from ...records import Record
 
 USUAL_MPIS = ("mpich", "openmpi", "impi")
