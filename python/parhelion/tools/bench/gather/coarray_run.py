@@ -5,8 +5,6 @@ One that crashes or hangs is stopped, reported and left out from then on; the ot
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ....launch.disk import writing
@@ -85,13 +83,11 @@ class CoarrayContenders:
         done, late = 0, False
         limit = min(what.timeout, LIMIT_S)
         with Ranks(command, log) as ranks:
-            heard = time.monotonic()
             while not late and done < len(ways) and ranks.running(LOOK_EVERY_S):
-                for line in _cases(follower, progress):
-                    done, heard = done + 1, time.monotonic()
-                late = time.monotonic() - heard > limit
+                done += _new_cases(follower, progress)
+                late = follower.quiet_s > limit
             ranks.running(END_S)
-        done += len(list(_cases(follower, progress)))
+        done += _new_cases(follower, progress)
         folder.drop_unfinished_line()
         if late:
             return done, f"no result within {limit:g} s"
@@ -102,11 +98,11 @@ def _place(case: CaseResult) -> str:
     return f" on {case.name.removeprefix('gather ')}"
 
 
-def _cases(follower: Follower, progress: RunProgress) -> Iterator[Case]:
+def _new_cases(follower: Follower, progress: RunProgress) -> int:
+    before = progress.done
     for line in follower.new_lines():
         progress.line(line)
-        if isinstance(line, Case):
-            yield line
+    return progress.done - before
 
 
 def _line(launch: int, case: CaseResult, build: CoarrayBuild, way: Way, skipped: str | None = None, error: str | None = None) -> Case:
