@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Protocol
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 AGAIN_S = 0.5  # `timeout` sends its signal to a process and then to its group
@@ -38,6 +39,15 @@ class _State:
 
 
 _state = _State()
+
+
+class Endable(Protocol):
+    """What runs beside this process, such as a job with ranks."""
+
+    def end(self) -> None: ...
+
+
+to_end: list[Endable] = []  # what must not run on when a signal ends this process
 
 
 def check() -> None:
@@ -105,9 +115,8 @@ def _note(number: int, frame: object) -> None:
 
 
 def _end(program: str, ended: Ended) -> None:
-    from .process import end_all
-
-    end_all()
+    for job in list(to_end):
+        job.end()
     with suppress(OSError, ValueError):
         print("; ".join([f"{program}: {ended}", *getattr(ended, "__notes__", [])]), file=sys.stderr, flush=True)
     with suppress(OSError, ValueError):

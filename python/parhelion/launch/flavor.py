@@ -136,20 +136,29 @@ def flavors(directory: str | os.PathLike | None = None) -> dict[str, Flavor]:
     return {flavor.name: flavor for flavor in map(load_flavor, sorted(found))}
 
 
-def default_flavor(directory: str | os.PathLike | None = None) -> Flavor:
-    """The flavor named by PARHELION_FLAVOR, else the one built last, else the only one there is."""
+def find_flavor(name: str | None = None, directory: str | os.PathLike | None = None, *, measuring: bool = False) -> Flavor:
+    """The flavor of that name; without one, that of PARHELION_FLAVOR, else the one built last, else the only one there is.
+
+    With `measuring`, its measuring program must be there too.
+    """
     directory = Path(directory or flavor_directory())
     built = flavors(directory)
-    name = os.environ.get("PARHELION_FLAVOR") or _built_last(directory)
-    if name in built:
-        return built[name]
-    if name is None and len(built) == 1:
-        return next(iter(built.values()))
-    wanted = f"flavor {name!r}" if name else "a default flavor"
-    raise FlavorError(
-        f"{wanted} is not built in {directory} (built: {', '.join(built) or 'none'}): "
-        f"run `make build MPI={name or 'mpich'}`"
-    )
+    if name is None:
+        name = os.environ.get("PARHELION_FLAVOR") or _built_last(directory) or (next(iter(built)) if len(built) == 1 else None)
+    if name not in built:
+        wanted = "a default flavor" if name is None else f"flavor {name!r}"
+        raise FlavorError(
+            f"{wanted} is not built in {directory} (built: {', '.join(built) or 'none'}): "
+            f"run `make build MPI={name or 'mpich'}`"
+        )
+    if measuring and not os.access(built[name].program, os.X_OK):
+        raise FlavorError(f"flavor {name} has no {built[name].program}: run `make build MPI={name}` again")
+    return built[name]
+
+
+def default_flavor(directory: str | os.PathLike | None = None) -> Flavor:
+    """The flavor that is used where none is named, see `find_flavor`."""
+    return find_flavor(directory=directory)
 
 
 def _built_last(directory: Path) -> str | None:

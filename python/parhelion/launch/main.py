@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from .ending import ends_by_signals
-from .flavor import Flavor, FlavorError, default_flavor, flavors, load_flavor
+from .flavor import FlavorError, find_flavor, load_flavor
 from .process import run_command
 
 BAD_INPUT = 2
@@ -20,7 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _start(options: argparse.Namespace) -> int:
     try:
-        launch = _flavor(options).launch(options.ranks, options.program, options.args, bind=options.bind, options=options.option)
+        flavor = load_flavor(options.flavor_file) if options.flavor_file else find_flavor(options.flavor)
+        launch = flavor.launch(options.ranks, options.program, options.args, bind=options.bind, options=options.option)
     except (FlavorError, ValueError) as error:
         print(f"parhelion.launch: {error}", file=sys.stderr)
         return BAD_INPUT
@@ -46,17 +47,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("program")
     parser.add_argument("args", nargs=argparse.REMAINDER)
     return parser
-
-
-def _flavor(options: argparse.Namespace) -> Flavor:
-    if options.flavor_file:
-        return load_flavor(options.flavor_file)
-    if options.flavor is None:
-        return default_flavor()
-    built = flavors()
-    if options.flavor not in built:
-        raise FlavorError(f"flavor {options.flavor!r} is not built: run `make build MPI={options.flavor}`")
-    return built[options.flavor]
 
 
 def _status(completed, limit: float | None) -> int:

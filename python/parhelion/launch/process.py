@@ -21,8 +21,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .ending import asked_again, check, held
-from .tree import kill_remaining, marked
+from .ending import asked_again, check, held, to_end
+from .keeper import kill_remaining, marked
 
 GRACE_S = 3.0
 TRIES = 3
@@ -115,7 +115,7 @@ class Job:
         self.control, theirs = socket.socketpair()
         with theirs:
             self._start_keeper(theirs)
-        _running.append(self)
+        to_end.append(self)
         self.follower = threading.Thread(target=self._follow, daemon=True) if self.keeper.stdout or self.keeper.stderr else None
         if self.follower:
             self.follower.start()
@@ -171,7 +171,7 @@ class Job:
             print(f"parhelion: processes {left} do not end even by SIGKILL", file=sys.stderr, flush=True)
         code = self.told.get("returncode")
         self.returncode = code if isinstance(code, int) else -signal.SIGKILL
-        _running.remove(self)
+        to_end.remove(self)
 
     def _failed_to_start(self) -> bool:
         return self.seen and self.returncode != 0 and self.tries < TRIES
@@ -181,15 +181,6 @@ class Job:
         for line in stream:
             self.seen = self.seen or (self.false_start is not None and self.false_start in line)
             hand_on(line.rstrip("\n"))
-
-
-_running: list[Job] = []
-
-
-def end_all() -> None:
-    """End every command that still runs."""
-    for job in list(_running):
-        job.end()
 
 
 def run_command(

@@ -17,17 +17,18 @@ def load_core(name: str) -> ModuleType:
     Raises MpiMismatchError when no flavor fits mpi4py's MPI, or when two MPIs are in this process.
     """
     MPI = _import_mpi()
-    flavor = choose_flavor(str(MPI.__file__), MPI.Get_library_version())
+    flavor = choose_flavor(MPI)
     module = _execute(name, flavor)
     refuse_two_mpis()
     _warn_of_singletons(MPI)
     return module
 
 
-def choose_flavor(mpi4py_file: str, version: str) -> Flavor:
-    """The built flavor that runs on the MPI that the module `mpi4py_file` uses."""
+def choose_flavor(MPI: ModuleType) -> Flavor:
+    """The built flavor that runs on the MPI that mpi4py's module uses. `launch.find_flavor` cannot know it: it loads no MPI."""
+    version = MPI.Get_library_version()
     built = {name: flavor for name, flavor in flavors().items() if _extension(flavor)}
-    address = symbol_address(mpi4py_file)
+    address = symbol_address(str(MPI.__file__))
     fitting = [flavor for flavor in built.values() if address and symbol_address(flavor.soname) == address]
     if not fitting:
         raise MpiMismatchError(_mismatch(version, address, list(built.values())))

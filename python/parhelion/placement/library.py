@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from ..launch import Flavor, default_flavor
+from ..launch import Flavor, find_flavor
 from .errors import PlacementError
 
 
@@ -64,7 +64,7 @@ def _array(kind: type, bits: int, values: object) -> ctypes.Array:
 def _flavor() -> Flavor:
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is None:
-        return default_flavor()
+        return find_flavor()
     from ..native.loader import choose_flavor
 
-    return choose_flavor(mpi.__file__, mpi.Get_library_version())
+    return choose_flavor(mpi)

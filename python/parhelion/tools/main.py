@@ -12,7 +12,7 @@ from .cli.errors import BadInput, missing_package
 from .cli.lazy import LazyGroup
 
 COMMANDS = {
-    "demo": ("parhelion.tools.bench.demo.command", "demo", "Measure halo and gather on this machine and write report.html."),
+    "demo": ("parhelion.tools.bench.demo", "demo", "Measure halo and gather on this machine and write report.html."),
     "bench": ("parhelion.tools.bench.group", "bench", "Measure: halo, gather, alltoall, setup."),
     "matrix": ("parhelion.tools.bench.matrix.command", "matrix", "Run the same benchmark under several MPIs and networks."),
     "hosts": ("parhelion.tools.machine.hosts.command", "hosts", "Run a command on two hosts that this machine pretends to be."),

@@ -12,7 +12,7 @@ import pytest
 import synthetic
 from click.testing import CliRunner
 
-from parhelion.launch.tree import descendants, kill_remaining
+from parhelion.launch.keeper import descendants, kill_remaining
 from parhelion.tools.main import root
 from parhelion.tools.records import read_record
 

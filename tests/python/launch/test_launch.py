@@ -10,7 +10,7 @@ import pytest
 
 from parhelion import launch
 from parhelion.launch.cores import cpu_quota, physical_cores
-from parhelion.launch.tree import descendants
+from parhelion.launch.keeper import descendants
 
 BUILT = launch.flavors()
 each_flavor = pytest.mark.parametrize("flavor", BUILT.values(), ids=BUILT.keys())

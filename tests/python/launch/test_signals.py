@@ -28,7 +28,7 @@ SLOW = "time.sleep(0.05)"
 SYNTHETIC = """
 import parhelion.launch.flavor as flavor, pathlib, sys
 flavor.flavor_directory = lambda: pathlib.Path("flavors")
-from parhelion.cli import main
+from parhelion.tools.main import main
 sys.argv = ["parhelion", *sys.argv[1:]]
 main()
 """

@@ -95,9 +95,9 @@ if sys.argv[1] == "--list":
     names = [dict(name=name, role="own") for name in (*synthetic.OWN, *synthetic.BASELINES, "cma")]
     print(json.dumps({{"halo": names, "gather": names}}))
     sys.exit()
-job = json.load(open(sys.argv[1]))
+job = json.load(open(sys.argv[-2]))
 {before}
-with open(sys.argv[2], "a") as record:
+with open(sys.argv[-1], "a") as record:
     for line in synthetic.launch_lines(job):
         {each}
         record.write(json.dumps(line) + "\\n")

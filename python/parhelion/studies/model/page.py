@@ -53,7 +53,7 @@ ROWS = """\
 
 def model_page(folder: str | None = None) -> str:
     """The whole page as Markdown."""
-    rows = list(published_rows(folder))
+    rows = published_rows(folder)
     fits = fit_published(rows)
     shown = [row for row in rows if row.seconds and row.software in fits]
     held = [abs(error(row, fits)) for row in shown if not row.calibrates]

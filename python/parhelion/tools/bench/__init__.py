@@ -1,4 +1,5 @@
-"""The benchmarks: one folder each with its options, cases and peers; `run` takes any from options to exit status.
+"""The benchmarks: a file each with its options and cases, `gather` a folder; `run` takes any from options to exit status.
 
-`demo` and `matrix` are made of them; ranks of `ghosts` run `ghosts_program`. What all share is in `measuring` and `tables`.
+`demo` and `matrix` are made of them; ranks of `ghosts` run `ghosts_program`. What cases share is in `cases`,
+what all runs share in `measuring` and `tables`.
 """

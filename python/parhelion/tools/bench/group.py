@@ -7,11 +7,11 @@ import click
 from ..cli.lazy import LazyGroup
 
 BENCHMARKS = {
-    "halo": ("parhelion.tools.bench.halo.command", "halo", "Halo exchange of a structured grid beside hand-written MPI."),
-    "ghosts": ("parhelion.tools.bench.ghosts.command", "ghosts", "Row arrays with ghosts from Python, the published way beside."),
+    "halo": ("parhelion.tools.bench.halo", "halo", "Halo exchange of a structured grid beside hand-written MPI."),
+    "ghosts": ("parhelion.tools.bench.ghosts", "ghosts", "Row arrays with ghosts from Python, the published way beside."),
     "gather": ("parhelion.tools.bench.gather.command", "gather", "Index-map gather on partitioned meshes beside hand-written MPI."),
-    "alltoall": ("parhelion.tools.bench.alltoall.command", "alltoall", "MPI_Alltoall over message sizes, beside other ways to do it."),
-    "setup": ("parhelion.tools.bench.setup.command", "setup", "MPI_Init, communicator, pattern, plan, first exchange, as ranks grow."),
+    "alltoall": ("parhelion.tools.bench.alltoall", "alltoall", "MPI_Alltoall over message sizes, beside other ways to do it."),
+    "setup": ("parhelion.tools.bench.setup", "setup", "MPI_Init, communicator, pattern, plan, first exchange, as ranks grow."),
 }
 
 

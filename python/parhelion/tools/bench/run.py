@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
+from ..cli.options import MeasuringOptions
 from ..cli.output import Output
 from ..measuring.measurement import (
     LAUNCHES,
@@ -20,7 +20,6 @@ from ..measuring.measurement import (
     Measurement,
 )
 from ..measuring.session import measure
-from ..records import Record
 from ..records.labels import parse_labels
 from ..tables.finish import exit_with, finish
 from .matrix.request import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report
@@ -29,47 +28,36 @@ from .matrix.request import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, writ
 def run(
     benchmark: str,
     groups: list[Group],
-    contenders: tuple[str, ...],
-    repetitions: int | None,
-    precision: float | None,
-    most_repetitions: int,
-    launches: int | None,
-    quick: bool,
-    flavor: str | None,
-    out: Path | None,
-    seed: int,
-    no_bind: bool,
-    labels: tuple[str, ...],
-    timeout: float | None,
-    json_file: str | None,
+    options: MeasuringOptions,
     *,
     module: str | None = None,
     usual_repetitions: int = REPETITIONS,
     min_sample_s: float | None = None,
     program_options: tuple[str, ...] = (),
     companions: tuple[Any, ...] = (),
-) -> Record:
+) -> None:
     """Measure the groups, print, write the document; leaves the process when the status is not 0.
 
     Inside `parhelion matrix`, every group is measured under each of its combinations.
     """
-    output = Output(json_file)
+    output = Output(options.json_file)
+    quick = options.quick
     asked = click.get_current_context().find_object(MatrixRequest)
     measurement = Measurement(
         benchmark,
-        matrix_groups(groups, asked, flavor) if asked else groups,
-        repetitions=repetitions or (QUICK_REPETITIONS if quick else usual_repetitions),
-        precision=precision or 0.0,
-        most_repetitions=most_repetitions,
-        launches=launches or (QUICK_LAUNCHES if quick else LAUNCHES),
+        matrix_groups(groups, asked, options.flavor) if asked else groups,
+        repetitions=options.repetitions or (QUICK_REPETITIONS if quick else usual_repetitions),
+        precision=options.precision or 0.0,
+        most_repetitions=options.most_repetitions,
+        launches=options.launches or (QUICK_LAUNCHES if quick else LAUNCHES),
         min_sample_s=(QUICK_MIN_SAMPLE_S if quick else MIN_SAMPLE_S) if min_sample_s is None else min_sample_s,
-        contenders=contenders,
-        seed=seed,
-        bind=not no_bind,
-        flavor=flavor,
-        out=out,
-        timeout=timeout or (MATRIX_TIMEOUT_S if asked else TIMEOUT_S),
-        labels=parse_labels(labels),
+        contenders=options.contenders,
+        seed=options.seed,
+        bind=not options.no_bind,
+        flavor=options.flavor,
+        out=options.out,
+        timeout=options.timeout or (MATRIX_TIMEOUT_S if asked else TIMEOUT_S),
+        labels=parse_labels(options.labels),
         module=module,
         program_options=program_options,
         companions=companions,
@@ -79,4 +67,3 @@ def run(
     if asked:
         write_matrix_report(record, asked, output)
     exit_with(status)
-    return record

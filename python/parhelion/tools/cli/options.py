@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -171,8 +173,37 @@ _OPTIONS = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class MeasuringOptions:
+    """What the options of every measurement say."""
+
+    contenders: tuple[str, ...]
+    repetitions: int | None
+    precision: float | None
+    most_repetitions: int
+    launches: int | None
+    quick: bool
+    flavor: str | None
+    out: Path | None
+    seed: int
+    no_bind: bool
+    labels: tuple[str, ...]
+    timeout: float | None
+    json_file: str | None
+
+    def beside(self, contenders: Sequence[str]) -> MeasuringOptions:
+        """The same with more contenders, beside those that run anyway."""
+        return replace(self, contenders=(*(self.contenders or ("all",)), *contenders)) if contenders else self
+
+
 def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every measurement."""
+    """The options of every measurement, which `command` gets as one `MeasuringOptions`, and its own ones by name."""
+
+    @wraps(command)
+    def packed(**options: Any) -> Any:
+        common = MeasuringOptions(**{each.name: options.pop(each.name) for each in fields(MeasuringOptions)})
+        return command(common, **options)
+
     for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+        packed = option(packed)
+    return packed

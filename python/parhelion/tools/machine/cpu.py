@@ -7,7 +7,8 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from .files import parse_list, parse_size, read_int, read_text
+from ...launch.cores import physical_cores
+from .files import parse_size, read_int, read_text
 
 CPUS = Path("/sys/devices/system/cpu")
 NODES = Path("/sys/devices/system/node")
@@ -15,15 +16,15 @@ NODES = Path("/sys/devices/system/node")
 
 def cpu() -> dict[str, Any]:
     """Model, usable cores and hardware threads, caches, frequency governor."""
-    usable = usable_cpus()
+    usable = sorted(os.sched_getaffinity(0))  # not the whole machine
     return {
         "model": model(),
         "architecture": platform.machine(),
         "hardware_threads": os.cpu_count(),
         "usable_threads": len(usable),
-        "usable_cores": len(usable_cores()),
+        "usable_cores": physical_cores(set(usable)),
         "sockets": len({read_int(CPUS / f"cpu{number}/topology/physical_package_id") for number in usable}),
-        "caches": caches(usable[0] if usable else 0),
+        "caches": caches(usable[0]),
         "governor": read_text(CPUS / "cpu0/cpufreq/scaling_governor"),
         "boost": read_text(CPUS / "cpufreq/boost"),
         "hypervisor": is_virtual(),
@@ -44,23 +45,6 @@ def is_virtual() -> bool:
     return any(
         "hypervisor" in line.split() for line in (read_text("/proc/cpuinfo") or "").splitlines() if line.startswith("flags")
     )
-
-
-def usable_cpus() -> list[int]:
-    """Hardware threads that this process may use: the affinity mask, not the whole machine."""
-    return sorted(os.sched_getaffinity(0))
-
-
-def usable_cores() -> list[tuple[int, ...]]:
-    """Usable hardware threads, grouped by the physical core that they share."""
-    usable = usable_cpus()
-    cores = {tuple(n for n in _siblings(number) if n in usable) or (number,) for number in usable}
-    return sorted(cores)
-
-
-def _siblings(number: int) -> list[int]:
-    text = read_text(CPUS / f"cpu{number}/topology/thread_siblings_list")
-    return parse_list(text) if text else [number]
 
 
 def caches(number: int) -> list[dict[str, Any]]:

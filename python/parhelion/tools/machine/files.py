@@ -22,15 +22,6 @@ def read_int(path: str | Path) -> int | None:
         return None
 
 
-def parse_list(text: str) -> list[int]:
-    """A kernel list such as `0-3,8` as numbers."""
-    numbers: list[int] = []
-    for part in filter(None, text.strip().split(",")):
-        first, _, last = part.partition("-")
-        numbers.extend(range(int(first), int(last or first) + 1))
-    return numbers
-
-
 def parse_size(text: str) -> int:
     """A kernel size such as `32K` in bytes."""
     units = {"K": 2**10, "M": 2**20, "G": 2**30}

@@ -2,8 +2,3 @@
 
 How each MPI starts is in `parhelion.launch`; which cases a benchmark has is in `bench`.
 """
-
-from .measurement import Group, Measurement
-from .session import measure
-
-__all__ = ["Group", "Measurement", "measure"]

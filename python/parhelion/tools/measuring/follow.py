@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from ..records.model import Line
@@ -15,6 +16,7 @@ class Follower:
         self.record = record
         self.position = record.stat().st_size
         self.number = 0
+        self.heard = time.monotonic()
 
     def new_lines(self) -> list[Line]:
         """The finished lines since the last call."""
@@ -22,8 +24,15 @@ class Follower:
             file.seek(self.position)
             content = file.read()
         finished = content[: content.rfind(b"\n") + 1]
-        self.position += len(finished)
+        if finished:
+            self.position += len(finished)
+            self.heard = time.monotonic()
         return [line for text in finished.splitlines() if (line := self._parse(text)) is not None]
+
+    @property
+    def quiet_s(self) -> float:
+        """How long no line has come."""
+        return time.monotonic() - self.heard
 
     def _parse(self, text: bytes) -> Line | None:
         self.number += 1

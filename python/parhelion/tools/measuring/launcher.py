@@ -10,7 +10,7 @@ from typing import Protocol
 
 import msgspec
 
-from ...launch import Flavor, Launch, default_flavor, flavors, inside_launcher
+from ...launch import Flavor, Launch, find_flavor, inside_launcher
 from ...launch.inside import Rank
 from ...launch.threads import single_threaded
 from ..cli.errors import BAD_INPUT, BadInput
@@ -69,25 +69,12 @@ class OuterLauncher:
         return single_threaded(os.environ)[1]
 
 
-def find_flavor(name: str | None) -> Flavor:
-    """The named build, or the default one; its measuring program must be there."""
-    if name is None:
-        flavor = default_flavor()
-    elif name in (built := flavors()):
-        flavor = built[name]
-    else:
-        raise BadInput(f"--mpi {name}: not built (built: {', '.join(built) or 'none'}): run `make build MPI={name}`")
-    if not os.access(flavor.program, os.X_OK):
-        raise BadInput(f"flavor {flavor.name} has no {flavor.program}: run `make build MPI={flavor.name}` again")
-    return flavor
-
-
 def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
     """How to start the ranks, and what can be measured so. Under a launcher, ranks other than 0 do not return."""
     here = inside_launcher()
     if any(group.combination for group in measurement.groups):
         return _prepare_matrix(measurement, here), measurement
-    flavor = find_flavor(measurement.flavor)
+    flavor = find_flavor(measurement.flavor, measuring=True)
     _check_contenders(flavor, measurement)
     if here is None:
         return OwnLauncher(flavor, measurement), measurement

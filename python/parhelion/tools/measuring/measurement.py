@@ -7,13 +7,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .combination import Combination
+from ...launch import Flavor
 
 JOB_SCHEMA = "parhelion.job/1"
 REPETITIONS, QUICK_REPETITIONS = 30, 10
 LAUNCHES, QUICK_LAUNCHES = 3, 1
 MIN_SAMPLE_S, QUICK_MIN_SAMPLE_S = 0.0005, 0.0002
 TIMEOUT_S = 300.0
+
+
+@dataclass(frozen=True)
+class Combination:
+    """`flavor` is None where that MPI is not built; `reason` says why nothing can be started."""
+
+    mpi: str
+    network: str
+    flavor: Flavor | None = None
+    variables: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
+    reason: str | None = None
+
+    @property
+    def params(self) -> dict[str, str]:
+        """What tells its cases from those of other combinations."""
+        return {"mpi": self.mpi, "network": self.network}
+
+    def __str__(self) -> str:
+        return f"{self.mpi} over {self.network}"
 
 
 @dataclass(frozen=True)

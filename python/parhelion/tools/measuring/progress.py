@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from ..records.model import Case, Line, Plan
-from .combination import Combination
+from .measurement import Combination
 
 
 class RunProgress:

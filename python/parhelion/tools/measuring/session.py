@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from dataclasses import dataclass, field
 
 import msgspec
@@ -13,11 +12,10 @@ from ...launch.ending import Ended
 from ..cli.output import Output
 from ..machine import collect
 from ..records import Record, RecordError, RunFolder, read_record
-from ..records.model import FINISHED, Case, End, Line
-from .combination import Combination
+from ..records.model import FINISHED, End, Line
 from .follow import Follower
 from .launcher import OwnLauncher, Starter, prepare
-from .measurement import Group, Measurement
+from .measurement import Combination, Group, Measurement
 from .messages import exit_text, first_words, rank_message
 from .progress import RunProgress
 from .unavailable import write_unavailable
@@ -42,7 +40,8 @@ def measure(measurement: Measurement, output: Output) -> Record:
     A signal passes through, with a note of where the finished cases are.
     """
     how, measurement = prepare(measurement)
-    folder = _create_folder(measurement)
+    command, environment = ["parhelion", *sys.argv[1:]], collect(measurement.most_ranks)
+    folder = RunFolder.create(measurement.benchmark, command, environment, measurement.out, measurement.labels)
     progress = RunProgress(output.errors, measurement.benchmark, len(measurement.starts))
     for note in how.notes(measurement.groups[0]):
         output.errors.print(note, soft_wrap=True, style="dim")
@@ -83,12 +82,6 @@ def _can_start(folder: RunFolder, what: Measurement, launch: int, group: Group) 
     return False
 
 
-def _create_folder(measurement: Measurement) -> RunFolder:
-    return RunFolder.create(
-        measurement.benchmark, ["parhelion", *sys.argv[1:]], collect(measurement.most_ranks), measurement.out, measurement.labels
-    )
-
-
 def _start(run: Session, launch: int, group: Group) -> bool:
     folder, what = run.folder, run.what
     job, log = folder.path / f"job-{launch}.json", folder.path / f"launch-{launch}.log"
@@ -98,27 +91,21 @@ def _start(run: Session, launch: int, group: Group) -> bool:
     except OSError as error:
         run.lost.append(End(launch, "not started", f"cannot write {job}: {error.strerror}"))
         return False
-    follower = Follower(folder.record)
+    follower, before = Follower(folder.record), run.progress.done
+    finished = idle = False
     try:
         with run.how.start(group, job, folder.record, log) as ranks:
-            finished = idle = any_case = False
-            heard = time.monotonic()
             while not idle and ranks.running(LOOK_EVERY_S):
-                lines = follower.new_lines()
-                heard = time.monotonic() if lines else heard
-                idle = time.monotonic() - heard > what.timeout
-                finished = _note(lines, run.progress) or finished
-                any_case = any_case or any(isinstance(line, Case) for line in lines)
+                finished = _note(follower.new_lines(), run.progress) or finished
+                idle = follower.quiet_s > what.timeout
     except Ended as ended:
         if not _note(follower.new_lines(), run.progress):
             _append_end(run, End(launch, str(ended), None))
         raise
-    lines = follower.new_lines()
-    finished = _note(lines, run.progress) or finished
-    any_case = any_case or any(isinstance(line, Case) for line in lines)
+    finished = _note(follower.new_lines(), run.progress) or finished
     if not finished:
         why = f"no case finished for {what.timeout:g} s" if idle else exit_text(ranks.returncode)
-        _close(run, launch, group, why, rank_message(ranks.said), any_case)
+        _close(run, launch, group, why, rank_message(ranks.said), any_case=run.progress.done > before)
     return finished
 
 

@@ -5,8 +5,6 @@ One that crashes or hangs is stopped, reported and left out from then on; the ot
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ....launch.disk import writing
@@ -20,8 +18,7 @@ from ...measuring.progress import RunProgress
 from ...measuring.ranks import Ranks
 from ...records import RunFolder, read_record
 from ...records.model import Case
-from .coarray_job import job_text, words_of
-from .coarrays import WAYS, CoarrayBuild, Way
+from .coarrays import WAYS, CoarrayBuild, Way, job_text, words_of
 
 BUDGET_S = 1.0
 LIMIT_S = 30.0
@@ -46,13 +43,7 @@ class CoarrayContenders:
                 self._case(folder, what, launch, case, build, progress)
 
     def _case(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: CoarrayBuild, progress: RunProgress) -> None:
-        ways = []
-        for way in WAYS:
-            reason = self._reason(case, build, way)
-            if reason:
-                folder.append(_line(launch, case, build, way, skipped=reason))
-            else:
-                ways.append(way)
+        ways = [way for way in WAYS if self._keep(folder, launch, case, build, way)]
         while ways:
             done, why = self._start(folder, what, launch, case, build, ways, progress)
             ways = ways[done:]
@@ -92,13 +83,11 @@ class CoarrayContenders:
         done, late = 0, False
         limit = min(what.timeout, LIMIT_S)
         with Ranks(command, log) as ranks:
-            heard = time.monotonic()
             while not late and done < len(ways) and ranks.running(LOOK_EVERY_S):
-                for _ in _cases(follower, progress):
-                    done, heard = done + 1, time.monotonic()
-                late = time.monotonic() - heard > limit
+                done += _new_cases(follower, progress)
+                late = follower.quiet_s > limit
             ranks.running(END_S)
-        done += len(list(_cases(follower, progress)))
+        done += _new_cases(follower, progress)
         folder.drop_unfinished_line()
         if late:
             return done, f"no result within {limit:g} s"
@@ -109,11 +98,11 @@ def _place(case: CaseResult) -> str:
     return f" on {case.name.removeprefix('gather ')}"
 
 
-def _cases(follower: Follower, progress: RunProgress) -> Iterator[Case]:
+def _new_cases(follower: Follower, progress: RunProgress) -> int:
+    before = progress.done
     for line in follower.new_lines():
         progress.line(line)
-        if isinstance(line, Case):
-            yield line
+    return progress.done - before
 
 
 def _line(launch: int, case: CaseResult, build: CoarrayBuild, way: Way, skipped: str | None = None, error: str | None = None) -> Case:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
-from typing import Any
 
 import click
 
-from ...cli.options import MOST_COMPONENTS, RANKS, Elements, Numbers, measuring_options
-from .peers import PEERS, Peers
+from ....launch import Flavor, find_flavor
+from ...cli.options import MOST_COMPONENTS, RANKS, Elements, MeasuringOptions, Numbers, measuring_options
+from ...cli.output import Output
+from ...measuring.measurement import Group
+from ..peers import PLUG_INS, Peers, contenders_of
+
+COARRAY = "coarray"
+PEERS = (*PLUG_INS["gather"], COARRAY)
 
 
 @click.command()
@@ -16,28 +22,57 @@ from .peers import PEERS, Peers
 @click.option("--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
 @click.option("--element", type=Elements(), default="int32", show_default=True, help="Element types.")
 @click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
-@click.option("--peers", type=Peers(), default=None, metavar="NAMES",
+@click.option("--peers", type=Peers(PEERS, ("built", "all", "none")), default=None, metavar="NAMES",
               help=f"Beside the rest: {', '.join(PEERS)}, all, none [those that `make peers` has built; with --contenders: none].")
 @measuring_options
-def gather(datasets: tuple[Path, ...], peers: tuple[str, ...] | None, **options: Any) -> None:
+def gather(
+    options: MeasuringOptions,
+    datasets: tuple[Path, ...],
+    ranks: int | None,
+    element: tuple[str, ...],
+    components: tuple[int, ...],
+    peers: tuple[str, ...] | None,
+) -> None:
     """Index-map gather on partitioned meshes beside hand-written MPI, every ghost verified.
 
     DATASET is a folder with one file per rank, `data001` …, as `parhelion partition` writes it. Each set is run on
     the number of ranks that it was partitioned for.
     """  # fmt: skip
-    from ...cli.output import Output
-    from ...measuring.launcher import find_flavor
     from ..run import run
-    from .cases import gather_groups
-    from .peers import choose_peers
+    from .coarray_run import CoarrayContenders
+    from .coarrays import coarray_builds
 
-    cases = ("ranks", "element", "components")
-    groups = gather_groups(datasets, **{name: options.pop(name) for name in cases})
-    flavor = find_flavor(options["flavor"])
-    chosen = choose_peers(peers or (("none",) if options["contenders"] else ("built",)), flavor)
-    if chosen.contenders:
-        options["contenders"] = (*(options["contenders"] or ("all",)), *chosen.contenders)
-    if chosen.missing:
-        text = f"not built for flavor {flavor.name}, see docs/measuring.md: {', '.join(chosen.missing)}"
-        Output(options["json_file"]).errors.print(text, style="dim", soft_wrap=True)
-    run("gather", groups, **options, companions=chosen.companions)
+    groups = gather_groups(datasets, ranks, element, components)
+    flavor = find_flavor(options.flavor, measuring=True)
+    names = peers or (("none",) if options.contenders else ("built",))
+    wanted = PEERS if names[0] in ("built", "all") else () if names[0] == "none" else names
+    builds = coarray_builds() if COARRAY in wanted else []
+    missing = [name for name in wanted if not (builds if name == COARRAY else _is_built(name, flavor))]
+    if missing:
+        text = f"not built for flavor {flavor.name}, see docs/measuring.md: {', '.join(missing)}"
+        Output(options.json_file).errors.print(text, style="dim", soft_wrap=True)
+    # Who asks for a library by name is told by the measuring program, too, that it is not there.
+    run_now = [name for name in wanted if name != COARRAY and (names[0] != "built" or name not in missing)]
+    run("gather", groups, options.beside(contenders_of("gather", run_now)), companions=(CoarrayContenders(builds),) if builds else ())
+
+
+def _is_built(library: str, flavor: Flavor) -> bool:
+    return (flavor.directory / f"libphl_peer_{library}.so").exists()
+
+
+def gather_groups(
+    datasets: tuple[Path, ...], ranks: int | None, element: tuple[str, ...], components: tuple[int, ...]
+) -> list[Group]:
+    """One group per rank count, the fewest ranks first; every data set is read and checked before anything starts."""
+    groups: dict[int, list[dict[str, object]]] = {}
+    for dataset in datasets:
+        cases = groups.setdefault(_checked_ranks(dataset, ranks), [])
+        for kind, each in product(element, components):
+            cases.append({"dataset": str(dataset.resolve()), "element": kind, "components": each})
+    return [Group(count, cases) for count, cases in sorted(groups.items())]
+
+
+def _checked_ranks(dataset: Path, ranks: int | None) -> int:
+    from ...partitioning.maps.published import read_published
+
+    return read_published(dataset, ranks).ranks

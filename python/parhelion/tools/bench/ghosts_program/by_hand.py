@@ -6,29 +6,16 @@ import numpy as np
 from mpi4py import MPI
 
 from .case import Case
-from .values import private_rows
+from .values import Exchange, private_rows
 
 
-class ByHand:
+class ByHand(Exchange):
     """What the contenders below share."""
 
     def __init__(self, case: Case) -> None:
         self.comm, self.rows, self.sent, self.received = case.comm, private_rows(case), case.sent, case.received
         self.array = self.rows.array
-        self.bytes = sum(len(rows) for _, rows in self.sent) * case.row_bytes
-
-    def run(self, times: int) -> None:
-        for _ in range(times):
-            self.exchange()
-
-    def exchange(self) -> None:
-        raise NotImplementedError
-
-    def traffic(self) -> tuple[int, int]:
-        return self.bytes, len(self.sent)
-
-    def explain(self) -> Any:
-        return None
+        self.bytes, self.messages = case.sent_bytes, len(case.sent)
 
 
 class Hindexed(ByHand):

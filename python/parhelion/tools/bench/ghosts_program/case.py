@@ -72,6 +72,10 @@ class Case:
         asked = self.comm.alltoall([self.wanted[owners == rank] - rank * self.rows for rank in range(self.comm.size)])
         return [(rank, rows) for rank, rows in enumerate(asked) if len(rows)]
 
+    @property
+    def sent_bytes(self) -> int:
+        return sum(len(rows) for _, rows in self.sent) * self.row_bytes
+
     @cached_property
     def received(self) -> list[tuple[int, int, int]]:
         """(owner, first row, rows): where the rows of each owner lie behind the own ones."""

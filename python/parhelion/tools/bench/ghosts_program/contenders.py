@@ -20,12 +20,17 @@ def contenders() -> list[Contender]:
     from .own import Own
     from .petsc import StarForest
 
-    own = [Contender(name, "own", partial(Own, transport=name)) for name in NAMES["own"] if name != "auto_from_cpp"]
-    others: dict[str, Callable[[Any], Any]] = {
-        "published_hindexed": Hindexed, "packed_persistent": Packed, "mpi4py_isend": Plain, "planted_fault": PlantedFault, "petsc_sf": StarForest, "floor_put": Put, "floor_in_process": InProcess,
-    }  # fmt: skip
-    made = {each.name: each for each in own} | {"auto_from_cpp": Contender("auto_from_cpp", "own", partial(Own, transport="auto", native=True))}
-    return [made.get(name) or Contender(name, role, others[name]) for role, names in NAMES.items() for name in names]
+    makers: dict[str, Callable[[Any], Any]] = {name: partial(Own, transport=name) for name in NAMES["own"]} | {
+        "auto_from_cpp": partial(Own, transport="auto", native=True),
+        "published_hindexed": Hindexed,
+        "packed_persistent": Packed,
+        "mpi4py_isend": Plain,
+        "planted_fault": PlantedFault,
+        "petsc_sf": StarForest,
+        "floor_put": Put,
+        "floor_in_process": InProcess,
+    }
+    return [Contender(name, role, makers[name]) for role, names in NAMES.items() for name in names]
 
 
 # Known without MPI, for the command line.

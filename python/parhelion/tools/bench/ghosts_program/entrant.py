@@ -8,7 +8,7 @@ from mpi4py import MPI
 
 from .case import Case
 from .contenders import Contender
-from .skipped import Skipped
+from .values import Skipped
 
 MOST_ITERATIONS = 1_000_000
 
@@ -76,7 +76,7 @@ class Entrant:
                           "explain": self.made.explain()}  # fmt: skip
         by_rank = self.comm.gather(self.samples) or []
         slowest = np.max(by_rank, axis=0).tolist() if by_rank and by_rank[0] else []
-        if hasattr(self.made, "free"):
+        if self.made:
             self.made.free()
         self.made = None
         return self.line | {"samples_by_rank": by_rank, "samples": slowest, "probe_ns": []}

@@ -8,11 +8,10 @@ from mpi4py import MPI
 import parhelion as ph
 
 from .case import Case
-from .skipped import Skipped
-from .values import Rows
+from .values import Exchange, Rows, Skipped
 
 
-class Put:
+class Put(Exchange):
     """Straight compiled copies from own rows into the others' ghosts, in memory that all can reach; then one flag for each."""
 
     def __init__(self, case: Case) -> None:
@@ -32,7 +31,7 @@ class Put:
         places = dict(self._places())
         self.copies = [self._copy(rank, rows, places[rank]) for rank, rows in case.sent]
         self.sources = [self.flags[rank] for rank, _, _ in case.received]
-        self.bytes = sum(len(rows) for _, rows in case.sent) * case.row_bytes
+        self.bytes = case.sent_bytes
         comm.Barrier()
 
     def _array_of(self, rank: int, ghosts: int) -> np.ndarray:
@@ -65,19 +64,12 @@ class Put:
                     if polls > 100:
                         os.sched_yield()  # ranks may share a core
 
-    def traffic(self) -> tuple[int, int]:
-        return self.bytes, 0
-
-    def explain(self) -> None:
-        return None
-
     def free(self) -> None:
-        """Collective."""
         self.window.Free()
         self.flag_window.Free()
 
 
-class InProcess:
+class InProcess(Exchange):
     """The same copies from own rows to own ghosts: no other rank, no other core."""
 
     def __init__(self, case: Case) -> None:
@@ -86,13 +78,7 @@ class InProcess:
         array = ph.GhostArray(map, case.vdim, case.dtype)
         self.rows = Rows(case, array.array, case.comm.rank * case.rows + rows)
         self.call = ph.GhostExchange(array)
-        self.bytes = len(rows) * case.row_bytes
+        self.bytes = case.sent_bytes
 
     def run(self, times: int) -> None:
         self.call.run_many(times)
-
-    def traffic(self) -> tuple[int, int]:
-        return self.bytes, 0
-
-    def explain(self) -> None:
-        return None

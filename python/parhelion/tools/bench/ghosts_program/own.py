@@ -3,10 +3,10 @@
 import parhelion as ph
 
 from .case import Case
-from .values import Rows
+from .values import Exchange, Rows
 
 
-class Own:
+class Own(Exchange):
     """`exchange()` from Python; with `native`, the same from C++, to see what Python costs."""
 
     def __init__(self, case: Case, transport: str, native: bool = False) -> None:
@@ -28,4 +28,3 @@ class Own:
 
     def explain(self) -> str:
         return self.call.explain()
-

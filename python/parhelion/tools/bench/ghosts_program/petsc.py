@@ -1,16 +1,13 @@
 """PETSc's star forest, where petsc4py is there."""
 
-from typing import Any
-
 import numpy as np
 from mpi4py import MPI
 
 from .case import Case
-from .skipped import Skipped
-from .values import private_rows
+from .values import Exchange, Skipped, private_rows
 
 
-class StarForest:
+class StarForest(Exchange):
     """PetscSFBcast of rows as one contiguous datatype each."""
 
     def __init__(self, case: Case) -> None:
@@ -25,17 +22,10 @@ class StarForest:
         self.sf.setGraph(case.rows, local, remote.ravel())
         self.sf.setUp()
         self.unit = MPI.BYTE.Create_contiguous(case.row_bytes).Commit()
-        owners = np.unique(case.wanted // case.rows)
-        self.sent = (len(case.wanted) * case.row_bytes, len(owners))
+        self.bytes, self.messages = len(case.wanted) * case.row_bytes, len(case.received)
 
     def run(self, times: int) -> None:
         array = self.rows.array
         for _ in range(times):
             self.sf.bcastBegin(self.unit, array, array, MPI.REPLACE)
             self.sf.bcastEnd(self.unit, array, array, MPI.REPLACE)
-
-    def traffic(self) -> tuple[int, int]:
-        return self.sent
-
-    def explain(self) -> Any:
-        return None

@@ -1,8 +1,14 @@
-"""The rows that a contender works on, and whether they hold what they must."""
+"""What all contenders have in common: the rows that they work on, and the check that these hold what they must."""
+
+from typing import Any
 
 import numpy as np
 
 from .case import Case
+
+
+class Skipped(Exception):
+    """A contender cannot run here; says why, on every rank alike."""
 
 
 class Rows:
@@ -29,3 +35,26 @@ class Rows:
 def private_rows(case: Case) -> Rows:
     """In ordinary memory of this process."""
     return Rows(case, np.zeros((case.rows + len(case.wanted), case.vdim), case.dtype))
+
+
+class Exchange:
+    """A contender's way to fill the ghosts of `rows`. Making one is collective, and so is freeing it."""
+
+    rows: Rows
+    bytes = messages = 0
+
+    def run(self, times: int) -> None:
+        for _ in range(times):
+            self.exchange()
+
+    def exchange(self) -> None:
+        raise NotImplementedError
+
+    def traffic(self) -> tuple[int, int]:
+        return self.bytes, self.messages
+
+    def explain(self) -> Any:
+        return None
+
+    def free(self) -> None:
+        pass

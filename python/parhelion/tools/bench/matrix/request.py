@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ....launch import Flavor, flavors
+from ....launch import FlavorError, find_flavor, flavors
 from ....launch.hosts import Hosts
 from ....launch.networks import NETWORKS, network_setting
 from ...cli.errors import BadInput
 from ...cli.output import Output
-from ...measuring.combination import Combination
-from ...measuring.launcher import find_flavor
-from ...measuring.measurement import Group
+from ...measuring.measurement import Combination, Group
 from ...records import Record
 
 USUAL_MPIS = ("mpich", "openmpi", "impi")
@@ -67,9 +65,9 @@ def write_matrix_report(record: Record, request: MatrixRequest, output: Output) 
 
 def _combination(mpi: str, network: str) -> Combination:
     try:
-        flavor: Flavor = find_flavor(mpi)
-    except BadInput as error:
-        return Combination(mpi, network, reason=error.message)
+        flavor = find_flavor(mpi, measuring=True)
+    except FlavorError as error:
+        return Combination(mpi, network, reason=str(error))
     variables, reason = network_setting(network, flavor.kind)
     if network == SHARED_MEMORY and Hosts.told(os.environ).names:
         reason = reason or "the ranks are on several hosts, which share no memory: the MPI would use a network after all"

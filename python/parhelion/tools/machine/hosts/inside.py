@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -40,7 +41,7 @@ def main() -> int:
     }
     # A terminal interrupts this process and the command alike: the command ends what it has started, and this one waits.
     signal.signal(signal.SIGINT, lambda number, frame: None)
-    return subprocess.run([str(agent), names[0], _quoted(command)], env=env).returncode
+    return subprocess.run([str(agent), names[0], shlex.join(command)], env=env).returncode
 
 
 def _run(*words: str) -> None:
@@ -95,12 +96,6 @@ def _write_agent(folder: Path) -> Path:
     agent.write_text(AGENT.read_text())
     agent.chmod(0o755)
     return agent
-
-
-def _quoted(command: list[str]) -> str:
-    import shlex
-
-    return shlex.join(command)
 
 
 if __name__ == "__main__":

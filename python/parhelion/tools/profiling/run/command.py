@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ...cli.errors import RANKS_FAILED, BadInput
+from ...cli.errors import RANKS_FAILED
 from ...cli.options import RANKS, SECONDS, Whole
 from ...cli.output import Output, json_option
 from ...records.labels import parse_labels
@@ -48,14 +48,14 @@ def run_profile(
     Such as: parhelion profile run -n 2 -- ./solver input.txt, or -- parhelion bench halo --halo 1 --fields 1.
     Exit status 3 when the program failed; what was sampled until then is kept.
     """  # fmt: skip
-    from ....launch import usable_cores
+    from ....launch import find_flavor, usable_cores
     from ..show.document import profile_document
     from ..show.text import show
     from .collect import Request, take_profile
 
     output = Output(json_file)
     count = ranks or max(2, usable_cores())
-    request = Request(list(program), count, _flavor(flavor), bind=not no_bind, labels=parse_labels(labels), **how)
+    request = Request(list(program), count, find_flavor(flavor), bind=not no_bind, labels=parse_labels(labels), **how)
     # With --json - standard output belongs to the document.
     on_line = (lambda line: output.errors.print(line, markup=False, soft_wrap=True)) if json_file == "-" else None
     found, folder, completed = take_profile(request, on_line)
@@ -65,13 +65,3 @@ def run_profile(
     output.document(profile_document(found, folder))
     if not completed.ok:
         raise SystemExit(RANKS_FAILED)
-
-
-def _flavor(name: str | None):
-    """The named build, or the default one; only its launcher is used."""
-    from ....launch import default_flavor, flavors
-
-    built = flavors()
-    if name is not None and name not in built:
-        raise BadInput(f"--mpi {name}: not built (built: {', '.join(built) or 'none'}): run `make build MPI={name}`")
-    return default_flavor() if name is None else built[name]

@@ -1,1 +1,0 @@
-"""`parhelion bench alltoall`."""

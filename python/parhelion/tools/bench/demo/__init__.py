@@ -1,1 +1,0 @@
-"""`parhelion demo`: two short benchmarks and a report."""

@@ -1,1 +1,0 @@
-"""`parhelion bench ghosts`; what its ranks run is `ghosts_program`."""

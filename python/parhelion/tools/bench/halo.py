@@ -1,0 +1,90 @@
+"""`parhelion bench halo`."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import click
+
+from ..cli.errors import BadInput
+from ..cli.options import (
+    MOST_COMPONENTS,
+    MOST_EXTENT,
+    MOST_FIELDS,
+    MOST_HALO,
+    MOST_RANKS,
+    RANKS,
+    Elements,
+    MeasuringOptions,
+    Numbers,
+    measuring_options,
+)
+from ..measuring.measurement import Group
+from .cases import ELEMENT_BYTES, balanced_grid, check_memory, ranks_on_grid
+from .peers import PLUG_INS, Peers, contenders_of
+
+DIMENSIONS = 3
+PEERS = tuple(PLUG_INS["halo"])
+
+
+@click.command()
+@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as it gets].")
+@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank and dimension.")
+@click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo widths.")
+@click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Numbers of fields.")
+@click.option("--element", type=Elements(), default="float32", show_default=True, help="Element types.")
+@click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
+@click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True,
+              help="With edges and corners, or faces only.")
+@click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
+@click.option("--not-periodic", is_flag=True, help="Domain with ends [periodic in every dimension].")
+@click.option("--peers", type=Peers(PEERS), default=(), metavar="NAMES",
+              help=f"Other libraries beside the rest: {', '.join(PEERS)} (built by `make peers`).")
+@measuring_options
+def halo(options: MeasuringOptions, peers: tuple[str, ...], **cases: Any) -> None:
+    """Halo exchange of a structured grid beside hand-written MPI, every ghost verified.
+
+    The default is the published case: 64³ cells of float32 per rank, full halo, 16 cells of halo width × fields.
+    """  # fmt: skip
+    from .run import run
+
+    run("halo", [halo_group(**cases)], options.beside(contenders_of("halo", peers)))
+
+
+def halo_group(
+    ranks: int | None,
+    grid: tuple[int, ...] | None = None,
+    extent: tuple[int, ...] = (64,),
+    halo: tuple[int, ...] = (1,),
+    fields: tuple[int, ...] = (1,),
+    element: tuple[str, ...] = ("float32",),
+    components: tuple[int, ...] = (1,),
+    neighbors: str = "full",
+    order: str = "F",
+    not_periodic: bool = False,
+) -> Group:
+    """One case per combination, all on one process grid; checked before anything is started."""
+    count, process_grid, cells = _shape(ranks, grid, extent)
+    widest = max(halo)
+    if widest > min(cells):
+        raise BadInput(f"--halo {widest} exceeds the local extent {min(cells)}: use a halo of at most {min(cells)} or more cells")
+    bytes_per_cell = max(fields) * max(components) * max(ELEMENT_BYTES[kind] for kind in element)
+    needed = count * math.prod(side + 2 * widest for side in cells) * bytes_per_cell
+    check_memory(needed, "the fields take", "use a smaller --extent or fewer --fields")
+    fixed = {"neighbors": neighbors, "periodic": not not_periodic, "order": order}
+    cases = [
+        {"grid": process_grid, "extent": cells, "halo": width, "fields": number, "element": kind, "components": each} | fixed
+        for kind, each, width, number in product(element, components, halo, fields)
+    ]
+    return Group(count, cases)
+
+
+def _shape(ranks: int | None, grid: tuple[int, ...] | None, extent: tuple[int, ...]) -> tuple[int, list[int], list[int]]:
+    dimensions = len(grid) if grid else len(extent) if len(extent) > 1 else DIMENSIONS
+    if len(extent) not in (1, dimensions):
+        raise BadInput(f"--extent has {len(extent)} numbers, the process grid has {dimensions}: give one, or as many")
+    count = ranks_on_grid(ranks, grid)
+    return count, list(grid or balanced_grid(count, dimensions)), list(extent if len(extent) > 1 else extent * dimensions)
