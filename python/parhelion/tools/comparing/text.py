@@ -7,17 +7,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..documents.params import text, varying
-from ..reporting.words import p_value, ratio, ratios, signed
-from ..statistics.numbers import microseconds
+from ..style.words import microseconds, p_value, ratio, ratios, signed
 from ..statistics.verdict import Verdict
 from .changes import Change
 from .comparison import Comparison, Row
 
 COLORS = {
-    Verdict.SLOWER: "bold red",
-    Verdict.FASTER: "bold green",
+    Verdict.SLOWER: "bad",
+    Verdict.FASTER: "good",
     Verdict.NO_DIFFERENCE: "default",
-    Verdict.NOT_ENOUGH: "yellow",
+    Verdict.NOT_ENOUGH: "note",
 }
 CHANGED = (Verdict.SLOWER, Verdict.FASTER)
 
@@ -51,16 +50,16 @@ def _table(comparison: Comparison, rows: list[Row]) -> Table:
 
 def _advise(comparison: Comparison, console: Console) -> None:
     if any(row.difference.single_launch for row in comparison.rows):
-        console.print("[yellow]note:[/] one side has a single launch, so a difference may come from the launch itself; "
+        console.print("[note]note:[/] one side has a single launch, so a difference may come from the launch itself; "
                       "measure with --launches 10", soft_wrap=True)  # fmt: skip
     elif comparison.count(Verdict.NOT_ENOUGH):
-        console.print("[yellow]note:[/] where samples do not suffice, more launches help: --launches 10", soft_wrap=True)
+        console.print("[note]note:[/] where samples do not suffice, more launches help: --launches 10", soft_wrap=True)
     for side, records in zip("AB", comparison.sets, strict=True):
         for note in records.remarks:
-            console.print(f"[yellow]note on {side}:[/] {escape(note)}", soft_wrap=True)
+            console.print(f"[note]note on {side}:[/] {escape(note)}", soft_wrap=True)
     for side, names in comparison.failed.items():
         if names:
-            console.print(f"[bold red]failed in {side}:[/] {escape(', '.join(names))}", soft_wrap=True)
+            console.print(f"[bad]failed in {side}:[/] {escape(', '.join(names))}", soft_wrap=True)
     for side, names in comparison.only.items():
         if names:
             console.print(f"only in {side}: {', '.join(names)}", markup=False, soft_wrap=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
+from ..style.words import product
 from .results import CaseResult
 
 # The order in which people look for them; others follow as they come.
@@ -16,7 +17,7 @@ FIRST = ("test", "dataset", "ranks", "grid", "extent", "halo", "fields", "size",
 def text(value: Any) -> str:
     """A parameter's value as people write it: `64×64×64`, the last part of a path."""
     if isinstance(value, list):
-        return "×".join(map(str, value))
+        return product(value)
     if isinstance(value, str) and "/" in value:
         return PurePath(value).name
     return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)

@@ -59,4 +59,4 @@ def _set_name(case: CaseResult) -> str:
 
 def _seconds(case: CaseResult, name: str) -> str:
     shown = scaled(case.entries.get(name), 1)
-    return f"[bold green]{shown}[/]" if case.fastest and case.fastest.contender == name else shown
+    return f"[good]{shown}[/]" if case.fastest and case.fastest.contender == name else shown

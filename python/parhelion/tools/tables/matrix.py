@@ -12,7 +12,7 @@ from ..documents import CaseResult
 from ..documents.sweep.matrix import MatrixRow, matrix_rows, matrix_title
 from ..documents.wording import wording
 from ..records import Record
-from ..statistics.numbers import microseconds
+from ..style.words import microseconds
 
 
 def print_matrix(console: Console, record: Record, cases: Sequence[CaseResult]) -> None:
@@ -28,11 +28,11 @@ def print_matrix(console: Console, record: Record, cases: Sequence[CaseResult]) 
         table.add_row(escape(row.mpi), escape(row.network), *_cells(row))
     console.print(table)
     for reason, who in _reasons(rows).items():
-        console.print(f"[yellow]cannot run:[/] {escape(', '.join(who))}: {escape(reason)}", soft_wrap=True)
+        console.print(f"[note]cannot run:[/] {escape(', '.join(who))}: {escape(reason)}", soft_wrap=True)
 
 
 def _cells(row: MatrixRow) -> list[str]:
-    cells = [microseconds(entry.median) if entry and entry.median else "[bold red]FAILED[/]" if entry and entry.failed else "–"
+    cells = [microseconds(entry.median) if entry and entry.median else "[bad]FAILED[/]" if entry and entry.failed else "–"
              for entry in row.entries]  # fmt: skip
     return ["[dim]cannot run[/]", *["[dim]–[/]"] * (len(cells) - 1)] if row.reason and cells else cells
 

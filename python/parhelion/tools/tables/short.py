@@ -12,7 +12,7 @@ from ..documents.params import constant, in_order, text, varying
 from ..documents.results import BASELINE
 from ..documents.wording import wording
 from ..statistics import geometric_mean
-from ..statistics.numbers import microseconds
+from ..style.words import microseconds
 
 UNLIMITED = 10_000
 HELP = "µs per {}, median; ×: times as fast as {}; a wider terminal shows every contender"

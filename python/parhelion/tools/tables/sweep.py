@@ -12,8 +12,9 @@ from ..documents import CaseResult
 from ..documents.sweep import Change, Curve, PublishedRow, Threshold, changes, curves, published_rows, thresholds
 from ..documents.sweep.changes import LEAST_SIZES
 from ..documents.sweep.curves import differing
-from ..documents.sweep.words import change_text, size_text, threshold_text
+from ..documents.sweep.words import change_text, threshold_text
 from ..records import Record
+from ..style.words import size_text
 
 MOST_ROWS = 60
 
@@ -59,7 +60,7 @@ def _print_changes(console: Console, record: Record, all_curves: Sequence[Curve]
 def _line(label: str, change: Change, beside: Sequence[Threshold]) -> str:
     names = [f"{each.name} = {each.value}" for each in beside if each.change]
     why = f"; there lies {', '.join(names)}" if names else ""
-    return f"[yellow]{change.kind}:[/] {escape(label)}: {escape(change_text(change) + why)}"
+    return f"[note]{change.kind}:[/] {escape(label)}: {escape(change_text(change) + why)}"
 
 
 def _unseen(record: Record, all_curves: Sequence[Curve], names: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ from ..documents.sweep.matrix import is_matrix
 from ..documents.wording import wording
 from ..records import Record
 from ..statistics import geometric_mean
-from ..statistics.numbers import microseconds
+from ..style.words import microseconds
 from .matrix import print_matrix
 from .short import UNLIMITED, short_table
 from .sweep import print_sweep
@@ -45,7 +45,7 @@ def print_results(console: Console, record: Record, cases: Sequence[CaseResult])
     if any("size" in case.params for case in cases):
         print_sweep(console, record, cases)
     for note in remarks(record, cases):
-        console.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
+        console.print(f"[note]note:[/] {escape(note)}", soft_wrap=True)
     console.print(f"record: {escape(str(record.path))}", soft_wrap=True)
 
 
@@ -100,7 +100,7 @@ def _cell(case: CaseResult, name: str) -> str:
     if entry is None:
         return "–"
     if entry.failed:
-        return "[bold red]FAILED[/]"
+        return "[bad]FAILED[/]"
     if entry.summary is None:
         return "[dim]skipped[/]"
     return f"{_median(case, entry)}\n[dim]{_interval(entry)}[/]"
@@ -109,7 +109,7 @@ def _cell(case: CaseResult, name: str) -> str:
 def _median(case: CaseResult, entry: Entry) -> str:
     speed = case.speed(entry.contender)
     median = microseconds(entry.median)
-    shown = f"[bold green]{median}[/]" if case.fastest is entry else median
+    shown = f"[good]{median}[/]" if case.fastest is entry else median
     return f"{shown} ×{speed:.2f}" if speed else shown
 
 

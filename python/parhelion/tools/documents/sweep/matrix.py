@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...style.words import size_text
 from ..params import in_order, text, varying
 from ..results import CaseResult, Entry, contenders
-from .words import size_text
 
 OF_COMBINATION = ("mpi", "network")
 MOST_COLUMNS = 8

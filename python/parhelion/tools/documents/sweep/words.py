@@ -1,20 +1,12 @@
-"""Sizes and changes in words."""
+"""Changes in words."""
 
 from __future__ import annotations
 
+from ...style.words import size_text
 from .changes import KNEE, Change
 from .thresholds import Threshold
 
 BEND = 1.25
-UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
-
-
-def size_text(size: int) -> str:
-    """A size as people write it: 64 KiB, 1000 B."""
-    for unit, name in UNITS:
-        if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"
 
 
 def change_text(change: Change) -> str:

@@ -9,7 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...comparing.text import changes_table
-from ..text import name_of, percent
+from ...style.words import percent
+from ..text import name_of
 from .difference import Difference, ProfileComparison
 
 TABLES = {

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from msgspec import to_builtins
 
 from ....launch.disk import why
 from ...comparing.changes import Change
 from ...records.facts import flatten
+from ...style import pages
+from ...style.words import percent
 from ..compare.difference import Difference, ProfileComparison, compare_profiles
 from ..errors import ProfileError
 from ..model import Profile
 from ..parts import WAITING
 from ..shares import Key, by_library, by_part, by_symbol, charged_shares, own_shares, total_shares
+from ..text import name_of
 from .flame import Box, flame_graphs
 
 MOST = 25
@@ -30,40 +32,25 @@ def write(profiles: Sequence[Profile], file: Path) -> None:
     """Write the page of one or two profiles; raises `ProfileError` when that cannot be done."""
     text = render(profiles)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8", errors="replace")
+        pages.write(file, text)
     except OSError as error:
         raise ProfileError(f"cannot write {file}: {why(error, file)}") from None
 
 
 def render(profiles: Sequence[Profile]) -> str:
     """The page; whatever a profile holds is escaped."""
-    environment = Environment(
-        loader=PackageLoader("parhelion.tools.profiling.show"), autoescape=select_autoescape(["html.j2"]), undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters.update(percent=percent, points=points, label=label, place=place)
     comparison = compare_profiles(*profiles) if len(profiles) == 2 else None
-    return environment.get_template("profile.html.j2").render(
+    return pages.render(
+        "parhelion.tools.profiling.show", "profile.html.j2", {"points": points, "label": name_of, "place": place},
         profiles=profiles, comparison=comparison, graphs=_graphs(profiles), hues=HUES, tables=_tables(profiles, comparison),
         changes=_changes(comparison), facts=_facts(profiles), rank_parts=[_rank_parts(profile) for profile in profiles],
         headline=_headline(comparison),
     )  # fmt: skip
 
 
-def percent(share: float) -> str:
-    """A share of the time."""
-    return f"{share * 100:.1f} %"
-
-
 def points(change: float) -> str:
     """A difference of shares."""
     return f"{change * 100:+.1f}".replace("-", "−")
-
-
-def label(key: Key) -> str:
-    """The row's name."""
-    return key.symbol or (PurePath(key.library).name if key.library else key.part)
 
 
 def place(key: Key) -> str:

@@ -13,6 +13,8 @@ from ...documents import CaseResult, Entry
 from ...documents.params import text, varying
 from ...documents.results import contenders
 from ...statistics.interval import NO_INTERVAL
+from ...style.palette import of_role
+from ...style.words import size_text
 from . import svg
 from .distribution import WIDTH, plain_log_axis
 
@@ -104,7 +106,7 @@ def _draw_line(axes: Axes, number: int, name: str, entries: Sequence[tuple[CaseR
     points = sorted((_place(case, axis), entry) for case, entry in entries if entry.median and _place(case, axis) is not None)
     if not points:
         return
-    color = svg.ROLE_COLOR.get(points[0][1].role, svg.PEER)
+    color = of_role(points[0][1].role)
     places = [place for place, _ in points]
     middle = np.array([entry.median * 1e6 for _, entry in points])
     ends = [entry.summary.interval if entry.summary else NO_INTERVAL for _, entry in points]
@@ -136,12 +138,5 @@ def _mark_places(axes: Axes, axis: str, places: Sequence[float]) -> None:
     from matplotlib.ticker import NullLocator
 
     shown = places[:: max(1, -(-len(places) // 8))]
-    axes.set_xticks(shown, [_short(place) if axis == "size" else f"{place:g}" for place in shown], parse_math=False)
+    axes.set_xticks(shown, [size_text(int(place)).removesuffix("B").strip() if axis == "size" else f"{place:g}" for place in shown], parse_math=False)
     axes.xaxis.set_minor_locator(NullLocator())
-
-
-def _short(size: float) -> str:
-    for unit, factor in (("Mi", 2**20), ("Ki", 2**10)):
-        if size >= factor and size % factor == 0:
-            return f"{size / factor:.0f} {unit}"
-    return f"{size:.0f}"

@@ -12,13 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ...style.palette import GRID, INK, MUTED, VARIABLES
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-INK, MUTED, GRID = "#010101", "#010102", "#010103"
-OWN, BASELINE, PEER, FLOOR = "#010104", "#010105", "#010106", "#010107"
-VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", OWN: "own", BASELINE: "baseline", PEER: "peer", FLOOR: "floor"}
-ROLE_COLOR = {"own": OWN, "baseline": BASELINE, "peer": PEER, "floor": FLOOR}
 DEFINITION = re.compile(r'\bid="([^"]+)"')
 REFERENCE = re.compile(r'(href="#|url\(#)([^")]+)')
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from ...statistics.numbers import microseconds, significant
+from ...style.words import microseconds, significant
 
 Line = dict[str, str]
 HAND_WRITTEN = "mpi_comm"
