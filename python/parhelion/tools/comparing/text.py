@@ -7,8 +7,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..documents.params import text, varying
-from ..style.words import microseconds, p_value, ratio, ratios, signed
 from ..statistics.verdict import Verdict
+from ..style.terminal import table
+from ..style.words import microseconds, p_value, ratio, ratios, signed
 from .changes import Change
 from .comparison import Comparison, Row
 
@@ -35,17 +36,17 @@ def show(comparison: Comparison, console: Console, show_all: bool) -> None:
 
 
 def _table(comparison: Comparison, rows: list[Row]) -> Table:
-    table = Table(title="B against A, µs per exchange; ratio above 1: B is slower", title_justify="left")
     parameters = varying([row.case for row in comparison.rows])
-    for name in (*parameters, "contender", "A", "B", "B / A", "95 %", "Cliff's δ", "p", "verdict"):
-        table.add_column(escape(name), justify="left" if name in ("contender", "verdict") else "right")
+    shown = table("B against A, µs per exchange; ratio above 1: B is slower", right=parameters)
+    for name in ("contender", "A", "B", "B / A", "95 %", "Cliff's δ", "p", "verdict"):
+        shown.add_column(name, justify="left" if name in ("contender", "verdict") else "right")
     for row in rows:
         found = row.difference
         cells = [text(row.case.params.get(name)) for name in parameters]
         figures = [*map(microseconds, row.medians), ratio(found.ratio), ratios(found.interval), signed(found.cliffs_delta)]
         words = [*cells, row.contender, *figures, p_value(row.p_adjusted)]
-        table.add_row(*map(escape, words), f"[{COLORS[row.verdict]}]{row.verdict}[/]")
-    return table
+        shown.add_row(*map(escape, words), f"[{COLORS[row.verdict]}]{row.verdict}[/]")
+    return shown
 
 
 def _advise(comparison: Comparison, console: Console) -> None:
@@ -77,9 +78,7 @@ def _print_changes(comparison: Comparison, console: Console) -> None:
 
 def changes_table(kind: str, found: list[Change]) -> Table:
     """Facts with their values on both sides."""
-    table = Table(title=f"changed: {kind}", title_justify="left")
-    for name in ("", "A", "B"):
-        table.add_column(name, overflow="fold")
+    shown = table(f"changed: {kind}", left=("", "A", "B"), overflow="fold")
     for change in found:
-        table.add_row(*(escape(value) if value else "[dim]–[/]" for value in (change.name, change.first, change.second)))
-    return table
+        shown.add_row(*(escape(value) if value else "[dim]–[/]" for value in (change.name, change.first, change.second)))
+    return shown

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...launch.disk import why
 from ..documents.params import text
 from ..records import Record, RecordError
 from ..style import pages
@@ -17,17 +16,10 @@ def write_report(records: Sequence[Record], html: Path | None, markdown: Path | 
     """Write the report of `records` to the files that are named; raises `RecordError` when a file cannot be written."""
     sections = [section(record, number, with_published) for number, record in enumerate(records, start=1)]
     if html:
-        _write(html, _render("report.html.j2", sections))
+        pages.write(html, _render("report.html.j2", sections), RecordError)
     if markdown:
-        _write(markdown, _render("report.md.j2", sections))
+        pages.write(markdown, _render("report.md.j2", sections), RecordError)
 
 
 def _render(template: str, sections: Sequence[Section]) -> str:
     return pages.render("parhelion.tools.reporting", template, {"param": text, "setup_exchanges": setup_exchanges}, sections=sections)
-
-
-def _write(path: Path, page: str) -> None:
-    try:
-        pages.write(path, page)
-    except OSError as error:
-        raise RecordError(f"cannot write {path}: {why(error, path)}") from None

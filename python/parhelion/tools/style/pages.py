@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
+from ...launch.disk import why
 from . import words
 
 Filters = dict[str, Callable[..., Any]]
@@ -21,7 +22,7 @@ def breaks(name: str) -> Markup:
 
 OF_WORDS = (words.microseconds, words.duration, words.interval, words.times, words.pipes, words.ratio, words.ratios, words.signed,
             words.p_value, words.percent, words.ranges, breaks)  # fmt: skip
-FILTERS: Filters = {**{each.__name__: each for each in OF_WORDS}, "size": words.size_text}
+FILTERS: Filters = {each.__name__: each for each in OF_WORDS}
 
 
 def render(package: str, template: str, filters: Filters, **values: Any) -> str:
@@ -37,7 +38,10 @@ def render(package: str, template: str, filters: Filters, **values: Any) -> str:
     return environment.get_template(template).render(**values)
 
 
-def write(path: Path, text: str) -> None:
-    """Write a page, and the folder for it. What it shows may hold what is no text: that is replaced."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", errors="replace")
+def write(path: Path, text: str, problem: type[Exception]) -> None:
+    """Write a page, and the folder for it; raises `problem`. What a page shows may hold what is no text: that is replaced."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise problem(f"cannot write {path}: {why(error, path)}") from None

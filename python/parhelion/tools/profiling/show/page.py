@@ -9,7 +9,6 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from ....launch.disk import why
 from ...comparing.changes import Change
 from ...records.facts import flatten
 from ...style import pages
@@ -30,11 +29,7 @@ HUES = {"MPI": 24, "UCX": 265, "libfabric": 300, "libc": 205, "kernel": 220, "ow
 
 def write(profiles: Sequence[Profile], file: Path) -> None:
     """Write the page of one or two profiles; raises `ProfileError` when that cannot be done."""
-    text = render(profiles)
-    try:
-        pages.write(file, text)
-    except OSError as error:
-        raise ProfileError(f"cannot write {file}: {why(error, file)}") from None
+    pages.write(file, render(profiles), ProfileError)
 
 
 def render(profiles: Sequence[Profile]) -> str:

@@ -128,9 +128,7 @@ def _finish(axes: Axes, axis: str, left_out: int) -> None:
     axes.set_xlabel(AXES[axis][1] + (f" ({left_out} contenders more in the table)" if left_out > 0 else ""))
     _mark_places(axes, axis, places)
     plain_log_axis(axes.yaxis)
-    legend = axes.legend(frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, fontsize=7.5)
-    for label in legend.get_texts():
-        label.set_parse_math(False)
+    svg.legend(axes, ncols=3, fontsize=7.5)
 
 
 def _mark_places(axes: Axes, axis: str, places: Sequence[float]) -> None:

@@ -59,9 +59,7 @@ def _label(above: Axes, below: Axes | None) -> None:
     above.set_yscale("log")
     above.set_ylabel("µs per exchange")
     plain_log_axis(above.yaxis)
-    legend = above.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)
-    for label in legend.get_texts():
-        label.set_parse_math(False)
+    svg.legend(above, ncols=2)
     (below or above).set_xlabel("sample, in order of time (dashed: a new start of the ranks)")
 
 

@@ -10,19 +10,20 @@ from ...documents.document import failed
 from ...documents.params import constant, in_order, varying
 from ...documents.published_form import PublishedForm, published_form
 from ...documents.remarks import remarks
-from ...documents.results import contenders, results
+from ...documents.results import contenders, entries, results
+from ...documents.sweep.findings import Sweep, sweep
 from ...documents.wording import Wording, wording
 from ...records import Record
+from ...records.facts import Facts, flatten
 from ..plots.curves import CurveGroup, curve_groups
 from ..plots.plots import CasePlots, case_plots
-from .environment import Facts, environment_facts, launch_facts
+from .environment import launch_facts
 from .headline import Headline, headline, means
 from .layout import HeatMap, heat_maps
 from .mapping import Mapping, mappings
 from .method import Method, method
 from .published import PublishedTable, published
 from .setup import Setup, choices, setup
-from .sweep import Sweep, sweep
 from .verification import Verification, verification
 
 
@@ -80,7 +81,7 @@ class Section:
 def section(record: Record, number: int, with_published: bool = False) -> Section:
     """The section of a run; `number` tells it from others on the same page."""
     cases = in_order(results(record.cases))
-    roles = {entry.contender: entry.role for case in cases for entry in case.entries.values()}
+    roles = {entry.contender: entry.role for entry in entries(cases)}
     return Section(
         anchor=f"run-{number}",
         record=record,
@@ -97,7 +98,7 @@ def section(record: Record, number: int, with_published: bool = False) -> Sectio
         plots=case_plots(cases, f"r{number}"),
         setup=setup(cases),
         choices=choices(cases),
-        environment=environment_facts(record.run.environment),
+        environment=flatten(record.run.environment),
         launches=launch_facts(record.launches),
         method=method(record),
         verification=verification(cases),
