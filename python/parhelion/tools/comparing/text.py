@@ -67,12 +67,9 @@ def _advise(comparison: Comparison, console: Console) -> None:
 
 
 def _print_changes(comparison: Comparison, console: Console) -> None:
-    kinds = {"environment": comparison.changes.environment, "ranks": comparison.changes.ranks,
-             "libraries": comparison.changes.libraries, "messages and choices": comparison.changes.behavior}  # fmt: skip
-    for kind, found in kinds.items():
-        if found:
-            console.print(changes_table(kind, found))
-    if not comparison.changes.any:
+    for kind, found in comparison.changes.kinds.items():
+        console.print(changes_table(kind, found))
+    if not comparison.changes.kinds:
         console.print("nothing that was recorded changed around the figures")
 
 
