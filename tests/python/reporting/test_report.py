@@ -17,7 +17,8 @@ from parhelion.tools.records import RecordError, read_record
 from parhelion.tools.records.model import Launch
 from parhelion.tools.reporting import write_report
 from parhelion.tools.reporting.plots.curves import curve_groups
-from parhelion.tools.reporting.sections.mapping import mappings, ranges
+from parhelion.tools.reporting.sections.mapping import mappings
+from parhelion.tools.style.words import ranges
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr"}
 EVIL = '<script>alert("x")</script>'

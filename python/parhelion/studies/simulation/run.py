@@ -12,6 +12,7 @@ from rich.table import Table
 from ...placement import Machine, choose_grid
 from ...tools.cli.errors import BadInput, RanksFailed
 from ...tools.cli.output import Output
+from ...tools.style.palette import BLUE, GREY
 from ..model import Parameters, read_parameters
 from ..model.published import TOPOLOGY, fit_published, published_grid, published_rows
 from .program import SimulationError, find_program
@@ -87,13 +88,13 @@ def draw_speed_ups(results: Sequence[CellResult], path: str | Path) -> None:
 
     figure = Figure(figsize=(1.6 + 0.9 * len(results), 4), layout="constrained")
     axis = figure.subplots()
-    axis.bar(range(len(results)), [result.speed_up for result in results], width=0.6, color="#0072B2", label="simulated")
+    axis.bar(range(len(results)), [result.speed_up for result in results], width=0.6, color=BLUE, label="simulated")
     names = list(dict.fromkeys(name for result in results for name in result.published))
     for marker, name in zip("osD^vP*", names, strict=False):
         points = {i: r.published_speed_ups[name] for i, r in enumerate(results) if name in r.published}
         axis.plot(list(points), list(points.values()), marker, label=f"published: {name}",
                   color="none", markeredgecolor="black", markersize=6)  # fmt: skip
-    axis.axhline(1, color="#999999", linewidth=0.8)
+    axis.axhline(1, color=GREY, linewidth=0.8)
     cells = [result.cell for result in results]
     labels = [f"{c.ranks_per_node}/node\n{c.numbering}\nhalo {c.halo}\nfields {c.fields}" for c in cells]
     axis.set_xticks(range(len(results)), labels, fontsize=7)

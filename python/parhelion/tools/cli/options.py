@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ...base.numbers import shortened, whole_number
+from ..style.words import BYTES
 from .output import json_option
 
 ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
@@ -105,7 +106,6 @@ class Sizes(click.ParamType):
     """Sizes in bytes, such as `1,1000,64K`, or `1-4M` for every power of two in it."""
 
     name = "sizes"
-    units = {"": 1, "B": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
         if isinstance(value, tuple):
@@ -128,7 +128,7 @@ class Sizes(click.ParamType):
     def _bytes(self, word: str) -> int:
         digits = word.strip().upper().removesuffix("IB").removesuffix("B")
         unit = digits[-1:] if digits[-1:].isalpha() else ""
-        return whole_number(digits.removesuffix(unit).strip(), 0, LARGEST) * self.units[unit]
+        return whole_number(digits.removesuffix(unit).strip(), 0, LARGEST) * BYTES[unit]
 
 
 class Share(click.ParamType):

@@ -8,12 +8,10 @@ from typing import Any
 
 import click
 import msgspec
-from rich.console import Console
 
 from ...launch.disk import why, writing
+from ..style.terminal import console
 from .errors import BadInput
-
-PIPE_WIDTH = 170
 
 
 class Output:
@@ -22,8 +20,8 @@ class Output:
     def __init__(self, json_file: str | None) -> None:
         self.json_file = json_file
         stream = sys.stderr if json_file == "-" else sys.stdout
-        self.console = _console(stream)
-        self.errors = _console(sys.stderr)
+        self.console = console(stream)
+        self.errors = console(sys.stderr)
         self._check_writable()
 
     def document(self, document: dict[str, Any]) -> None:
@@ -45,12 +43,6 @@ class Output:
             Path(self.json_file).open("ab").close()
         except OSError as error:
             raise BadInput(f"cannot write --json {self.json_file}: {why(error, self.json_file)}") from None
-
-
-def _console(stream: Any) -> Console:
-    # A pipe or a file has no width of its own; 80 columns would fold most tables.
-    width = None if stream.isatty() else PIPE_WIDTH
-    return Console(file=stream, width=width, highlight=False, soft_wrap=False)
 
 
 # The option that every command takes.

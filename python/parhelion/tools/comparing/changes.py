@@ -35,8 +35,10 @@ class Changes:
     behavior: list[Change]
 
     @property
-    def any(self) -> bool:
-        return bool(self.environment or self.ranks or self.libraries or self.behavior)
+    def kinds(self) -> dict[str, list[Change]]:
+        """Those that there are, by what people call them."""
+        kinds = {"environment": self.environment, "ranks": self.ranks, "libraries": self.libraries, "messages and choices": self.behavior}
+        return {kind: found for kind, found in kinds.items() if found}
 
 
 def changes(first: RecordSet, second: RecordSet) -> Changes:

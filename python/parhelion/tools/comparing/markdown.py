@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from ..documents.params import varying
-from ..reporting.words import filters
+from ..documents.params import text, varying
 from ..statistics.verdict import Verdict
+from ..style.pages import render
 from .comparison import Comparison
 
 ICONS = {Verdict.SLOWER: "🔴", Verdict.FASTER: "🟢", Verdict.NO_DIFFERENCE: "⚪", Verdict.NOT_ENOUGH: "❔"}
@@ -14,11 +12,6 @@ ICONS = {Verdict.SLOWER: "🔴", Verdict.FASTER: "🟢", Verdict.NO_DIFFERENCE: 
 
 def markdown(comparison: Comparison) -> str:
     """Verdicts, the cases that changed, and what changed around them."""
-    environment = Environment(
-        loader=PackageLoader("parhelion.tools.comparing"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        autoescape=False,
-    )  # fmt: skip
-    environment.filters.update(filters)
     parameters = varying([row.case for row in comparison.rows])
-    template = environment.get_template("comparison.md.j2")
-    return template.render(comparison=comparison, parameters=parameters, icons=ICONS, verdicts=list(Verdict))
+    return render("parhelion.tools.comparing", "comparison.md.j2", {"param": text}, comparison=comparison, parameters=parameters, icons=ICONS,
+                  verdicts=list(Verdict))  # fmt: skip

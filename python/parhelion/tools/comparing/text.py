@@ -7,17 +7,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..documents.params import text, varying
-from ..reporting.words import p_value, ratio, ratios, signed
-from ..statistics.numbers import microseconds
 from ..statistics.verdict import Verdict
+from ..style.terminal import table
+from ..style.words import microseconds, p_value, ratio, ratios, signed
 from .changes import Change
 from .comparison import Comparison, Row
 
 COLORS = {
-    Verdict.SLOWER: "bold red",
-    Verdict.FASTER: "bold green",
+    Verdict.SLOWER: "bad",
+    Verdict.FASTER: "good",
     Verdict.NO_DIFFERENCE: "default",
-    Verdict.NOT_ENOUGH: "yellow",
+    Verdict.NOT_ENOUGH: "note",
 }
 CHANGED = (Verdict.SLOWER, Verdict.FASTER)
 
@@ -36,51 +36,46 @@ def show(comparison: Comparison, console: Console, show_all: bool) -> None:
 
 
 def _table(comparison: Comparison, rows: list[Row]) -> Table:
-    table = Table(title="B against A, µs per exchange; ratio above 1: B is slower", title_justify="left")
     parameters = varying([row.case for row in comparison.rows])
-    for name in (*parameters, "contender", "A", "B", "B / A", "95 %", "Cliff's δ", "p", "verdict"):
-        table.add_column(escape(name), justify="left" if name in ("contender", "verdict") else "right")
+    shown = table("B against A, µs per exchange; ratio above 1: B is slower", right=parameters)
+    for name in ("contender", "A", "B", "B / A", "95 %", "Cliff's δ", "p", "verdict"):
+        shown.add_column(name, justify="left" if name in ("contender", "verdict") else "right")
     for row in rows:
         found = row.difference
         cells = [text(row.case.params.get(name)) for name in parameters]
         figures = [*map(microseconds, row.medians), ratio(found.ratio), ratios(found.interval), signed(found.cliffs_delta)]
         words = [*cells, row.contender, *figures, p_value(row.p_adjusted)]
-        table.add_row(*map(escape, words), f"[{COLORS[row.verdict]}]{row.verdict}[/]")
-    return table
+        shown.add_row(*map(escape, words), f"[{COLORS[row.verdict]}]{row.verdict}[/]")
+    return shown
 
 
 def _advise(comparison: Comparison, console: Console) -> None:
     if any(row.difference.single_launch for row in comparison.rows):
-        console.print("[yellow]note:[/] one side has a single launch, so a difference may come from the launch itself; "
+        console.print("[note]note:[/] one side has a single launch, so a difference may come from the launch itself; "
                       "measure with --launches 10", soft_wrap=True)  # fmt: skip
     elif comparison.count(Verdict.NOT_ENOUGH):
-        console.print("[yellow]note:[/] where samples do not suffice, more launches help: --launches 10", soft_wrap=True)
+        console.print("[note]note:[/] where samples do not suffice, more launches help: --launches 10", soft_wrap=True)
     for side, records in zip("AB", comparison.sets, strict=True):
         for note in records.remarks:
-            console.print(f"[yellow]note on {side}:[/] {escape(note)}", soft_wrap=True)
+            console.print(f"[note]note on {side}:[/] {escape(note)}", soft_wrap=True)
     for side, names in comparison.failed.items():
         if names:
-            console.print(f"[bold red]failed in {side}:[/] {escape(', '.join(names))}", soft_wrap=True)
+            console.print(f"[bad]failed in {side}:[/] {escape(', '.join(names))}", soft_wrap=True)
     for side, names in comparison.only.items():
         if names:
             console.print(f"only in {side}: {', '.join(names)}", markup=False, soft_wrap=True)
 
 
 def _print_changes(comparison: Comparison, console: Console) -> None:
-    kinds = {"environment": comparison.changes.environment, "ranks": comparison.changes.ranks,
-             "libraries": comparison.changes.libraries, "messages and choices": comparison.changes.behavior}  # fmt: skip
-    for kind, found in kinds.items():
-        if found:
-            console.print(changes_table(kind, found))
-    if not comparison.changes.any:
+    for kind, found in comparison.changes.kinds.items():
+        console.print(changes_table(kind, found))
+    if not comparison.changes.kinds:
         console.print("nothing that was recorded changed around the figures")
 
 
 def changes_table(kind: str, found: list[Change]) -> Table:
     """Facts with their values on both sides."""
-    table = Table(title=f"changed: {kind}", title_justify="left")
-    for name in ("", "A", "B"):
-        table.add_column(name, overflow="fold")
+    shown = table(f"changed: {kind}", left=("", "A", "B"), overflow="fold")
     for change in found:
-        table.add_row(*(escape(value) if value else "[dim]–[/]" for value in (change.name, change.first, change.second)))
-    return table
+        shown.add_row(*(escape(value) if value else "[dim]–[/]" for value in (change.name, change.first, change.second)))
+    return shown

@@ -7,7 +7,7 @@ from typing import Any
 from ..records.model import FINISHED, UNAVAILABLE, End
 from ..records.read import Record
 from .remarks import remarks
-from .results import CaseResult, Entry, results
+from .results import CaseResult, Entry, entries, results
 from .sweep.document import sweep_document
 
 SCHEMA = "parhelion.bench/1"
@@ -27,7 +27,7 @@ def bench_document(record: Record) -> dict[str, Any]:
         "failures": [{"launch": end.launch, "status": end.status, "message": end.message} for end in failed(record)],
         "cases": [case_object(case, entry) for case in cases for entry in case.entries.values() if entry.ran],
         **_sweep(record, cases),
-        "not_run": [reason_object(entry) for case in cases for entry in case.entries.values() if not entry.ran],
+        "not_run": [reason_object(entry) for entry in entries(cases) if not entry.ran],
     }
 
 
@@ -47,10 +47,7 @@ def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
     """One contender on one case."""
     summary = entry.summary
     return {
-        "name": entry.name,
-        "params": entry.params,
-        "contender": entry.contender,
-        "role": entry.role,
+        **_who(entry),
         "verified": entry.verified,
         "median_s": summary and summary.median,
         "ci95_s": summary and list(summary.interval),
@@ -73,5 +70,8 @@ def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
 
 def reason_object(entry: Entry) -> dict[str, Any]:
     """A contender that gave no timing of a case, and why."""
-    who = {"name": entry.name, "params": entry.params, "contender": entry.contender, "role": entry.role}
-    return {**who, "skipped": entry.skipped, "error": entry.error}
+    return {**_who(entry), "skipped": entry.skipped, "error": entry.error}
+
+
+def _who(entry: Entry) -> dict[str, Any]:
+    return {"name": entry.name, "params": entry.params, "contender": entry.contender, "role": entry.role}

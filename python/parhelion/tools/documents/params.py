@@ -1,14 +1,16 @@
-"""Parameters of cases: which of them vary, in which order cases stand, how values are written."""
+"""Parameters of cases: which of them vary, in which order cases stand, how values are written, which are shown of many."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeVar
 
+from ..style.words import product
 from .results import CaseResult
 
+T = TypeVar("T")
 # The order in which people look for them; others follow as they come.
 FIRST = ("test", "dataset", "ranks", "grid", "extent", "halo", "fields", "size", "vdim", "element", "components")
 
@@ -16,7 +18,7 @@ FIRST = ("test", "dataset", "ranks", "grid", "extent", "halo", "fields", "size",
 def text(value: Any) -> str:
     """A parameter's value as people write it: `64×64×64`, the last part of a path."""
     if isinstance(value, list):
-        return "×".join(map(str, value))
+        return product(value)
     if isinstance(value, str) and "/" in value:
         return PurePath(value).name
     return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
@@ -56,3 +58,10 @@ def _key(value: Any) -> list[tuple[int, float, str]]:
 def case_label(case: CaseResult, cases: Sequence[CaseResult]) -> str:
     """A case by the parameters that tell it from the others."""
     return ", ".join(f"{name} {text(case.params.get(name))}" for name in varying(cases))
+
+
+def some(values: Sequence[T], most: int) -> list[T]:
+    """At most `most` of the values, evenly spaced, the first and the last among them."""
+    if len(values) <= most:
+        return list(values)
+    return [values[round(place * (len(values) - 1) / (most - 1))] for place in range(most)]

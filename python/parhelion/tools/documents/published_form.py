@@ -12,6 +12,7 @@ from .params import text
 from .results import CaseResult, Entry, contenders
 
 EXCHANGES = 10_000  # the published halo figures are seconds for so many
+NEEDED = ("vdim", "element", "pattern", "rows_moved", "rows_moved_total", "rows_claimed")  # to tell what was moved
 
 
 @dataclass(frozen=True)
@@ -56,16 +57,14 @@ def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
     caption = ("bytes that reach a rank from others, per second, mean over ranks [time of a pull on the slowest rank]; least … most over "
                "ranks; of all ranks together; claimed: the same per rank, counting every face row as the published figures did")  # fmt: skip
     names = ("ranks", "vdim", "element", "pattern")
-    needed = ("vdim", "element", "pattern", "rows_moved", "rows_moved_total", "rows_claimed")
     rows = [[*(text(case.params.get(name)) for name in names), entry.contender, *bandwidths(case.params, entry)]
-            for case in cases if all(name in case.params for name in needed) for entry in case.entries.values() if entry.median]  # fmt: skip
+            for case in cases if all(name in case.params for name in NEEDED) for entry in case.entries.values() if entry.median]  # fmt: skip
     return PublishedForm(caption, [*names, "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"], rows)
 
 
 def _row_bytes(params: dict[str, Any]) -> int | None:
-    known = all(name in params for name in ("vdim", "element", "pattern", "rows_moved", "rows_moved_total", "rows_claimed"))
     try:
-        return params["vdim"] * np.dtype(params["element"]).itemsize if known else None
+        return params["vdim"] * np.dtype(params["element"]).itemsize if all(name in params for name in NEEDED) else None
     except TypeError:  # no type that NumPy knows
         return None
 

@@ -11,7 +11,7 @@ from ..records.model import Launch
 from ..records.read import Record
 from ..statistics import Summary
 from ..statistics.states import state_boundary
-from .results import CaseResult
+from .results import CaseResult, entries
 
 WIDE = 0.25  # an interval this wide, in shares of its median, says little
 MANY = 0.2
@@ -61,7 +61,7 @@ def _loaded(record: Record) -> str | None:
 
 
 def _busy(record: Record, cases: Sequence[CaseResult]) -> str | None:
-    timed = [entry.summary for case in cases for entry in case.entries.values() if entry.summary]
+    timed = [entry.summary for entry in entries(cases) if entry.summary]
     unknown = sum(summary.interval.width is None for summary in timed)
     wide = sum(not _narrow(summary) for summary in timed) - unknown
     if wide + unknown <= MANY * len(timed):

@@ -93,8 +93,7 @@ class CaseResult:
     @cached_property
     def fastest(self) -> Entry | None:
         """The fastest verified contender; a floor only tells what copying alone would take."""
-        timed = [entry for entry in self.entries.values() if entry.role != "floor" and entry.median]
-        return min(timed, key=lambda entry: entry.median or 0.0, default=None)
+        return _fastest(entry for entry in self.entries.values() if entry.role != "floor")
 
     def relative(self, contender: str) -> float | None:
         """Median of the contender over that of the best baseline: below 1 is faster than hand-written MPI."""
@@ -113,8 +112,11 @@ class CaseResult:
 
     def best(self, role: str) -> Entry | None:
         """The fastest verified contender of a role."""
-        timed = [entry for entry in self.entries.values() if entry.role == role and entry.median]
-        return min(timed, key=lambda entry: entry.median or 0.0, default=None)
+        return _fastest(entry for entry in self.entries.values() if entry.role == role)
+
+
+def _fastest(entries: Iterable[Entry]) -> Entry | None:
+    return min((entry for entry in entries if entry.median), key=lambda entry: entry.median or 0.0, default=None)
 
 
 def results(cases: Iterable[Case]) -> list[CaseResult]:
@@ -131,5 +133,20 @@ def results(cases: Iterable[Case]) -> list[CaseResult]:
 def contenders(cases: Iterable[CaseResult]) -> list[str]:
     """Every contender that occurs: the project's own first, then baselines, peers and floors."""
     order = {"own": 0, BASELINE: 1, PEER: 2, "floor": 3}
-    roles = {entry.contender: order.get(entry.role, 4) for case in cases for entry in case.entries.values()}
+    roles = {entry.contender: order.get(entry.role, 4) for entry in entries(cases)}
     return sorted(roles, key=lambda name: roles[name])
+
+
+def entries(cases: Iterable[CaseResult]) -> list[Entry]:
+    """Every contender of every case."""
+    return [entry for case in cases for entry in case.entries.values()]
+
+
+def reasons(cases: Iterable[CaseResult]) -> dict[tuple[str, str], list[str]]:
+    """Why contenders failed or were skipped, each reason once, with those that it met."""
+    met: dict[tuple[str, str], list[str]] = {}
+    for entry in entries(cases):
+        for kind, why in (("failed", entry.error), ("skipped", entry.skipped)):
+            if why and entry.contender not in met.setdefault((kind, why), []):
+                met[kind, why].append(entry.contender)
+    return met

@@ -9,13 +9,11 @@ import numpy as np
 
 from ...placement.errors import PlacementError
 from ...placement.placement import Placement
+from ..style.palette import PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's palette, safe for colour-blind readers, with lighter tints of the same hues.
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999",
-           "#7FB8D8", "#F2CF7F", "#7FCEB9", "#E5BCD3", "#EAAE7F")  # fmt: skip
 FORMATS = (".svg", ".png", ".pdf")
 MOST_POINTS = 200_000
 MOST_SLICES = 12

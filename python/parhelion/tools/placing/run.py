@@ -14,6 +14,7 @@ from ...placement import Placement, Score
 from ...placement.machine import parts_of_a_node
 from ..cli.errors import BadInput
 from ..cli.output import Output
+from ..style.words import product
 from .document import placement_document
 from .drawing import draw
 from .layers import HWCART_NAMES, layers
@@ -36,7 +37,7 @@ def run_place(output: Output, **options: Any) -> None:
 
 def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:
     """Scores of everything that was tried, notes, and the layers."""
-    grid = "×".join(map(str, placement.grid))
+    grid = product(placement.grid)
     ranks, nodes = placement.machine.size, placement.machine.nodes
     output.console.print(f"Process grid {grid}: {ranks} ranks on {nodes} node{'s' * (nodes != 1)}. Jsum/Jmax by level:", markup=False)
     output.console.print(scores_table(placement))

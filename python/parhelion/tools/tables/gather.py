@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 
 from ..documents.params import in_order, text
 from ..documents.published_form import scaled
 from ..documents.results import CaseResult, contenders, results
 from ..records import Record
-from .short import UNLIMITED
+from ..style.terminal import table, width
 
 CAPTION = "seconds per gather, median of verified contenders; wrong: values were; failed: crashed or took too long; –: did not run"
 
@@ -26,25 +25,16 @@ def print_gather(console: Console, record: Record) -> None:
     names = [name for name in contenders(cases) if any(case.entries[name].ran for case in cases if name in case.entries)]
     mpi = next((str(launch.flavor) for launch in record.launches if launch.flavor), "–")
     while names:
-        part = next(names[:size] for size in range(len(names), 0, -1) if size == 1 or _fits(console, _table(cases, names[:size], mpi)))
+        part = next(names[:size] for size in range(len(names), 0, -1) if size == 1 or width(console, _table(cases, names[:size], mpi)) <= console.width)
         names = names[len(part) :]
-        table = _table(cases, part, mpi)
-        table.caption = None if names else CAPTION
-        console.print(table)
+        console.print(_table(cases, part, mpi, None if names else CAPTION))
 
 
-def _fits(console: Console, table: Table) -> bool:
-    return Measurement.get(console, console.options.update(max_width=UNLIMITED), table).maximum <= console.width
-
-
-def _table(cases: list[CaseResult], names: list[str], mpi: str) -> Table:
-    table = Table(title="published form", title_justify="left", caption_justify="left")
-    table.add_column("toolchain\nvariant\nMPI", no_wrap=True)
-    for name in names:
-        table.add_column(_head(name, mpi), justify="right", no_wrap=True)
+def _table(cases: list[CaseResult], names: list[str], mpi: str, caption: str | None = None) -> Table:
+    shown = table("published form", caption, left=["toolchain\nvariant\nMPI"], right=[_head(name, mpi) for name in names], no_wrap=True)
     for case in cases:
-        table.add_row(_set_name(case), *(_seconds(case, name) for name in names))
-    return table
+        shown.add_row(_set_name(case), *(_seconds(case, name) for name in names))
+    return shown
 
 
 def _head(name: str, mpi: str) -> str:
@@ -59,4 +49,4 @@ def _set_name(case: CaseResult) -> str:
 
 def _seconds(case: CaseResult, name: str) -> str:
     shown = scaled(case.entries.get(name), 1)
-    return f"[bold green]{shown}[/]" if case.fastest and case.fastest.contender == name else shown
+    return f"[good]{shown}[/]" if case.fastest and case.fastest.contender == name else shown

@@ -13,6 +13,8 @@ from ..documents.params import in_order
 from ..documents.published_form import bandwidths
 from ..documents.results import results
 from ..records import Record
+from ..style.terminal import table
+from ..style.words import product
 
 CAPTION = ("bytes that reach a rank from others, per second, mean (least … most) over ranks, \\[time of a pull on the slowest rank], "
            "and of all ranks together; claimed: the same, counting every face row as the published figures did")  # fmt: skip
@@ -21,9 +23,9 @@ CAPTION = ("bytes that reach a rank from others, per second, mean (least … mos
 def print_ghosts(console: Console, record: Record) -> None:
     """One row per case and contender, then what the ranks' imports took."""
     for case in in_order(results(record.cases)):
-        table = _case_table(case.params, list(case.entries.values()))
-        if table.row_count:
-            console.print(table)
+        shown = _case_table(case.params, list(case.entries.values()))
+        if shown.row_count:
+            console.print(shown)
     _print_imports(console, record)
 
 
@@ -34,20 +36,19 @@ def _shown(value: Any) -> str:
     """A parameter; a dash where the record does not tell it."""
     if value is None:
         return "–"
-    return "×".join(map(str, value)) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else str(value)
+    return product(value) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _case_table(params: dict[str, Any], entries: list[Entry]) -> Table:
     told = {name: _shown(params.get(name)) for name in TITLE}
     title = ("np {ranks} ({grid}), vdim {vdim} {element}, pattern {pattern}: {rows_claimed} face rows claimed, "
              "{rows_unique} unique, {rows_moved} move from other ranks").format(**told)  # fmt: skip
-    table = Table(title=escape(title), caption=CAPTION, title_justify="left", caption_justify="left")
-    for name in ("contender", "B/s per rank [time]", "least … most", "B/s total", "claimed B/s per rank"):
-        table.add_column(name, justify="left" if name == "contender" else "right", no_wrap=True)
+    figures = ("B/s per rank [time]", "least … most", "B/s total", "claimed B/s per rank")
+    shown = table(title, CAPTION, left=["contender"], right=figures, no_wrap=True)
     for entry in entries:
         if entry.median:
-            table.add_row(*map(escape, (entry.contender, *bandwidths(params, entry))))
-    return table
+            shown.add_row(*map(escape, (entry.contender, *bandwidths(params, entry))))
+    return shown
 
 
 def _print_imports(console: Console, record: Record) -> None:

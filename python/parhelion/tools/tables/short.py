@@ -12,9 +12,9 @@ from ..documents.params import constant, in_order, text, varying
 from ..documents.results import BASELINE
 from ..documents.wording import wording
 from ..statistics import geometric_mean
-from ..statistics.numbers import microseconds
+from ..style.terminal import table
+from ..style.words import microseconds
 
-UNLIMITED = 10_000
 HELP = "µs per {}, median; ×: times as fast as {}; a wider terminal shows every contender"
 
 
@@ -22,21 +22,27 @@ def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
     """One row per case: best own, best baseline, how many times as fast."""
     words = wording(benchmark)
     parameters, rows = varying(cases), in_order(cases)
-    shared = ", ".join(f"{name} {value}" for name, value in constant(cases).items())
-    table = Table(title=escape(f"{benchmark}: {shared}"), caption=HELP.format(words.of, words.base), title_justify="left", caption_justify="left")
-    for name in parameters:
-        table.add_column(escape(name), justify="right", no_wrap=True)
+    shown = case_table(benchmark, cases, HELP.format(words.of, words.base))
     for name in ("auto", "×", "best of the library", "×", "best baseline"):
-        table.add_column(name, justify="right")
+        shown.add_column(name, justify="right")
     for case in rows:
-        own, baseline = case.best("own"), case.best(BASELINE)
-        cells = [escape(text(case.params.get(name))) for name in parameters]
-        auto = [microseconds(case.entries["auto"].median) if "auto" in case.entries else "–", _times(case.speed("auto"))]
-        table.add_row(*cells, *auto, _named(own), _times(_best_speed(case)), _named(baseline))
+        auto = [microseconds(case.entries["auto"].median) if "auto" in case.entries else "–", speed(case.speed("auto"))]
+        shown.add_row(*values(case, parameters), *auto, _named(case.best("own")), speed(_best_speed(case)), _named(case.best(BASELINE)))
     means = [geometric_mean(speeds) for speeds in ((case.speed("auto") for case in rows), map(_best_speed, rows))]
-    table.add_section()
-    table.add_row("geomean", *[""] * len(parameters), _times(means[0]), "", _times(means[1]), "")
-    return table
+    shown.add_section()
+    shown.add_row("geomean", *[""] * len(parameters), speed(means[0]), "", speed(means[1]), "")
+    return shown
+
+
+def case_table(benchmark: str, cases: Sequence[CaseResult], caption: str) -> Table:
+    """A table of cases with columns for the parameters in which they differ; the others are in its title."""
+    shared = ", ".join(f"{name} {value}" for name, value in constant(cases).items())
+    return table(f"{benchmark}: {shared}", caption, right=varying(cases), no_wrap=True)
+
+
+def values(case: CaseResult, parameters: Sequence[str]) -> list[str]:
+    """The cells of those columns."""
+    return [escape(text(case.params.get(name))) for name in parameters]
 
 
 def _best_speed(case: CaseResult) -> float | None:
@@ -48,5 +54,6 @@ def _named(entry: Entry | None) -> str:
     return f"{escape(entry.contender)} {microseconds(entry.median)}" if entry else "–"
 
 
-def _times(ratio: float | None) -> str:
+def speed(ratio: float | None) -> str:
+    """How many times as fast."""
     return f"×{ratio:.2f}" if ratio else "–"

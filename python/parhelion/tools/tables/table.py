@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 
 from ..documents import CaseResult, Entry
-from ..documents.params import constant, in_order, text, varying
+from ..documents.params import in_order, varying
 from ..documents.remarks import remarks
-from ..documents.results import BASELINE, contenders
-from ..documents.sweep.matrix import is_matrix
+from ..documents.results import BASELINE, contenders, entries, reasons
+from ..documents.sweep.findings import sweep
 from ..documents.wording import wording
 from ..records import Record
 from ..statistics import geometric_mean
-from ..statistics.numbers import microseconds
+from ..style.terminal import width
+from ..style.words import microseconds
 from .matrix import print_matrix
-from .short import UNLIMITED, short_table
+from .short import case_table, short_table, speed, values
 from .sweep import print_sweep
 
 MOST_TABLES = 3
@@ -34,39 +34,36 @@ def cell_help(benchmark: str) -> str:
 
 def print_results(console: Console, record: Record, cases: Sequence[CaseResult]) -> None:
     """One row per case, one column per contender; the geometric mean over cases at the end."""
+    found = sweep(record, cases)
     if not cases:
         console.print("no case was finished")
-    elif is_matrix(cases):
-        print_matrix(console, record, cases)
+    elif found.matrix:
+        print_matrix(console, record.run.benchmark, found.matrix)
     else:
         for table in _fitting_tables(console, record.run.benchmark, cases):
             console.print(table)
         _print_troubles(console, cases)
     if any("size" in case.params for case in cases):
-        print_sweep(console, record, cases)
+        print_sweep(console, found)
     for note in remarks(record, cases):
-        console.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
+        console.print(f"[note]note:[/] {escape(note)}", soft_wrap=True)
     console.print(f"record: {escape(str(record.path))}", soft_wrap=True)
 
 
 def results_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str]) -> Table:
     """A table of the named contenders."""
     rows = in_order(cases)
-    shared = ", ".join(f"{name} {value}" for name, value in constant(cases).items())
-    table = Table(title=escape(f"{benchmark}: {shared}"), caption=cell_help(benchmark), title_justify="left", caption_justify="left")
     parameters = varying(cases)
-    for name in parameters:
-        table.add_column(escape(name), justify="right", no_wrap=True)
+    table = case_table(benchmark, cases, cell_help(benchmark))
     for name in names:
         table.add_column(escape(name), justify="right", header_style=_header_style(cases, name))
     for case in rows:
-        cells = [escape(text(case.params.get(name))) for name in parameters]
-        table.add_row(*cells, *(_cell(case, name) for name in names))
+        table.add_row(*values(case, parameters), *(_cell(case, name) for name in names))
     means = [geometric_mean(case.speed(name) for case in rows) for name in names]
     if any(means) and len(rows) > 1:
         table.add_section()
         padding = [""] * (len(parameters) - 1)
-        table.add_row("geomean", *padding, *(f"×{mean:.2f}" if mean else "–" for mean in means))
+        table.add_row("geomean", *padding, *(speed(mean) for mean in means))
     return table
 
 
@@ -76,7 +73,7 @@ def _fitting_tables(console: Console, benchmark: str, cases: Sequence[CaseResult
     for tables in range(1, MOST_TABLES + 1):
         size = -(-len(names) // tables)
         parts = [results_table(benchmark, cases, names[first : first + size]) for first in range(0, len(names), size)]
-        if all(_width(console, part) <= console.width for part in parts):
+        if all(width(console, part) <= console.width for part in parts):
             return parts
     return [short_table(benchmark, cases)]
 
@@ -86,12 +83,8 @@ def _skipped_everywhere(cases: Sequence[CaseResult], name: str) -> bool:
     return all(name not in case.entries or case.entries[name].skipped for case in cases)
 
 
-def _width(console: Console, table: Table) -> int:
-    return Measurement.get(console, console.options.update(max_width=UNLIMITED), table).maximum
-
-
 def _header_style(cases: Sequence[CaseResult], name: str) -> str:
-    roles = {entry.role for case in cases for entry in case.entries.values() if entry.contender == name}
+    roles = {entry.role for entry in entries(cases) if entry.contender == name}
     return "dim" if BASELINE in roles else "bold"
 
 
@@ -100,7 +93,7 @@ def _cell(case: CaseResult, name: str) -> str:
     if entry is None:
         return "–"
     if entry.failed:
-        return "[bold red]FAILED[/]"
+        return "[bad]FAILED[/]"
     if entry.summary is None:
         return "[dim]skipped[/]"
     return f"{_median(case, entry)}\n[dim]{_interval(entry)}[/]"
@@ -109,7 +102,7 @@ def _cell(case: CaseResult, name: str) -> str:
 def _median(case: CaseResult, entry: Entry) -> str:
     speed = case.speed(entry.contender)
     median = microseconds(entry.median)
-    shown = f"[bold green]{median}[/]" if case.fastest is entry else median
+    shown = f"[good]{median}[/]" if case.fastest is entry else median
     return f"{shown} ×{speed:.2f}" if speed else shown
 
 
@@ -119,13 +112,7 @@ def _interval(entry: Entry) -> str:
 
 
 def _print_troubles(console: Console, cases: Sequence[CaseResult]) -> None:
-    """Each reason once, with the contenders and the number of cases that it met."""
-    met: dict[tuple[str, str], set[str]] = {}
-    for case in cases:
-        for entry in case.entries.values():
-            for kind, why in (("FAILED", entry.error), ("skipped", entry.skipped)):
-                if why:
-                    met.setdefault((kind, why), set()).add(entry.contender)
-    for (kind, why), names in met.items():
-        color = "bold red" if kind == "FAILED" else "dim"
-        console.print(f"[{color}]{kind}:[/] {escape(', '.join(sorted(names)))}: {escape(why)}", soft_wrap=True)
+    """Each reason once, with the contenders that it met."""
+    for (kind, why), names in reasons(cases).items():
+        shown = "[bad]FAILED:[/]" if kind == "failed" else "[dim]skipped:[/]"
+        console.print(f"{shown} {escape(', '.join(sorted(names)))}: {escape(why)}", soft_wrap=True)

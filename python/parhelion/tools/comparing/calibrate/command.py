@@ -9,6 +9,7 @@ import click
 
 from ...cli.options import MOST_LAUNCHES, SEED, Real, Whole
 from ...cli.output import Output, json_option
+from ...style.words import percent
 
 
 @click.command()
@@ -35,6 +36,6 @@ def calibrate(
     found = measure(chosen([read_set(run)], contenders, relative_to)[0], planted, splits, launches, seed)
     say = output.console.print
     say(f"{found.splits} random splits, {found.launches} launches a side, {found.cases} cases × contenders (seed {seed})")
-    say(f"A/A: {found.false_pairs:.1%} of pairs called different in at least one case; {found.false_cases:.2%} of cases")
-    say(f"planted ×{planted:g}: found in {found.found_pairs:.1%} of pairs; {found.found_cases:.1%} of cases")
+    say(f"A/A: {percent(found.false_pairs)} of pairs called different in at least one case; {percent(found.false_cases, 2)} of cases")
+    say(f"planted ×{planted:g}: found in {percent(found.found_pairs)} of pairs; {percent(found.found_cases)} of cases")
     output.document({"schema": "parhelion.calibration/1", "seed": seed, **asdict(found)})

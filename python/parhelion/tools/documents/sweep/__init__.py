@@ -5,7 +5,7 @@ What is said of single cases is one folder up.
 
 from .changes import Change, changes
 from .curves import Curve, curves
-from .published_form import PublishedRow, published_rows
+from .image_test import PublishedRow, published_rows
 from .thresholds import Threshold, thresholds
 
 __all__ = ["Change", "Curve", "PublishedRow", "Threshold", "changes", "curves", "published_rows", "thresholds"]

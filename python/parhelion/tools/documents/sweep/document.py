@@ -10,16 +10,16 @@ from ...records import Record
 from ..results import CaseResult
 from .changes import changes
 from .curves import Curve, curves
-from .matrix import MatrixRow, is_matrix, matrix_rows
-from .published_form import published_rows
+from .image_test import published_rows
+from .matrix import MatrixRow, matrix
 from .thresholds import limits, thresholds
 
 
 def sweep_document(record: Record, cases: Sequence[CaseResult]) -> dict[str, Any]:
     """`published`: the published layout, µs; `sweep`: changes and limits of each curve; `combinations` of a matrix."""
-    rows, _ = matrix_rows(cases) if is_matrix(cases) else ([], [])
+    made = matrix(cases)
     return {
-        **({"combinations": [_combination(row) for row in rows]} if rows else {}),
+        **({"combinations": [_combination(row) for row in made.rows]} if made else {}),
         "published": [asdict(row) for row in published_rows(record, cases)],
         "sweep": [curve_object(record, curve) for curve in curves(cases)],
     }

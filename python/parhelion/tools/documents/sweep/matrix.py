@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..params import in_order, text, varying
+from ...style.words import size_text
+from ..params import in_order, some, text, varying
 from ..results import CaseResult, Entry, contenders
-from .words import size_text
 
 OF_COMBINATION = ("mpi", "network")
 MOST_COLUMNS = 8
@@ -24,33 +24,31 @@ class MatrixRow:
     reason: str | None
 
 
-def is_matrix(cases: Sequence[CaseResult]) -> bool:
-    """Whether cases tell the MPI and the network that they ran under."""
-    return any(all(name in case.params for name in OF_COMBINATION) for case in cases)
+@dataclass(frozen=True)
+class Matrix:
+    """Combinations down, cases across; `contender` is the one whose times are shown."""
+
+    contender: str
+    columns: list[str]
+    rows: list[MatrixRow]
+
+    @property
+    def ran(self) -> int:
+        return sum(not row.reason for row in self.rows)
 
 
-def leader(cases: Sequence[CaseResult]) -> str:
-    """The contender that stands for a case in one column."""
+def matrix(cases: Sequence[CaseResult]) -> Matrix | None:
+    """Rows in the order of names, many cases thinned out to a few columns; `None` where cases do not tell MPI and network."""
+    if not any(all(name in case.params for name in OF_COMBINATION) for case in cases):
+        return None
     names = contenders(cases)
-    return next((name for name in LEADERS if name in names), names[0] if names else "")
-
-
-def matrix_title(benchmark: str, rows: Sequence[MatrixRow]) -> str:
-    """The name of the benchmark, and how many combinations ran."""
-    who = next((entry.contender for row in rows for entry in row.entries if entry), "")
-    return f"{benchmark}, {who}: {sum(not row.reason for row in rows)} of {len(rows)} combinations ran"
-
-
-def matrix_rows(cases: Sequence[CaseResult]) -> tuple[list[MatrixRow], list[str]]:
-    """Rows in the order of names, and the columns' titles; many cases are thinned out to a few columns."""
-    name = leader(cases)
-    names = [parameter for parameter in varying(cases) if parameter not in OF_COMBINATION]
-    labels = list(dict.fromkeys(_label(case, names) for case in in_order(cases)))
-    labels = _thinned(labels)
-    by_place = {(_place(case), _label(case, names)): case for case in cases}
+    leader = next((name for name in LEADERS if name in names), names[0] if names else "")
+    parameters = [parameter for parameter in varying(cases) if parameter not in OF_COMBINATION]
+    labels = some(list(dict.fromkeys(_label(case, parameters) for case in in_order(cases))), MOST_COLUMNS)
+    by_place = {(_place(case), _label(case, parameters)): case for case in cases}
     places = sorted(dict.fromkeys(map(_place, cases)))
-    rows = [_row(place, [by_place.get((place, label)) for label in labels], name, cases) for place in places]
-    return rows, labels
+    rows = [_row(place, [by_place.get((place, label)) for label in labels], leader, cases) for place in places]
+    return Matrix(leader, labels, rows)
 
 
 def _row(place: tuple[str, str], cases: list[CaseResult | None], name: str, every: Sequence[CaseResult]) -> MatrixRow:
@@ -68,9 +66,3 @@ def _label(case: CaseResult, names: Sequence[str]) -> str:
     values = [size_text(value) if name == "size" else f"{name} {text(value)}" for name in names
               if (value := case.params.get(name)) is not None]  # fmt: skip
     return ", ".join(values) or case.name
-
-
-def _thinned(labels: list[str]) -> list[str]:
-    if len(labels) <= MOST_COLUMNS:
-        return labels
-    return [labels[round(place * (len(labels) - 1) / (MOST_COLUMNS - 1))] for place in range(MOST_COLUMNS)]

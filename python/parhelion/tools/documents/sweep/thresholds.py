@@ -30,6 +30,11 @@ class Threshold:
     change: Change | None
 
     @property
+    def text(self) -> str:
+        """The limit with its name."""
+        return f"{self.name} = {self.value}"
+
+    @property
     def of_collective(self) -> bool:
         """Made for this very call, not for messages in general."""
         return bool(COLLECTIVE.search(self.name))

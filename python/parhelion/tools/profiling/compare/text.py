@@ -9,8 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...comparing.text import changes_table
+from ...style.words import percent
 from ..shares import TABLES
-from ..show.text import percent
 from .difference import Difference, ProfileComparison
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from msgspec import to_builtins
 
-from ....launch.disk import why
 from ...records.facts import flatten
+from ...style import pages
+from ...style.words import percent
 from ..compare.difference import Difference, ProfileComparison, compare_profiles
 from ..errors import ProfileError
 from ..model import Profile
@@ -27,32 +27,18 @@ HUES = {"MPI": 24, "UCX": 265, "libfabric": 300, "libc": 205, "kernel": 220, "ow
 
 def write(profiles: Sequence[Profile], file: Path) -> None:
     """Write the page of one or two profiles; raises `ProfileError` when that cannot be done."""
-    text = render(profiles)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise ProfileError(f"cannot write {file}: {why(error, file)}") from None
+    pages.write(file, render(profiles), ProfileError)
 
 
 def render(profiles: Sequence[Profile]) -> str:
     """The page; whatever a profile holds is escaped."""
-    environment = Environment(
-        loader=PackageLoader("parhelion.tools.profiling.show"), autoescape=select_autoescape(["html.j2"]), undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters.update(percent=percent, points=points, place=place)
     comparison = compare_profiles(*profiles) if len(profiles) == 2 else None
-    return environment.get_template("profile.html.j2").render(
+    return pages.render(
+        "parhelion.tools.profiling.show", "profile.html.j2", {"points": points, "place": place},
         profiles=profiles, comparison=comparison, graphs=_graphs(profiles), hues=HUES, tables=_tables(profiles, comparison),
         changes=comparison.changes if comparison else [], facts=_facts(profiles), rank_parts=[_rank_parts(profile) for profile in profiles],
         headline=_headline(comparison),
     )  # fmt: skip
-
-
-def percent(share: float) -> str:
-    """A share of the time."""
-    return f"{share * 100:.1f} %"
 
 
 def points(change: float) -> str:

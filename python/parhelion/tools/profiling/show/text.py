@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ...style.words import percent
 from ..model import Profile
 from ..shares import TABLES, Shares, tables, waiting_share
 
@@ -20,10 +21,10 @@ def show(profile: Profile, console: Console, most: int = 15) -> None:
     say = console.print
     say(f"{profile.profile}: {len(profile.ranks)} ranks of {' '.join(profile.program)}, {profile.samples} samples", markup=False)
     for note in profile.notes:
-        say(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
+        say(f"[note]note:[/] {escape(note)}", soft_wrap=True)
     if (waited := waiting_share(profile.ranks)) > MUCH:
         say(
-            f"[yellow]note:[/] for {waited:.0%} of their time the ranks waited for cores that others had; shares leave that out",
+            f"[note]note:[/] for {percent(waited, 0)} of their time the ranks waited for cores that others had; shares leave that out",
             soft_wrap=True,
         )
     if profile.samples:
@@ -39,10 +40,6 @@ def show(profile: Profile, console: Console, most: int = 15) -> None:
             say(table)
     say("\n[bold]ranks[/]")
     say(_ranks(profile))
-
-
-def percent(share: float) -> str:
-    return f"{share:.1%}"
 
 
 def _table(shares: Shares, most: int) -> Table:
@@ -75,7 +72,7 @@ def _ranks(profile: Profile) -> Table:
     for rank in profile.ranks:
         whole = rank.whole_s or 1.0
         asleep = sorted(rank.asleep.items(), key=lambda item: -item[1])
-        where = ", ".join(f"{name} {spent / whole:.0%}" for name, spent in asleep if spent >= LEAST * whole)
+        where = ", ".join(f"{name} {percent(spent / whole, 0)}" for name, spent in asleep if spent >= LEAST * whole)
         figures = (
             f"{rank.wall_s:.2f}",
             percent(waiting_share([rank])),

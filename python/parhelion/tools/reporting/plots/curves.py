@@ -13,6 +13,8 @@ from ...documents import CaseResult, Entry
 from ...documents.params import text, varying
 from ...documents.results import contenders
 from ...statistics.interval import NO_INTERVAL
+from ...style.palette import of_role
+from ...style.words import size_text
 from . import svg
 from .distribution import WIDTH, plain_log_axis
 
@@ -104,7 +106,7 @@ def _draw_line(axes: Axes, number: int, name: str, entries: Sequence[tuple[CaseR
     points = sorted((_place(case, axis), entry) for case, entry in entries if entry.median and _place(case, axis) is not None)
     if not points:
         return
-    color = svg.ROLE_COLOR.get(points[0][1].role, svg.PEER)
+    color = of_role(points[0][1].role)
     places = [place for place, _ in points]
     middle = np.array([entry.median * 1e6 for _, entry in points])
     ends = [entry.summary.interval if entry.summary else NO_INTERVAL for _, entry in points]
@@ -126,9 +128,7 @@ def _finish(axes: Axes, axis: str, left_out: int) -> None:
     axes.set_xlabel(AXES[axis][1] + (f" ({left_out} contenders more in the table)" if left_out > 0 else ""))
     _mark_places(axes, axis, places)
     plain_log_axis(axes.yaxis)
-    legend = axes.legend(frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, fontsize=7.5)
-    for label in legend.get_texts():
-        label.set_parse_math(False)
+    svg.legend(axes, ncols=3, fontsize=7.5)
 
 
 def _mark_places(axes: Axes, axis: str, places: Sequence[float]) -> None:
@@ -136,12 +136,5 @@ def _mark_places(axes: Axes, axis: str, places: Sequence[float]) -> None:
     from matplotlib.ticker import NullLocator
 
     shown = places[:: max(1, -(-len(places) // 8))]
-    axes.set_xticks(shown, [_short(place) if axis == "size" else f"{place:g}" for place in shown], parse_math=False)
+    axes.set_xticks(shown, [size_text(int(place)).removesuffix("B").strip() if axis == "size" else f"{place:g}" for place in shown], parse_math=False)
     axes.xaxis.set_minor_locator(NullLocator())
-
-
-def _short(size: float) -> str:
-    for unit, factor in (("Mi", 2**20), ("Ki", 2**10)):
-        if size >= factor and size % factor == 0:
-            return f"{size / factor:.0f} {unit}"
-    return f"{size:.0f}"

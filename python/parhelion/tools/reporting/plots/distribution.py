@@ -8,6 +8,7 @@ import numpy as np
 
 from ...documents import CaseResult, Entry
 from ...documents.results import contenders
+from ...style.palette import INK, of_role
 from . import svg
 from .thin import spread
 
@@ -32,14 +33,14 @@ def distribution(case: CaseResult, prefix: str) -> str:
 
 
 def _draw(axes: Axes, place: int, entry: Entry) -> None:
-    color = svg.ROLE_COLOR.get(entry.role, svg.PEER)
+    color = of_role(entry.role)
     samples = np.concatenate(entry.launches) * 1e6
     points = spread(samples)
     heights = np.random.default_rng(place).uniform(-BAND, BAND, len(points))
     axes.plot(points, place + heights, ".", color=color, alpha=0.35, markersize=3, markeredgewidth=0, zorder=2)
     low, median, high = np.quantile(samples, [0.05, 0.5, 0.95])
     axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="butt", zorder=3)
-    axes.plot([median, median], [place - 0.36, place + 0.36], color=svg.INK, linewidth=1.6, zorder=4)
+    axes.plot([median, median], [place - 0.36, place + 0.36], color=INK, linewidth=1.6, zorder=4)
 
 
 def _label(axes: Axes, entries: list[Entry]) -> None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from ...documents import CaseResult
-from ...documents.params import case_label
+from ...documents.params import case_label, some
 from .distribution import distribution
-from .thin import some
 from .timeline import timeline
 
 MOST_CASES = 24  # a page with hundreds of plots helps nobody

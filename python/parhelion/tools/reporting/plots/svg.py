@@ -10,15 +10,14 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from ...style.palette import GRID, INK, MUTED, VARIABLES
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, MUTED, GRID = "#010101", "#010102", "#010103"
-OWN, BASELINE, PEER, FLOOR = "#010104", "#010105", "#010106", "#010107"
-VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", OWN: "own", BASELINE: "baseline", PEER: "peer", FLOOR: "floor"}
-ROLE_COLOR = {"own": OWN, "baseline": BASELINE, "peer": PEER, "floor": FLOOR}
 DEFINITION = re.compile(r'\bid="([^"]+)"')
 REFERENCE = re.compile(r'(href="#|url\(#)([^")]+)')
 
@@ -52,6 +51,13 @@ def figure(width: float, height: float) -> Iterator[Figure]:
 
     with matplotlib.rc_context(STYLE):
         yield Figure(figsize=(width, height), layout="constrained")
+
+
+def legend(axes: Axes, **how: Any) -> None:
+    """A legend above the plot; a contender's name is no formula."""
+    made = axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, **how)
+    for label in made.get_texts():
+        label.set_parse_math(False)
 
 
 def inline(drawing: Figure, prefix: str, description: str) -> str:

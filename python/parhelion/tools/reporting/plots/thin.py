@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
-
 import numpy as np
 
-T = TypeVar("T")
 MOST_POINTS = 200
 BINS = 150
-
-
-def some(values: Sequence[T], most: int) -> list[T]:
-    """At most `most` of the values, evenly spaced, the first and the last among them."""
-    if len(values) <= most:
-        return list(values)
-    return [values[round(place * (len(values) - 1) / (most - 1))] for place in range(most)]
 
 
 def spread(samples: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...documents import CaseResult, Entry
 from ...documents.results import BASELINE
+from ...style.palette import MUTED, of_role
 from . import svg
 from .distribution import WIDTH, plain_log_axis
 from .thin import envelope
@@ -42,7 +43,7 @@ def _axes(drawing: Figure, with_probe: bool) -> tuple[Axes, Axes | None]:
 
 
 def _draw(axes: Axes, entry: Entry) -> None:
-    color = svg.ROLE_COLOR.get(entry.role, svg.PEER)
+    color = of_role(entry.role)
     places, least, middle, greatest = envelope(np.concatenate(entry.launches) * 1e6)
     if not np.array_equal(least, greatest):
         axes.fill_between(places, least, greatest, color=color, alpha=0.2, linewidth=0)
@@ -51,16 +52,14 @@ def _draw(axes: Axes, entry: Entry) -> None:
 
 def _mark_launches(axes: Axes, entry: Entry) -> None:
     for end in np.cumsum([len(samples) for samples in entry.launches])[:-1]:
-        axes.axvline(end - 0.5, color=svg.MUTED, linewidth=0.8, linestyle=(0, (3, 3)))
+        axes.axvline(end - 0.5, color=MUTED, linewidth=0.8, linestyle=(0, (3, 3)))
 
 
 def _label(above: Axes, below: Axes | None) -> None:
     above.set_yscale("log")
     above.set_ylabel("µs per exchange")
     plain_log_axis(above.yaxis)
-    legend = above.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)
-    for label in legend.get_texts():
-        label.set_parse_math(False)
+    svg.legend(above, ncols=2)
     (below or above).set_xlabel("sample, in order of time (dashed: a new start of the ranks)")
 
 
@@ -72,6 +71,6 @@ def _probe(entry: Entry) -> np.ndarray | None:
 
 def _draw_probe(axes: Axes, probe: np.ndarray) -> None:
     places, _, middle, _ = envelope(probe)
-    axes.plot(places, middle, color=svg.MUTED, linewidth=1)
+    axes.plot(places, middle, color=MUTED, linewidth=1)
     axes.set_ylabel("probe, ns")
     axes.set_ylim(bottom=0)

@@ -1,17 +1,11 @@
-"""The environment of a run as names and values."""
+"""What the ranks of a run told, as names and values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...records.facts import Facts, flatten
 from ...records.model import Launch
-
-
-def environment_facts(environment: dict[str, Any]) -> Facts:
-    """Nested values as `cpu model`, `software kernel`, …; what is unknown is left out."""
-    return flatten(environment)
 
 
 def launch_facts(launches: Sequence[Launch]) -> Facts:

@@ -49,17 +49,6 @@ def mappings(launches: Sequence[Launch]) -> list[Mapping]:
     return list(found.values())
 
 
-def ranges(numbers: Sequence[int]) -> str:
-    """`0–3, 8` for 0, 1, 2, 3 and 8."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1][1:] = [number]
-        else:
-            parts.append([number])
-    return ", ".join("–".join(map(str, part)) for part in parts)
-
-
 def _hosts(launch: Launch) -> list[Host]:
     if not launch.hosts or len(launch.hosts) != len(launch.binding):
         return []

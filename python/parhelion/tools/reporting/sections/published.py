@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ....studies.published import FOLDER, read_lines
 from ....studies.published.betzy import HALO, PLACEMENT, Row, read_rows
-from ...statistics.numbers import microseconds, significant
+from ...style.words import microseconds, significant
 
 HAND_WRITTEN = "mpi_comm"
 

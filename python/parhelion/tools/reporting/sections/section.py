@@ -2,103 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from types import SimpleNamespace
 
-from ...documents import CaseResult
 from ...documents.document import failed
 from ...documents.params import constant, in_order, varying
-from ...documents.published_form import PublishedForm, published_form
+from ...documents.published_form import published_form
 from ...documents.remarks import remarks
-from ...documents.results import contenders, results
-from ...documents.wording import Wording, wording
+from ...documents.results import contenders, entries, results
+from ...documents.sweep.findings import sweep
+from ...documents.wording import wording
 from ...records import Record
-from ..plots.curves import CurveGroup, curve_groups
-from ..plots.plots import CasePlots, case_plots
-from .environment import Facts, environment_facts, launch_facts
-from .headline import Headline, headline, means
-from .layout import HeatMap, heat_maps
-from .mapping import Mapping, mappings
-from .method import Method, method
-from .published import PublishedTable, published
-from .setup import Setup, choices, setup
-from .sweep import Sweep, sweep
-from .verification import Verification, verification
+from ...records.facts import Facts, flatten
+from ..plots.curves import curve_groups
+from ..plots.plots import case_plots
+from .environment import launch_facts
+from .headline import headline, means
+from .layout import heat_maps
+from .mapping import mappings
+from .method import method
+from .published import published
+from .setup import choices, setup
+from .verification import verification
 
 
-@dataclass(frozen=True)
-class Section:
-    """One run, ready for a template."""
-
-    anchor: str
-    record: Record
-    cases: list[CaseResult]
-    parameters: list[str]
-    shared: dict[str, str]
-    contenders: list[str]
-    means: dict[str, float | None]
-    roles: dict[str, str]
-    headline: Headline
-    heat_maps: list[HeatMap]
-    curves: list[CurveGroup]
-    plots: list[CasePlots]
-    mappings: list[Mapping]
-    setup: Setup | None
-    choices: Facts
-    environment: Facts
-    launches: Facts
-    method: Method
-    verification: Verification
-    failures: list[Any]
-    remarks: list[str]
-    published_form: PublishedForm | None
-    published: list[PublishedTable]
-    sweep: Sweep
-
-    @property
-    def timed(self) -> int:
-        """Cases that gave samples."""
-        return sum(any(entry.launches for entry in case.entries.values()) for case in self.cases)
-
-    @property
-    def title(self) -> str:
-        return self.wording.title
-
-    @property
-    def wording(self) -> Wording:
-        """What this benchmark's figures are figures of."""
-        return wording(self.record.run.benchmark)
-
-    @property
-    def machine(self) -> str:
-        """Processor and MPI, as far as the record tells."""
-        wanted = ("cpu model", "library version")
-        told = [value.partition("\n")[0] for name, value in (*self.environment, *self.launches) if name in wanted]
-        return " · ".join(told) or "what the figures depend on"
-
-
-def section(record: Record, number: int, with_published: bool = False) -> Section:
-    """The section of a run; `number` tells it from others on the same page."""
+def section(record: Record, number: int, with_published: bool = False) -> SimpleNamespace:
+    """The section of a run, ready for a template; `number` tells it from others on the same page."""
     cases = in_order(results(record.cases))
-    roles = {entry.contender: entry.role for case in cases for entry in case.entries.values()}
-    return Section(
+    environment, launches = flatten(record.run.environment), launch_facts(record.launches)
+    words = wording(record.run.benchmark)
+    return SimpleNamespace(
         anchor=f"run-{number}",
         record=record,
+        title=words.title,
+        wording=words,
         cases=cases,
+        timed=sum(any(entry.launches for entry in case.entries.values()) for case in cases),
         parameters=varying(cases),
         shared=constant(cases),
         contenders=contenders(cases),
         means=means(cases),
-        roles=roles,
+        roles={entry.contender: entry.role for entry in entries(cases)},
         headline=headline(cases),
         heat_maps=heat_maps(cases),
         curves=curve_groups(cases, f"r{number}"),
-        mappings=mappings(record.launches),
         plots=case_plots(cases, f"r{number}"),
+        mappings=mappings(record.launches),
         setup=setup(cases),
         choices=choices(cases),
-        environment=environment_facts(record.run.environment),
-        launches=launch_facts(record.launches),
+        environment=environment,
+        launches=launches,
+        machine=_machine([*environment, *launches]),
         method=method(record),
         verification=verification(cases),
         failures=failed(record),
@@ -107,3 +60,9 @@ def section(record: Record, number: int, with_published: bool = False) -> Sectio
         published=published(record.run.benchmark) if with_published else [],
         sweep=sweep(record, cases),
     )
+
+
+def _machine(facts: Facts) -> str:
+    """Processor and MPI, as far as the record tells."""
+    told = [value.partition("\n")[0] for name, value in facts if name in ("cpu model", "library version")]
+    return " · ".join(told) or "what the figures depend on"

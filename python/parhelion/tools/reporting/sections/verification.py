@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...documents import CaseResult, Entry
+from ...documents.results import entries, reasons
 
 
 @dataclass(frozen=True)
@@ -20,15 +21,10 @@ class Verification:
 
 def verification(cases: Sequence[CaseResult]) -> Verification:
     """The state of every contender on every case."""
-    entries = [entry for case in cases for entry in case.entries.values()]
-    reasons: dict[str, list[str]] = {}
-    for entry in entries:
-        for kind, why in (("failed", entry.error), ("skipped", entry.skipped)):
-            if why and entry.contender not in reasons.setdefault(f"{kind}: {why}", []):
-                reasons[f"{kind}: {why}"].append(entry.contender)
+    every = entries(cases)
     return Verification(
-        verified=sum(entry.verified for entry in entries),
-        failed=[entry for entry in entries if entry.failed],
-        unverified=[entry for entry in entries if entry.ran and not entry.verified and not entry.failed],
-        reasons=reasons,
+        verified=sum(entry.verified for entry in every),
+        failed=[entry for entry in every if entry.failed],
+        unverified=[entry for entry in every if entry.ran and not entry.verified and not entry.failed],
+        reasons={f"{kind}: {why}": names for (kind, why), names in reasons(cases).items()},
     )

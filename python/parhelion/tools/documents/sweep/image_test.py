@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from ...records import Record
 from ...records.model import Launch
 from ...statistics import mean_std
+from ...style.words import size_text
 from ..results import CaseResult, Entry
 
 CONTENDER = "mpi_alltoall"
 FIRST, FIRST_OF_SIZE, LATER = "first_call", "first_call_of_size", "later_calls"
 MICRO = 1e6
+WORDS = ("image", "network", "reservation", "notes")
+FIGURES = ("ranks", "size", "first call", "first of this size", "later calls")
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,12 @@ class PublishedRow:
     first_call: str
     first_of_size: str
     later_calls: str
+
+    def words(self) -> list[str]:
+        """The row of a table with the columns `WORDS`, then `FIGURES`."""
+        figures = (self.first_call, self.first_of_size, self.later_calls)
+        told = (self.image, self.network, self.reservation, self.notes, str(self.ranks), size_text(self.size), *figures)
+        return [word or "–" for word in told]
 
     def phases(self) -> list[tuple[str, str]]:
         """Phase and value, as the published table lists them."""

@@ -1,0 +1,70 @@
+"""What a run over sizes, or over MPIs and networks, has beside the common tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...records import Record
+from ...style.words import size_text
+from ..results import CaseResult
+from .changes import KNEE, Change, changes
+from .curves import Curve, curves, differing
+from .image_test import PublishedRow, published_rows
+from .matrix import Matrix, matrix
+from .thresholds import Threshold, thresholds
+
+BEND = 1.25
+
+
+@dataclass(frozen=True)
+class Break:
+    """A knee, or a size at which more bytes take less time, with the MPI's own limits that lie there."""
+
+    who: str
+    kind: str
+    what: str
+    limits: list[str]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """`quiet` lists limits of the MPI at which nothing changed, with the curve that each might have concerned."""
+
+    published: list[PublishedRow]
+    curves: list[Curve]
+    breaks: list[Break]
+    quiet: list[tuple[Threshold, str]]
+    matrix: Matrix | None
+
+
+def sweep(record: Record, cases: Sequence[CaseResult]) -> Sweep:
+    """Empty lists where there is nothing of the kind."""
+    lines = curves(cases)
+    names = differing(lines)
+    breaks, quiet = [], dict[tuple[Threshold, str], None]()
+    for curve in lines:
+        who, seen = curve.label(names), changes(curve)
+        beside = thresholds(record, curve, seen)
+        breaks += [Break(who, change.kind, change_text(change), [each.text for each in beside if change.covers(each.value)])
+                   for change in seen]  # fmt: skip
+        quiet |= {(each, who): None for each in beside if each.change is None}
+    return Sweep(published_rows(record, cases), lines, breaks, list(quiet), matrix(cases))
+
+
+def change_text(change: Change) -> str:
+    """What was seen between two sizes."""
+    where = f"from {size_text(change.below)} to {size_text(change.above)}"
+    if change.kind == KNEE and change.against:
+        than = f"{change.against:.2f} times what the sizes below let expect{_slope(change)}"
+        return f"{where} the time goes up {change.growth:.2f} times, {than}" if change.growth >= 1 else \
+            f"{where} the time falls to {change.growth:.2f} of itself, {than}"  # fmt: skip
+    return f"{where} the time falls to {change.growth:.2f} of itself: more bytes in less time"
+
+
+def _slope(change: Change) -> str:
+    """Said where the line bends rather than jumps."""
+    if change.ns_per_byte is None or not 1 / BEND < (change.against or 0) < BEND:
+        return ""
+    below, above = change.ns_per_byte
+    return f"; a byte costs {above:.2g} ns from there, {below:.2g} ns before"

@@ -1,0 +1,103 @@
+"""Figures as people write them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+UNITS = ("µs", "ms", "s")
+BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+Ends = tuple[float | None, float | None]  # of an interval; `None` where none can be given
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A number with `digits` significant digits, or all before the point where these are more; never with an exponent.
+
+    Digits are counted after rounding: 9.999 is 10.0.
+    """
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", "\N{NO-BREAK SPACE}")  # thousands as in SI
+
+
+def microseconds(seconds: float | None, digits: int = 3) -> str:
+    """Seconds as microseconds with `digits` significant digits."""
+    if seconds is None or not math.isfinite(seconds):
+        return "–"
+    return significant(seconds * 1e6, digits)
+
+
+def duration(seconds: float | None, digits: int = 3) -> str:
+    """A time in the unit that suits what is left of it when it is rounded."""
+    if seconds is None or not math.isfinite(seconds):
+        return "–"
+    value, unit = seconds * 1e6, 0
+    while unit < len(UNITS) - 1 and float(f"{abs(value):.{digits - 1}e}") >= 1000:
+        value, unit = value / 1000, unit + 1
+    return f"{significant(value, digits)} {UNITS[unit]}"
+
+
+def interval(ends: Ends | None) -> str:
+    """A confidence interval in microseconds."""
+    if ends is None or None in ends:
+        return "no interval: too few samples"
+    return "–".join(map(microseconds, ends))
+
+
+def times(ratio: float | None) -> str:
+    """How many times as fast."""
+    return f"{ratio:.2f}×" if ratio else "–"
+
+
+def ratio(value: float | None) -> str:
+    """A ratio of B over A."""
+    return f"{value:.3f}" if value else "–"
+
+
+def ratios(ends: Ends) -> str:
+    """The interval of a ratio."""
+    return "–" if None in ends else "–".join(f"{end:.3f}" for end in ends)
+
+
+def signed(value: float | None) -> str:
+    """An effect size from -1 to 1."""
+    return f"{value:+.2f}" if value is not None else "–"
+
+
+def p_value(value: float | None) -> str:
+    """A p value, small ones by their bound."""
+    return "–" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A share of a whole."""
+    return f"{share * 100:.{digits}f} %"
+
+
+def size_text(size: int) -> str:
+    """A size as people write it: 64 KiB, 1000 B."""
+    for unit, factor in reversed(BYTES.items()):
+        if unit and size >= factor and size % factor == 0:
+            return f"{size // factor} {unit}iB"
+    return f"{size} B"
+
+
+def product(numbers: Iterable[object]) -> str:
+    """Extents as people write them: 64×64×64."""
+    return "×".join(map(str, numbers))
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """`0–3, 8` for 0, 1, 2, 3 and 8."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join("–".join(map(str, part)) for part in parts)
+
+
+def pipes(value: object) -> str:
+    """A value inside a Markdown table: one line, nothing that Markdown or HTML would take for its own."""
+    escaped = str(value).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
+    return " ".join(escaped.replace("`", "'").split())
