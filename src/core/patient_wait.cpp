@@ -28,6 +28,7 @@ void allreduce(const Communicator& comm, const void* mine, void* all, int count,
 #ifdef PARHELION_SIMULATED  // its own is made of messages between all ranks
     check_mpi(MPI_Allreduce(mine, all, count, type, operation, comm.handle()), "MPI_Allreduce");
 #else
+    const MPI_Comm handle = comm.handle();  // throws before anything is asked of an MPI that has ended
     int size = 0;
     MPI_Type_size(type, &size);
     const std::size_t bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
@@ -35,7 +36,7 @@ void allreduce(const Communicator& comm, const void* mine, void* all, int count,
     std::memcpy(buffer->data(), mine, bytes);
     try {
         MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Iallreduce(buffer->data(), buffer->data() + bytes, count, type, operation, comm.handle(), &request),
+        check_mpi(MPI_Iallreduce(buffer->data(), buffer->data() + bytes, count, type, operation, handle, &request),
                   "MPI_Iallreduce");
         PatientWait patience(comm);
         for (int done = 0;; patience.wait()) {
