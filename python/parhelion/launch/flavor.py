@@ -14,6 +14,8 @@ from .kinds import KINDS, Request
 from .program import program_words
 from .threads import single_threaded
 
+MOST_RANKS = 2**17  # beyond that a launcher is busy for ever
+
 
 class FlavorError(InputError, RuntimeError):
     """A flavor is not built, or its description cannot be used."""
@@ -75,6 +77,8 @@ class Flavor:
         """
         if ranks < 1:
             raise ValueError(f"ranks is {ranks}: give at least 1")
+        if ranks > MOST_RANKS:
+            raise ValueError(f"ranks is {ranks}: give at most {MOST_RANKS}")
         setting = dict(setting or {})
         base = dict(os.environ if env is None else env) | setting
         request = Request(ranks, cores or usable_cores(), bind, Hosts.told(base))

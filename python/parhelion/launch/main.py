@@ -1,6 +1,7 @@
 """Command line that starts a program under a flavor's MPI with the options that this MPI wants."""
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 
@@ -40,13 +41,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-n", "--ranks", type=int, required=True)
     parser.add_argument("--flavor", help="name of a build (default: the one built last)")
     parser.add_argument("--flavor-file", help="path of a flavor.json, instead of --flavor")
-    parser.add_argument("--timeout", type=float, help="seconds until all ranks are ended")
+    parser.add_argument("--timeout", type=_seconds, help="seconds until all ranks are ended")
     parser.add_argument("--no-bind", dest="bind", action="store_false", help="leave ranks unbound")
     parser.add_argument("--option", action="append", default=[], help="for this MPI's mpiexec, as --option=-disable-auto-cleanup")
     parser.add_argument("-v", "--verbose", action="store_true", help="show the command line and what was set")
     parser.add_argument("program")
     parser.add_argument("args", nargs=argparse.REMAINDER)
     return parser
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no time limit: give more than 0 seconds")
+    return seconds
 
 
 def _status(completed, limit: float | None) -> int:

@@ -39,8 +39,10 @@ def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file
     say = output.console.print
 
     def measured(benchmark: str, group: Group) -> Record:
-        short = {"repetitions": QUICK_REPETITIONS, "launches": QUICK_LAUNCHES, "min_sample_s": QUICK_MIN_SAMPLE_S}
-        record = measure(Measurement(benchmark, [group], **short, flavor=flavor), output)
+        short = Measurement(
+            benchmark, [group], repetitions=QUICK_REPETITIONS, launches=QUICK_LAUNCHES, min_sample_s=QUICK_MIN_SAMPLE_S, flavor=flavor
+        )
+        record = measure(short, output)
         show(record, output)
         return record
 

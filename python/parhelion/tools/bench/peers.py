@@ -11,7 +11,7 @@ from ..cli.options import Names
 
 # Benchmark → library → the contenders in its plug-in of the measuring program.
 # PETSc's type `window` aborts with active synchronisation under Open MPI 4.1: petsc_window_active runs only where it is named.
-PLUG_INS = {
+PLUG_INS: dict[str, dict[str, tuple[str, ...]]] = {
     "halo": {"ghex": ("ghex", "ghex_staged")},
     "gather": {
         "petsc": ("petsc_basic", "petsc_neighbor", "petsc_window_fence", "petsc_window_lock"),

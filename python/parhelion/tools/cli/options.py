@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ...base.numbers import shortened, whole_number
+from ...launch.flavor import MOST_RANKS
 from ..style.words import BYTES
 from .output import json_option
 
@@ -19,7 +20,6 @@ ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64"
 
 # Bounds of what commands take: beyond what any of them is meant for, and below what would keep them busy for ever.
 LARGEST = 2**31 - 1
-MOST_RANKS = 2**17
 MOST_PLACED_RANKS = 2**24  # most_ranks in placement/limits.hpp
 MOST_NODES = 2**20  # most_nodes there
 MOST_REPETITIONS = 1_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.markup import escape
@@ -24,7 +24,8 @@ def console(stream: Any) -> Console:
 def table(title: str = "", caption: str | None = None, left: Iterable[str] = (), right: Iterable[str] = (), **how: Any) -> Table:
     """A table with its first columns, words to the left, figures to the right; `how` is said of each."""
     made = Table(title=escape(title) or None, caption=caption, title_justify="left", caption_justify="left")
-    for justify, names in (("left", left), ("right", right)):
+    sides: tuple[tuple[Literal["left", "right"], Iterable[str]], ...] = (("left", left), ("right", right))
+    for justify, names in sides:
         for name in names:
             made.add_column(escape(name), justify=justify, **how)
     return made

@@ -18,8 +18,8 @@ def show(found: ProfileComparison, console: Console, most: int) -> None:
     """What changed most, first; then what changed around it."""
     for side, each in zip("AB", found.profiles, strict=True):
         console.print(f"{side}: {each.name}, {each.samples} samples in {each.seconds:.2f} s of {len(each.ranks)} ranks", markup=False)
-    for each in found.ranks[:most]:
-        console.print(f"[bold]rank {each.rank} changed apart from the others:[/] {escape(_what(each))}", soft_wrap=True)
+    for rank in found.ranks[:most]:
+        console.print(f"[bold]rank {rank.rank} changed apart from the others:[/] {escape(_what(rank))}", soft_wrap=True)
     for name, (title, _) in TABLES.items():
         shown = [each for each in getattr(found, name) if each.shown][:most]
         console.print(f"[bold]{title}[/]" + ("" if shown else ": nothing beyond what sampling explains"))
