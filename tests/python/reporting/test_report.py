@@ -118,7 +118,7 @@ def test_markdown_tables_have_as_many_cells_in_every_row(report):
 
 
 def test_what_a_record_holds_is_escaped(tmp_path):
-    run = synthetic.write_record(tmp_path / "run", environment={EVIL: EVIL}, cases=[{"halo": EVIL}], contenders=[EVIL], run=EVIL)
+    run = synthetic.write_record(tmp_path / "run", environment={EVIL: EVIL}, cases=[{"halo": 1, "neighbors": EVIL}], contenders=[EVIL], run=EVIL)
     labels = {"type": "labels", "labels": {EVIL: EVIL}}
     end = {"type": "end", "launch": 2, "status": EVIL, "message": EVIL + "$\\alpha$ | `x`"}
     with (run / "record.jsonl").open("a") as file:
