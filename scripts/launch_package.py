@@ -1,19 +1,18 @@
-"""Gives scripts `parhelion.launch` without importing the package around it, which may not be built yet."""
+"""Gives scripts `parhelion.launch` without the package's own `__init__`, which needs a native module that may not be built yet."""
 
-import importlib.util
+import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
 
-LAUNCH = Path(__file__).resolve().parent.parent / "python" / "parhelion" / "launch"
+PACKAGE = Path(__file__).resolve().parent.parent / "python" / "parhelion"
+NAME = "parhelion_unbuilt"
 
 
-def load_launch() -> ModuleType:
-    """The package under the name `parhelion_launch`."""
-    spec = importlib.util.spec_from_file_location(
-        "parhelion_launch", LAUNCH / "__init__.py", submodule_search_locations=[str(LAUNCH)]
-    )
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def load_launch(part: str = "") -> ModuleType:
+    """The room `launch`, or a part of it such as `.main`."""
+    if NAME not in sys.modules:
+        bare = ModuleType(NAME)
+        bare.__path__ = [str(PACKAGE)]
+        sys.modules[NAME] = bare
+    return importlib.import_module(f"{NAME}.launch{part}")
