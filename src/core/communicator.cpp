@@ -41,8 +41,7 @@ struct Communicator::State {
         MPI_Finalized(&finalized);
         if (finalized) return;
         receive_what_is_left();
-        let_others_receive();
-        MPI_Comm_free(&handle);
+        if (let_others_receive()) MPI_Comm_free(&handle);
     }
 
     // Messages of exchanges that were given up (a time limit, a lost rank): MPIs refuse to free a communicator with unread ones.
@@ -60,10 +59,11 @@ struct Communicator::State {
         }
     }
 
-    // A long message gets on only while its sender calls MPI.
-    void let_others_receive() const {
+    // A long message gets on only while its sender calls MPI. False where another rank did not come: the barrier is under way yet, and
+    // Open MPI uses the communicator for it after that was freed.
+    bool let_others_receive() const {
         MPI_Request request = MPI_REQUEST_NULL;
-        if (MPI_Ibarrier(handle, &request) == MPI_SUCCESS) ends_soon(request);
+        return MPI_Ibarrier(handle, &request) == MPI_SUCCESS && ends_soon(request);
     }
 
     // Whoever should answer may be gone: no wait for ever while the program ends.

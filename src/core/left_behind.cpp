@@ -42,7 +42,9 @@ void leave_behind_until(std::shared_ptr<const void> memory, std::function<bool()
 
 void free_released() {
     const std::lock_guard lock(all().mutex);
-    std::erase_if(all().left, [](const Left& each) { return each.released && each.released(); });
+    std::vector<Left>& left = all().left;
+    std::erase_if(left, [](const Left& each) { return each.released && each.released(); });
+    if (left.empty()) left.shrink_to_fit();
 }
 
 }  // namespace parhelion
