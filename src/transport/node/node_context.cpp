@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <fstream>
+#include <cstdio>
+#include <memory>
 #include <new>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,11 +34,14 @@ int count_cores(const Communicator& node, std::vector<std::uint64_t> cores) {
 
 // Where there is no pidfd (Linux before 5.3, descriptors used up): its state, which stands behind the name in parentheses.
 bool runs_by_name(std::int64_t process) {
-    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::FILE* const file = std::fopen(("/proc/" + std::to_string(process) + "/stat").c_str(), "r");
     // A file that cannot be opened says nothing. Then one that has ended counts as running until its parent has asked for it.
-    if (!file.is_open()) return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
-    std::string text;
-    std::getline(file, text);
+    if (file == nullptr) return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
+    char line[512] = {};
+    const bool told = std::fgets(line, sizeof line, file) != nullptr;
+    std::fclose(file);
+    if (!told) return false;
+    const std::string text = line;
     const auto name_end = text.rfind(") ");
     return name_end != std::string::npos && text[name_end + 2] != 'Z' && text[name_end + 2] != 'X';
 }
