@@ -49,7 +49,8 @@ def compile_example(flavor, source, program):
     compiler = next((path for path in (flavor.mpi_home / "bin").glob("mpi[c+][x+][x+]") if path.is_file()), None)
     if compiler is None:
         pytest.skip(f"{flavor.mpi_home}/bin has no mpicxx")
-    command = [compiler, "-std=c++20", "-O2", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", f"-I{ROOT / 'include'}", source]
+    made = ROOT / "build" / flavor.name / "include"  # version.hpp
+    command = [compiler, "-std=c++20", "-O2", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", f"-I{ROOT / 'include'}", f"-I{made}", source]
     command += ["-o", program, f"-L{flavor.directory}", "-lparhelion", "-Wl,--as-needed"]
     command += [f"-Wl,-rpath,{flavor.directory}", f"-Wl,-rpath,{flavor.library_dir}"]
     subprocess.run(command, check=True, timeout=200)
