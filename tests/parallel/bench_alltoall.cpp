@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "alltoall/contenders.hpp"
 #include "alltoall/node_map.hpp"
 #include "errors.hpp"
@@ -42,7 +44,7 @@ TEST_CASE("every way of an alltoall gives every byte") {
                 const auto contender = entry.make(times);
                 CHECK(wrong_after(*contender, 5) == 0);
             } catch (const CannotRun& e) {
-                MESSAGE("skipped: " << entry.name << ": " << e.what());
+                MESSAGE("skipped: " << entry.name << ": " << std::string(e.what()));
             }
         }
     }
