@@ -156,7 +156,6 @@ public:
     NodeContext* node() const override { return &node_; }
 
 private:
-    // Whether nothing is left to be written.
     static constexpr int polls_before_leaving = 1000;  // some 20 µs: what is left is copied twice
 
     // A rank that only sends does not wait for its reader, but to have a slot for the next message.
