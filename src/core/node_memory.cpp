@@ -35,6 +35,9 @@ public:
         if (descriptor_ < 0) fail("memfd_create", bytes, "raise the limit of open files (ulimit -n), or use ordinary memory");
         try {
             reserve();
+            struct stat status {};
+            fstat(descriptor_, &status);
+            identity_ = static_cast<std::uint64_t>(status.st_ino);
         } catch (...) {
             close(descriptor_);
             throw;
@@ -49,11 +52,7 @@ public:
     std::byte* start() const { return start_; }
     byte_count size() const { return size_; }
     int descriptor() const { return descriptor_; }
-    std::uint64_t identity() const {
-        struct stat status {};
-        fstat(descriptor_, &status);
-        return static_cast<std::uint64_t>(status.st_ino);
-    }
+    std::uint64_t identity() const { return identity_; }
 
 private:
     void reserve() {
@@ -83,6 +82,7 @@ private:
     byte_count size_;
     int descriptor_ = -1;
     std::byte* start_ = nullptr;
+    std::uint64_t identity_ = 0;
 };
 
 struct Registry {

@@ -23,7 +23,7 @@ struct Memory {
 };
 
 struct Situation {
-    int has_near = 0, has_far = 0, has_thin = 0, has_wide = 0, has_private = 0, has_unmappable = 0, lacks_ucx = 0;
+    int has_boxes = 0, has_near = 0, has_far = 0, has_thin = 0, has_wide = 0, has_private = 0, has_unmappable = 0, lacks_ucx = 0;
 };
 
 Situation look_around(const Plan& plan) {
@@ -36,6 +36,7 @@ Situation look_around(const Plan& plan) {
             (near ? mine.has_near : mine.has_far) = 1;
             if (near) (link.thin ? mine.has_thin : mine.has_wide) = 1;
         }
+    mine.has_boxes = !plan.pattern->indexed();
     mine.lacks_ucx = mine.has_far && !ucx_missing().empty();  // looking loads it
     mine.has_private = private_field(plan).empty() ? 0 : 1;
     mine.has_unmappable = mine.has_private && !(xpmem_unavailable().empty() && ragged_field(plan).empty());
@@ -72,6 +73,7 @@ std::vector<std::string> candidates(const Situation& situation) {
     const std::string mpi = "mpi_persistent";
     std::vector<std::string> networks{mpi};
     if (!situation.lacks_ucx) networks.push_back("ucx");
+    if (situation.has_boxes) networks.push_back("mpi_typed");
     if (!situation.has_near) return networks;
     std::vector<std::string> near{"staged_shared"};
     if (!situation.has_unmappable) {
@@ -81,6 +83,7 @@ std::vector<std::string> candidates(const Situation& situation) {
     }
     std::vector<std::string> names = situation.has_far ? behind_each(near, networks) : near;
     names.push_back(mpi);
+    if (situation.has_boxes) names.push_back("mpi_typed");
     return names;
 }
 
@@ -99,7 +102,7 @@ struct Contestant {
 /// Finds the fastest by trial exchanges. All decisions are made from times that the ranks have agreed on.
 class Race {
 public:
-    Race(const Plan& plan, const std::vector<std::string>& names) : plan_(plan) {
+    Race(const Plan& plan, const BoundArrays& arrays, const std::vector<std::string>& names) : plan_(plan), arrays_(arrays) {
         for (const std::string& name : names) {
             const Choice choice = parse_choice(name);
             contestants_.push_back({name, choice});
@@ -148,8 +151,7 @@ private:
     // The first exchange touches and connects: it belongs to the set-up.
     void qualify(Contestant& each) {
         const Contestant& rival = fastest();
-        const double rival_s = rival.best < Contestant::unknown ? rival.best : 0;
-        if (!make(each, {Lanes::forward, rival_s})) return;
+        if (!make(each)) return;
         const double first = agreed_seconds(each, 1);
         each.second = take_turn(each, 0, exchanges_lasting(shortest_turn_s / 2, first, 1));
         if (each.second < out_factor * rival.second) warm_up(each);
@@ -166,11 +168,12 @@ private:
     }
 
     // What the system refuses, to all ranks, leaves the others in the race.
-    bool make(Contestant& each, const Trial& trial) {
+    bool make(Contestant& each) {
         try {
-            each.stages = std::make_unique<Stages>(plan_, each.choice, trial);
+            each.stages = std::make_unique<Stages>(plan_, arrays_, each.choice);
         } catch (const Error& error) {
-            if (error.kind() != ErrorKind::system || &each == &contestants_.back()) throw;
+            const bool none = std::none_of(contestants_.begin(), contestants_.end(), [](const Contestant& other) { return other.stages != nullptr; });
+            if (error.kind() != ErrorKind::system || (none && &each == &contestants_.back())) throw;
             each.refusal = error.what();
         }
         return each.stages != nullptr;
@@ -230,33 +233,33 @@ private:
     }
 
     const Plan& plan_;
+    const BoundArrays& arrays_;
     std::vector<Contestant> contestants_;
     double spent_ = 0;        // on turns, the last one apart; agreed on
     double last_turn_s_ = 0;  // of this rank
 };
 
-AutoChoice single(const Plan& plan, const std::string& name, bool remembered) {
+AutoChoice single(const Plan& plan, const BoundArrays& arrays, const std::string& name, bool remembered) {
     const Choice choice = parse_choice(name);
-    return {choice, std::make_unique<Stages>(plan, choice), {}, remembered};
+    return {choice, std::make_unique<Stages>(plan, arrays, choice), {}, remembered};
 }
 
 }  // namespace
 
-AutoChoice choose_automatically(const Plan& plan) {
+AutoChoice choose_automatically(const Plan& plan, const BoundArrays& arrays) {
     Memory& memory = plan.communicator().shared_state<Memory>();
     const Situation situation = look_around(plan);
     const std::uint64_t print = fingerprint(plan, situation);
-    if (const auto known = memory.chosen.find(print); known != memory.chosen.end()) return single(plan, known->second, true);
+    if (const auto known = memory.chosen.find(print); known != memory.chosen.end()) return single(plan, arrays, known->second, true);
     const auto names = candidates(situation);
-    if (names.size() == 1) return single(plan, names.front(), false);
+    if (names.size() == 1) return single(plan, arrays, names.front(), false);
 
-    Race race(plan, names);
+    Race race(plan, arrays, names);
     const SavedGhosts ghosts(plan);
     race.run();
     ghosts.restore();
 
     Contestant& best = race.winner();
-    best.stages->complete();
     memory.chosen[print] = best.name;
     AutoChoice result{best.choice, std::move(best.stages), {}, false};
     for (const Contestant& each : race.contestants()) result.measured.push_back({each.name, each.best, each.refusal});

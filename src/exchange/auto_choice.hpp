@@ -17,7 +17,7 @@ struct Measured {
 
 struct AutoChoice {
     Choice choice;
-    std::unique_ptr<Stages> stages;   ///< ready to use
+    std::unique_ptr<Stages> stages;   ///< its forward direction
     std::vector<Measured> measured;   ///< empty when nothing needed measuring
     bool remembered = false;          ///< an equal plan was measured before
 };
@@ -26,6 +26,6 @@ struct AutoChoice {
 /// the one whose slowest rank is fastest. A way that is far behind in its second exchange gets no third; all trials together
 /// take no longer than some 40 exchanges of the fastest. The ghosts' values are saved before and restored after. Equal plans on
 /// the same communicator are measured once.
-AutoChoice choose_automatically(const Plan& plan);
+AutoChoice choose_automatically(const Plan& plan, const BoundArrays& arrays);
 
 }  // namespace parhelion

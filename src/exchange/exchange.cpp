@@ -67,6 +67,7 @@ Plan plan_watched(Pattern pattern, std::vector<Field> fields, const TellProperti
 
 struct Exchange::Impl {
     Plan plan;
+    BoundArrays arrays;
     AutoChoice chosen;
     bool by_name = false;
     double timeout_s;
@@ -75,45 +76,53 @@ struct Exchange::Impl {
     std::shared_ptr<ProgressThread> progress;
 
     Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
-        : plan(plan_watched(std::move(pattern), std::move(fields), equal_options(requested, options.parts))),
+        : plan(plan_watched(std::move(pattern), std::move(fields), equal_options(requested, options.parts))), arrays(plan),
           by_name(requested != "auto"), timeout_s(time_limit(options.timeout_s)) {
         validate_together(plan.communicator(), [&] { plan.parts = part_count(options.parts); });
         validate_together(plan.communicator(), [&] { plan.team = copy_team(thread_count(options.threads)); });
         if (wants_progress(options.progress_thread)) progress = ProgressThread::of_process();
         if (!by_name) {
-            chosen = choose_automatically(plan);
-            return;
+            chosen = choose_automatically(plan, arrays);
+        } else {
+            validate_together(plan.communicator(), [&] { chosen.choice = parse_choice(requested); });
+            chosen.stages = std::make_unique<Stages>(plan, arrays, chosen.choice);
         }
-        validate_together(plan.communicator(), [&] { chosen.choice = parse_choice(requested); });
-        chosen.stages = std::make_unique<Stages>(plan, chosen.choice);
+        chosen.stages->make_reverse();
     }
 
     ~Impl() {
         if (under_way && progress) progress->ended();
     }
 
-    void begin(Direction way, Reduction how) {
-        start([&] { chosen.stages->begin(way, how); });
+    void begin(const ArrayList& given, Direction way, Reduction how) {
+        start(given, way, [&] { chosen.stages->begin(way, how); });
         takes_parts = false;
     }
-    void begin_and_leave(Direction way, Reduction how) {
-        begin(way, how);
+    void begin_and_leave(const ArrayList& given, Direction way, Reduction how) {
+        begin(given, way, how);
         chosen.stages->leave();
     }
-    void begin_parts() {
-        start([&] { chosen.stages->begin_parts(); });
+    void begin_parts(const ArrayList& given) {
+        start(given, Direction::forward, [&] { chosen.stages->begin_parts(); });
         takes_parts = true;
     }
 
     template <class Start>
-    void start(Start&& at_transports) {
+    void start(const ArrayList& given, Direction way, Start&& at_transports) {
         require_mpi_not_ended();
         if (under_way)
             throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
+        bind(given, way);
         at_transports();
         under_way = true;
         ++number;
         if (progress) progress->begun();
+    }
+
+    void bind(const ArrayList& given, Direction way) {
+        const std::uint64_t before = arrays.version();
+        arrays.bind(given);
+        if (arrays.version() != before) chosen.stages->require_arrays(way);
     }
 
     void require_part(int part) const {
@@ -192,18 +201,18 @@ void Exchange::Step::end() {
     impl->end();
 }
 
-Exchange::Step Exchange::begin() {
-    impl_->begin_and_leave(Direction::forward, Reduction::replace);
+Exchange::Step Exchange::begin_with(const ArrayList& arrays) {
+    impl_->begin_and_leave(arrays, Direction::forward, Reduction::replace);
     return Step(impl_);
 }
 
-void Exchange::operator()() {
-    impl_->begin(Direction::forward, Reduction::replace);
+void Exchange::run_with(const ArrayList& arrays) {
+    impl_->begin(arrays, Direction::forward, Reduction::replace);
     impl_->end();
 }
 
-Exchange::Step Exchange::begin_parts() {
-    impl_->begin_parts();
+Exchange::Step Exchange::begin_parts_with(const ArrayList& arrays) {
+    impl_->begin_parts(arrays);
     return Step(impl_);
 }
 
@@ -220,15 +229,15 @@ PartOfBlock Exchange::part(int part, int block) const {
     return part_of_block(impl_->plan, part, block);
 }
 
-Exchange::Step Exchange::begin_reverse(Reduction reduction) {
+Exchange::Step Exchange::begin_reverse_with(Reduction reduction, const ArrayList& arrays) {
     require_reducible(impl_->plan, reduction);
-    impl_->begin_and_leave(Direction::reverse, reduction);
+    impl_->begin_and_leave(arrays, Direction::reverse, reduction);
     return Step(impl_);
 }
 
-void Exchange::reverse(Reduction reduction) {
+void Exchange::reverse_with(Reduction reduction, const ArrayList& arrays) {
     require_reducible(impl_->plan, reduction);
-    impl_->begin(Direction::reverse, reduction);
+    impl_->begin(arrays, Direction::reverse, reduction);
     impl_->end();
 }
 

@@ -1,9 +1,8 @@
 #include "exchange/stage_exchange.hpp"
 
-#include <algorithm>
-
 #include "parhelion/core/error.hpp"
 #include "plan/shared_run.hpp"
+#include "transport/split.hpp"
 
 namespace parhelion {
 
@@ -19,131 +18,134 @@ void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node
 
 }  // namespace
 
-StageExchange::StageExchange(const Plan& plan, const StagePlan& stage, const Choice& choice, const Trial& trial)
-    : plan_(plan), stage_(stage) {
-    const Communicator& comm = plan.communicator();
-    if (choice.splits()) comm.node();
-    const auto on_node = [&](const LinkPlan& link) { return choice.splits() && comm.node_rank(link.rank) >= 0; };
-    validate_together(comm, [&] {
-        for (const LinkPlan& link : stage.links) require_reach(choice.for_link(link, on_node(link)), link, on_node(link));
+StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Direction direction, const StagePlan& stage, const Choice& choice)
+    : plan_(plan), arrays_(arrays), direction_(direction), stage_(stage), arrived_(stage.links.size()) {
+    if (choice.splits()) plan.communicator().node();
+    for (const LinkPlan& link : stage.links) names_.push_back(&choice.for_link(link, on_node(choice, link)));
+    validate_together(plan.communicator(), [&] {
+        for (std::size_t i = 0; i < names_.size(); ++i) require_reach(*names_[i], stage.links[i], on_node(choice, stage.links[i]));
     });
-    for (const TransportInfo* info : choice.used()) {
+    use_transports(choice);
+    if (stage.links.empty()) return;
+    node_ = transport_->node();
+    must_poll_ = transport_->must_poll();
+    calls_mpi_ = transport_->calls_mpi();
+}
+
+bool StageExchange::on_node(const Choice& choice, const LinkPlan& link) const {
+    return choice.splits() && plan_.communicator().node_rank(link.rank) >= 0;
+}
+
+// Every rank makes each transport, also with no links.
+void StageExchange::use_transports(const Choice& choice) {
+    TransportContext context{plan_, arrays_, direction_, {}};
+    const auto make = [&](const TransportInfo* info, std::vector<int>& slots) {
         std::vector<const LinkPlan*> links;
-        for (const LinkPlan& link : stage.links)
-            if (&choice.for_link(link, on_node(link)) == info) links.push_back(&link);
-        use(*info, std::move(links), trial);
+        for (int slot = 0; slot < static_cast<int>(names_.size()); ++slot)
+            if (names_[static_cast<std::size_t>(slot)] == info) {
+                links.push_back(&stage_.links[static_cast<std::size_t>(slot)]);
+                slots.push_back(slot);
+            }
+        return info->make(context.with(std::move(links)));
+    };
+    const auto used = choice.used();
+    std::vector<int> slots;
+    if (used.size() == 1) {
+        transport_ = make(used.front(), slots);
+        return;
     }
-    if (stage.self) in_order_.push_back({comm.rank(), -1, 0});
-    for (int u = 0; u < static_cast<int>(used_.size()); ++u)
-        for (int slot = 0; slot < static_cast<int>(used_[u].links.size()); ++slot)
-            if (used_[u].links[slot]->reverse.receive_bytes > 0) in_order_.push_back({used_[u].links[slot]->rank, u, slot});
-    std::sort(in_order_.begin(), in_order_.end(), [](const Place& a, const Place& b) { return a.rank < b.rank; });
-}
-
-void StageExchange::use(const TransportInfo& info, std::vector<const LinkPlan*> links, const Trial& trial) {
-    const std::shared_ptr<Transport> made = info.make({plan_, links, plan_.communicator().next_tag(), trial.lanes, trial.rival_s});
-    if (!links.empty()) {
-        if (made->node() != nullptr) node_ = made->node();
-        must_poll_ = must_poll_ || made->must_poll();
-        calls_mpi_ = calls_mpi_ || made->calls_mpi();
+    auto split = std::make_unique<Split>();
+    for (const TransportInfo* info : used) {
+        slots.clear();
+        auto transport = make(info, slots);
+        split->add(std::move(transport), slots);
     }
-    used_.push_back({&info, made, has_reverse(trial.lanes) ? made : nullptr, std::move(links)});
+    transport_ = std::move(split);
 }
 
-void StageExchange::complete() {
-    for (Used& used : used_)
-        if (!used.reverse)
-            used.reverse = used.info->make({plan_, used.links, plan_.communicator().next_tag(), Lanes::reverse});
-}
-
-void StageExchange::begin(Direction direction) {
-    expect(direction);
-    for (Used& used : used_) used.at(direction).begin(direction);
-    if (direction == Direction::forward) copy_own_images();
-}
-
-void StageExchange::leave(Direction direction) {
-    for (Used& used : used_) used.at(direction).leave(direction);
+void StageExchange::begin() {
+    expect();
+    transport_->begin();
+    if (forward()) copy_own_images();
 }
 
 void StageExchange::open_parts() {
-    expect(Direction::forward);
-    for (Used& used : used_)
-        if (used.forward->takes_parts()) used.forward->open_parts();
+    expect();
+    if (takes_parts()) transport_->open_parts();
 }
 
 void StageExchange::put_part(int part, bool may_call_mpi) {
-    for (Used& used : used_)
-        if (used.forward->takes_parts()) used.forward->put_part(part, may_call_mpi);
+    if (takes_parts()) transport_->put_part(part, may_call_mpi);
 }
 
 void StageExchange::close_parts() {
-    for (Used& used : used_) used.forward->takes_parts() ? used.forward->close_parts() : used.forward->begin(Direction::forward);
+    takes_parts() ? transport_->close_parts() : transport_->begin();
     copy_own_images();
 }
 
-bool StageExchange::takes_parts() const {
-    return std::any_of(used_.begin(), used_.end(), [](const Used& used) { return !used.links.empty() && used.forward->takes_parts(); });
-}
-
-void StageExchange::expect(Direction direction) {
-    missing_ = 0;
-    combined_ = direction == Direction::forward && stage_.wrap.empty();
-    for (Used& used : used_) missing_ += used.at(direction).expected(direction);
+void StageExchange::expect() {
+    missing_ = transport_->expected();
+    wrapped_ = stage_.wrap.empty();
+    combined_ = 0;
+    own_combined_ = !stage_.self;
 }
 
 void StageExchange::copy_own_images() {
     if (!stage_.self) return;
-    run_shared(plan_, stage_.self->forward, plan_.bases.data(), plan_.bases.data());
-    run(stage_.self->repeat, plan_.bases.data(), plan_.bases.data());
+    run_shared(plan_, stage_.self->forward, arrays_.bases(), arrays_.bases());
+    run(stage_.self->repeat, arrays_.bases(), arrays_.bases());
 }
 
-bool StageExchange::deliver_arrived(Direction direction, Reduction reduction) {
+bool StageExchange::take_arrived(Reduction reduction) {
     bool any = false;
-    for (Used& used : used_)
-        for (int slot; (slot = used.at(direction).ready(direction)) >= 0; any = true) {
-            --missing_;
-            if (direction == Direction::forward) used.at(direction).deliver(slot, direction, reduction);
-        }
+    for (int slot; missing_ > 0 && (slot = transport_->ready()) >= 0; any = true) {
+        --missing_;
+        if (forward()) transport_->deliver(slot, reduction);
+        else arrived_[static_cast<std::size_t>(slot)] = true;
+    }
     return any;
 }
 
-void StageExchange::deliver_in_order(Reduction reduction) {
-    for (const Place& place : in_order_) {
-        if (place.used < 0) {
-            reduce(stage_.self->reverse, plan_.bases.data(), plan_.bases.data(), reduction);
-            continue;
-        }
-        used_[static_cast<std::size_t>(place.used)].reverse->deliver(place.slot, Direction::reverse, reduction);
+// As far as all ranks before have come; this rank's own ghosts take their turn.
+bool StageExchange::combine_in_order(Reduction reduction) {
+    const std::size_t before = combined_ + own_combined_;
+    const auto receives = [this](std::size_t slot) { return stage_.links[slot].reverse.receive_bytes > 0; };
+    for (; combined_ < arrived_.size(); ++combined_) {
+        if (!own_combined_ && plan_.communicator().rank() < stage_.links[combined_].rank) combine_own(reduction);
+        if (!receives(combined_)) continue;
+        if (!arrived_[combined_]) break;
+        arrived_[combined_] = false;
+        transport_->deliver(static_cast<int>(combined_), reduction);
     }
+    if (!own_combined_ && combined_ == arrived_.size()) combine_own(reduction);
+    return combined_ + own_combined_ != before;
 }
 
-bool StageExchange::finished(Direction direction) {
-    bool all = true;
-    for (Used& used : used_) all = used.at(direction).finished(direction) && all;
-    return all;
+void StageExchange::combine_own(Reduction reduction) {
+    reduce(stage_.self->reverse, arrays_.bases(), arrays_.bases(), reduction);
+    own_combined_ = true;
 }
 
-Poll StageExchange::poll(Direction direction, Reduction reduction) {
-    bool moved = missing_ > 0 && deliver_arrived(direction, reduction);
-    if (missing_ == 0 && !combined_) {
-        if (direction == Direction::forward) run_shared(plan_, stage_.wrap, plan_.bases.data(), plan_.bases.data(), true);
-        else deliver_in_order(reduction);
-        combined_ = moved = true;
+Poll StageExchange::poll(Reduction reduction) {
+    bool moved = take_arrived(reduction);
+    if (!forward()) {
+        moved = combine_in_order(reduction) || moved;
+    } else if (missing_ == 0 && !wrapped_) {
+        run_shared(plan_, stage_.wrap, arrays_.bases(), arrays_.bases(), true);
+        wrapped_ = moved = true;
     }
-    if (missing_ == 0 && finished(direction)) return Poll::complete;
+    if (missing_ == 0 && transport_->finished()) return Poll::complete;
     return moved ? Poll::moved : Poll::nothing;
 }
 
-std::string StageExchange::missing_text(Direction direction) const {
-    std::string text = direction == Direction::forward ? "in a forward exchange" : "in a reverse exchange";
+std::string StageExchange::missing_text() const {
+    std::string text = forward() ? "in a forward exchange" : "in a reverse exchange";
     text += " of rank " + std::to_string(plan_.communicator().rank());
     std::string waits;
-    for (const Used& used : used_)
-        for (int slot = 0; slot < static_cast<int>(used.links.size()); ++slot) {
-            const std::string state = used.at(direction).state(slot, direction);
-            if (!state.empty()) waits += ", " + used.info->name + " " + state;
-        }
+    for (std::size_t slot = 0; slot < names_.size(); ++slot) {
+        const std::string state = transport_->state(static_cast<int>(slot));
+        if (!state.empty()) waits += ", " + names_[slot]->name + " " + state;
+    }
     return text + (waits.empty() ? ", waiting for its neighbors to take its values" : waits);
 }
 

@@ -25,18 +25,29 @@ private:
     std::atomic<bool>& busy_;
 };
 
-Stages::Stages(const Plan& plan, const Choice& choice, const Trial& trial)
-    : parts_(plan.parts), watched_(plan.communicator().shared_state<Watch>().node()) {
-    stages_.reserve(plan.stages.size());
+Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice)
+    : plan_(plan), arrays_(arrays), choice_(choice), parts_(plan.parts), watched_(plan.communicator().shared_state<Watch>().node()) {
+    forward_.reserve(plan.stages.size());
     for (const StagePlan& stage : plan.stages) {
-        stages_.emplace_back(plan, stage, choice, trial);
-        calls_mpi_ = calls_mpi_ || stages_.back().calls_mpi();
+        forward_.emplace_back(plan, arrays, Direction::forward, stage, choice);
+        calls_mpi_ = calls_mpi_ || forward_.back().calls_mpi();
     }
     join_background(this);
 }
 
-void Stages::complete() {
-    for (StageExchange& stage : stages_) stage.complete();
+void Stages::make_reverse() {
+    std::vector<StageExchange> made;
+    made.reserve(plan_.stages.size());
+    for (auto stage = plan_.stages.rbegin(); stage != plan_.stages.rend(); ++stage) {
+        made.emplace_back(plan_, arrays_, Direction::reverse, *stage, choice_);
+        calls_mpi_ = calls_mpi_ || made.back().calls_mpi();
+    }
+    reverse_ = std::move(made);
+}
+
+void Stages::require_arrays(Direction direction) {
+    const Hold hold(busy_);
+    for (StageExchange& stage : stages(direction)) stage.require_arrays();
 }
 
 Stages::~Stages() { leave_background(this); }
@@ -55,7 +66,7 @@ void Stages::begin(Direction direction, Reduction reduction) {
     const Hold hold(busy_);
     prepare(direction, reduction);
     try {
-        if (!stages_.empty()) at(0).begin(direction);
+        if (!stages().empty()) stages().front().begin();
     } catch (...) {
         failure_ = std::current_exception();
         give_up();
@@ -65,13 +76,13 @@ void Stages::begin(Direction direction, Reduction reduction) {
 
 void Stages::leave() {
     const Hold hold(busy_);
-    if (!stages_.empty()) at(0).leave(direction_);
+    if (!stages().empty()) stages().front().leave();
 }
 
 void Stages::begin_parts() {
     const Hold hold(busy_);
     prepare(Direction::forward, Reduction::replace);
-    if (!stages_.empty()) at(0).open_parts();
+    if (!stages().empty()) stages().front().open_parts();
     parts_.open();
 }
 
@@ -80,7 +91,7 @@ bool Stages::put_part(int part) {
     if (!parts_.take(part)) return false;
     const bool may_call_mpi = may_work_here();
     try {
-        if (!stages_.empty()) at(0).put_part(part, may_call_mpi);
+        if (!stages().empty()) stages().front().put_part(part, may_call_mpi);
     } catch (...) {
         const Hold hold(busy_);
         failure_ = std::current_exception();
@@ -94,9 +105,9 @@ bool Stages::put_part(int part) {
 void Stages::close_parts() {
     const Hold hold(busy_);
     if (!parts_.close()) return;
-    if (!stages_.empty()) {
-        at(0).close_parts();
-        at(0).leave(direction_);
+    if (!stages().empty()) {
+        stages().front().close_parts();
+        stages().front().leave();
     }
     under_way_.store(true, std::memory_order_relaxed);
 }
@@ -149,19 +160,19 @@ int Stages::lost_rank() const {
 }
 
 void Stages::finish(double timeout_s) {
-    while (stage_ < stages_.size()) {
-        StageExchange& stage = at(stage_);
+    while (stage_ < stages().size()) {
+        StageExchange& stage = stages()[stage_];
         Waiter waiter(stage.node() != nullptr ? stage.node() : watched_, stage.node() != nullptr, stage.must_poll(), timeout_s);
         for (Poll last; (last = poll()) != Poll::complete;) {
             if (last == Poll::moved) waiter.reset();
-            else waiter.pause([&] { return stage.missing_text(direction_); });
+            else waiter.pause([&] { return stage.missing_text(); });
         }
     }
 }
 
 Poll Stages::poll() {
-    const Poll result = at(stage_).poll(direction_, reduction_);
-    if (result == Poll::complete && ++stage_ < stages_.size()) at(stage_).begin(direction_);
+    const Poll result = stages()[stage_].poll(reduction_);
+    if (result == Poll::complete && ++stage_ < stages().size()) stages()[stage_].begin();
     return result;
 }
 
@@ -174,7 +185,7 @@ bool Stages::advance() {
     if (!under_way_.load(std::memory_order_relaxed) || busy_.exchange(true, std::memory_order_acquire)) return false;
     bool any = false;
     try {
-        if (under_way_.load(std::memory_order_relaxed) && !failure_ && stage_ < stages_.size() && may_work_here())
+        if (under_way_.load(std::memory_order_relaxed) && !failure_ && stage_ < stages().size() && may_work_here())
             any = poll() != Poll::nothing;
     } catch (...) {
         failure_ = std::current_exception();  // for whoever ends this exchange

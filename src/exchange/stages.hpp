@@ -12,18 +12,20 @@
 
 namespace parhelion {
 
-/// Runs stages one after another; a reverse exchange from the last to the first. Between begin and end, any thread of this
+/// Runs stages one after another; a reverse exchange from the last of the plan's to the first. Between begin and end, any thread of this
 /// process that waits in another exchange gets this one on, too.
 class Stages final : BackgroundWork {
 public:
-    /// Collective.
-    Stages(const Plan& plan, const Choice& choice, const Trial& trial = {});
-    /// Collective: makes what a trial left out.
-    void complete();
+    /// Collective: makes the forward direction.
+    Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice);
+    /// Collective: makes the reverse one, once.
+    void make_reverse();
     ~Stages() override;
     Stages(const Stages&) = delete;
     Stages& operator=(const Stages&) = delete;
 
+    /// When other arrays were bound: throws Error where a transport cannot move them.
+    void require_arrays(Direction direction);
     void begin(Direction direction, Reduction reduction = Reduction::replace);
     /// After begin: the caller does something else before it ends the exchange.
     void leave();
@@ -35,7 +37,7 @@ public:
     void end(double timeout_s);
     bool calls_mpi() const { return calls_mpi_; }
     /// Whether some transport sends what is ready before the rest is.
-    bool takes_parts() const { return !stages_.empty() && stages_.front().takes_parts(); }
+    bool takes_parts() const { return !forward_.empty() && forward_.front().takes_parts(); }
 
 private:
     class Hold;
@@ -48,11 +50,13 @@ private:
     void finish(double timeout_s);
     [[noreturn]] void give_up();
     int lost_rank() const;
-    StageExchange& at(std::size_t number) {
-        return stages_[direction_ == Direction::forward ? number : stages_.size() - 1 - number];
-    }
+    std::vector<StageExchange>& stages(Direction direction) { return direction == Direction::forward ? forward_ : reverse_; }
+    std::vector<StageExchange>& stages() { return stages(direction_); }
 
-    std::vector<StageExchange> stages_;
+    const Plan& plan_;
+    const BoundArrays& arrays_;
+    const Choice choice_;
+    std::vector<StageExchange> forward_, reverse_;  // in the order in which they run
     bool calls_mpi_ = false;
     std::atomic<bool> busy_{false};  // some thread is at it; guards what follows
     std::atomic<bool> under_way_{false};

@@ -156,8 +156,8 @@ namespace {
 // The cells of a block of a field (of an indexed one: its owned cells, or its ghosts).
 class Cells {
 public:
-    Cells(const Plan& plan, std::size_t f, std::size_t b) : plan_(plan), f_(f), b_(b) {
-        if (view().first == nullptr) return;
+    Cells(const Plan& plan, std::size_t f, std::size_t b, const std::byte* first_cell) : plan_(plan), f_(f), b_(b), first_cell_(first_cell) {
+        if (first_cell == nullptr) return;
         if (field().ragged()) {
             for (const RowSpan& row : *view().rows) extend(footprint(row));
         } else {
@@ -206,7 +206,7 @@ private:
         first_ = none ? cells.first : std::min(first_, cells.first);
         end_ = none ? end_of(cells) : std::max(end_, end_of(cells));
     }
-    byte_count address() const { return static_cast<byte_count>(reinterpret_cast<std::intptr_t>(view().first)); }
+    byte_count address() const { return static_cast<byte_count>(reinterpret_cast<std::intptr_t>(first_cell_)); }
 
     Footprint footprint(const RowSpan& row) const { return {address() + row.first, row.bytes, 0, {}, {}}; }
     Footprint footprint(const BoxLayout& layout) const {
@@ -267,6 +267,7 @@ private:
 
     const Plan& plan_;
     std::size_t f_, b_;
+    const std::byte* first_cell_;
     Footprint all_;  // with all of the halo; not of ragged rows
     byte_count first_ = 0, end_ = 0;
 };
@@ -275,11 +276,11 @@ constexpr auto remedy = ": pass every array once, and arrays that do not overlap
 
 }  // namespace
 
-void check_disjoint(const Plan& plan) {
+void check_disjoint(const Plan& plan, Bases bases) {
     std::vector<Cells> all;
     for (std::size_t f = 0; f < plan.fields.size(); ++f)
         for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b)
-            if (Cells cells(plan, f, b); !cells.empty()) all.push_back(cells);
+            if (Cells cells(plan, f, b, bases[static_cast<std::size_t>(plan.first_base[f]) + b]); !cells.empty()) all.push_back(cells);
     for (const Cells& cells : all)
         if (cells.fold()) throw Error("cells of " + cells.name() + " share memory with each other" + remedy);
     std::vector<const Cells*> sorted;

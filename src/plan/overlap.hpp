@@ -24,7 +24,7 @@ bool overlaps_itself(const Footprint& cells);
 /// Throws Error when an exchange of these fields would touch a byte as part of two cells: of two fields, of two blocks of one, of
 /// owned cells and ghosts, or of one block whose strides fold onto themselves. What counts are the cells that the exchange can
 /// read or write, which are owned ones and ghosts that it fills, and their real strides: components of one array that take turns in memory
-/// may be fields of their own. Null pointers and blocks without cells share nothing. Local.
-void check_disjoint(const Plan& plan);
+/// may be fields of their own. Null pointers and blocks without cells share nothing. `bases` tells where the arrays are. Local.
+void check_disjoint(const Plan& plan, Bases bases);
 
 }  // namespace parhelion

@@ -169,7 +169,7 @@ void shake_hands(Plan& plan, const std::vector<std::int64_t>& card) {
         }
     const auto received = sparse_exchange(plan.communicator(), std::move(announcements));
     validate_together(plan.communicator(), [&] {
-        check_disjoint(plan);
+        check_disjoint(plan, plan.bases.data());
         for (const Parcel& parcel : received) accept(plan, parcel);
         if (received.size() != expected)
             throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " +

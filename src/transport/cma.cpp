@@ -88,7 +88,7 @@ bool read_from(std::int64_t process, std::byte* to, const std::byte* from, byte_
 class Cma final : public Messenger {
 public:
     Cma(const TransportContext& context, const std::vector<Channel>& channels)
-        : node_(context.plan.communicator().shared_state<NodeContext>()), pipes_(channels.size()) {
+        : node_(context.plan.communicator().shared_state<NodeContext>()), arrays_(context.arrays), pipes_(channels.size()) {
         for (std::size_t i = 0; i < channels.size(); ++i) pipes_[i].channel = channels[i];
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where Yama restricts reading to parents; no effect elsewhere
         validate_together(context.plan.communicator(), [&] { allocate(); });
@@ -98,7 +98,7 @@ public:
     // A neighbor may read what lies in slots after this rank has ended the exchange; what lies in arrays, not.
     ~Cma() override {
         for (const Pipe& pipe : pipes_)
-            if (pipe.channel.in_array && pipe.taken() < number_ && !lies_in_slot(pipe))
+            if (pipe.channel.sends_array() && pipe.taken() < number_ && !lies_in_slot(pipe))
                 pipe.offered_by(pipe.mine, number_).value.exchange(offer_of(number_, withdrawn));
         std::vector<Awaited> awaited;
         for (const Pipe& pipe : pipes_)
@@ -111,13 +111,10 @@ public:
         ++number_;
         patience_ = node_.oversubscribed() ? 0 : polls_before_taking_back;
     }
-    std::byte* send_buffer(int i, std::byte* given) override {
-        const Pipe& pipe = pipes_[static_cast<std::size_t>(i)];
-        return pipe.channel.in_array ? given : pipe.slot(number_);
-    }
+    std::byte* send_buffer(int i) override { return pipes_[static_cast<std::size_t>(i)].slot(number_); }
     void start_send(int i) override {
         const Pipe& pipe = pipes_[static_cast<std::size_t>(i)];
-        if (pipe.channel.in_array) offer(pipe, pipe.channel.send, in_array);
+        if (pipe.channel.sends_array()) offer(pipe, pipe.channel.source(arrays_.bases()), in_array);
         else offer(pipe, pipe.slot(number_), in_slot);
     }
     int test_receive() override {
@@ -164,7 +161,7 @@ private:
     // Whether the arrays may change, and a slot will be free for the next message.
     bool may_end(const Pipe& pipe) {
         if (!pipe.sends() || pipe.taken() >= number_) return true;
-        if (pipe.channel.in_array && !lies_in_slot(pipe) && !taken_back(pipe)) return false;
+        if (pipe.channel.sends_array() && !lies_in_slot(pipe) && !taken_back(pipe)) return false;
         return !pipe.one_way() || pipe.taken() + slots::unread_at_end >= number_;
     }
 
@@ -172,7 +169,7 @@ private:
         std::uint64_t open = offer_of(number_, in_array);
         auto& offered = pipe.offered_by(pipe.mine, number_).value;
         if (patience_ > 0 || !offered.compare_exchange_strong(open, offer_of(number_, withdrawn))) return false;
-        std::memcpy(pipe.slot(number_), pipe.channel.send, static_cast<std::size_t>(pipe.channel.send_bytes));
+        std::memcpy(pipe.slot(number_), pipe.channel.source(arrays_.bases()), static_cast<std::size_t>(pipe.channel.send_bytes));
         offer(pipe, pipe.slot(number_), in_slot);
         return true;
     }
@@ -185,7 +182,7 @@ private:
         const std::byte* const at = offer.at.load(std::memory_order_relaxed);
         if (from_array && !offer.value.compare_exchange_strong(found, offer_of(number_, claimed))) return false;
         // A process that is not there any more is noticed by whoever waits.
-        if (!read_from(pipe.neighbor->process, pipe.channel.receive, at, pipe.channel.receive_bytes)) return false;
+        if (!read_from(pipe.neighbor->process, pipe.channel.target(arrays_.bases()), at, pipe.channel.receive_bytes)) return false;
         std::uint64_t still = offer_of(number_, claimed);
         if (from_array && !offer.value.compare_exchange_strong(still, offer_of(number_, withdrawn))) return false;  // it gave up
         post(pipe.theirs->taken.value, number_, *pipe.neighbor->postbox);
@@ -225,6 +222,7 @@ private:
     }
 
     NodeContext& node_;
+    const BoundArrays& arrays_;
     std::vector<Pipe> pipes_;
     std::shared_ptr<CmaLines> lines_;
     std::shared_ptr<std::byte[]> memory_;
@@ -235,7 +233,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> make_cma(const TransportContext& context) {
-    const auto make_messenger = [](const TransportContext& with, std::vector<Channel> channels, Direction) {
+    const auto make_messenger = [](const TransportContext& with, const std::vector<Channel>& channels) {
         return std::make_unique<Cma>(with, channels);
     };
     return make_message_transport(context, make_messenger, {Buffers::receives_private,

@@ -13,8 +13,7 @@ class Memory;
 std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_p2p(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context);
-/// Never by datatypes.
-std::unique_ptr<Transport> make_packed_persistent(const TransportContext& context);
+std::unique_ptr<Transport> make_mpi_typed(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_partitioned(const TransportContext& context);
 /// Empty where MPI has partitioned communication.
 std::string partitioned_missing();
@@ -25,11 +24,11 @@ std::unique_ptr<Transport> make_cma(const TransportContext& context);
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
 /// Rings in memory of another kind.
 std::unique_ptr<Transport> make_staged(const TransportContext& context, std::shared_ptr<slots::Memory> memory);
+/// The reverse direction through rings.
 std::unique_ptr<Transport> make_staged_reverse(const TransportContext& context, std::shared_ptr<slots::Memory> memory);
 std::unique_ptr<Transport> make_ucx(const TransportContext& context);
 /// Empty where UCX was found.
 std::string ucx_missing();
-/// Only its reverse direction, for transports that have a forward of their own.
 std::unique_ptr<Transport> make_staged_shared_reverse(const TransportContext& context);
 
 }  // namespace parhelion

@@ -9,15 +9,15 @@
 
 #include "core/left_behind.hpp"
 #include "parhelion/core/node_memory.hpp"
-#include "parhelion/plan/plan.hpp"
+#include "parhelion/plan/bound_arrays.hpp"
 
 namespace parhelion {
 
-/// Keeps the node-shared memory of the plan's arrays until the process ends, for a send that cannot be taken back may read it at any
+/// Keeps the node-shared memory of the arrays until the process ends, for a send that cannot be taken back may read it at any
 /// time. Other arrays belong to the caller alone.
-inline void leave_arrays_behind(const Plan& plan) {
-    for (std::byte* const base : plan.bases)
-        if (auto place = find_node_shared(base)) leave_behind(std::move(place->keep));
+inline void leave_arrays_behind(const BoundArrays& arrays) {
+    for (std::size_t b = 0; b < arrays.size(); ++b)
+        if (auto place = find_node_shared(arrays.bases()[b])) leave_behind(std::move(place->keep));
 }
 
 /// A neighbor is done when the number that it writes has come so far.

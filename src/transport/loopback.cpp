@@ -6,12 +6,12 @@ namespace {
 
 class Loopback final : public Transport {
 public:
-    void begin(Direction) override {}
-    int ready(Direction) override { return -1; }
-    void deliver(int, Direction, Reduction) override {}
-    bool finished(Direction) override { return true; }
-    int expected(Direction) const override { return 0; }
-    std::string state(int, Direction) const override { return {}; }
+    void begin() override {}
+    int ready() override { return -1; }
+    void deliver(int, Reduction) override {}
+    bool finished() override { return true; }
+    int expected() const override { return 0; }
+    std::string state(int) const override { return {}; }
 };
 
 }  // namespace

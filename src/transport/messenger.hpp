@@ -5,18 +5,23 @@
 
 namespace parhelion {
 
-/// One neighbor's message buffers in one direction; sizes never change. Zero bytes mean that nothing goes that way.
+/// One neighbor's messages in one direction; sizes never change. Zero bytes mean that nothing goes that way. A message lies in a buffer,
+/// or is one piece of an array, wherever that is bound to.
 struct Channel {
     int rank = 0;
-    std::byte* send = nullptr;
-    byte_count send_bytes = 0;
+    byte_count send_bytes = 0, receive_bytes = 0;
+    std::byte* send = nullptr;     ///< buffer; null: the messenger's, or an array
     std::byte* receive = nullptr;
-    byte_count receive_bytes = 0;
-    bool in_array = false;  ///< `send` lies in a field, whose owner may change it when the exchange has ended
+    Contiguous sent_piece = {}, received_piece = {};  ///< of an array; base −1: none
     int link = 0;  ///< of the context's links; several channels where a message goes in pieces, in order
+
+    bool sends_array() const { return sent_piece.base >= 0; }
+    bool receives_array() const { return received_piece.base >= 0; }
+    std::byte* source(Bases arrays) const { return sends_array() ? arrays[sent_piece.base] + sent_piece.offset : send; }
+    std::byte* target(Bases arrays) const { return receives_array() ? arrays[received_piece.base] + received_piece.offset : receive; }
 };
 
-/// Moves full buffers. One object per direction, used by one exchange at a time.
+/// Moves full buffers, in one direction.
 class Messenger {
 public:
     virtual ~Messenger() = default;
@@ -40,24 +45,26 @@ public:
     /// What is known about the neighbor, for an error; empty when nothing is.
     virtual std::string state(int /*channel*/) const { return {}; }
 
-    /// Buffers of a messenger that brings its own; they may change from exchange to exchange. `given`: the channel's.
-    virtual std::byte* send_buffer(int /*channel*/, std::byte* given) { return given; }
+    /// Buffers of a messenger that brings its own; they may change from exchange to exchange.
+    virtual std::byte* send_buffer(int /*channel*/) { return nullptr; }
     virtual std::byte* receive_buffer(int /*channel*/) { return nullptr; }
 };
 
 enum class Buffers {
     arrays_or_private,  ///< contiguous pieces are sent and received in place, others through private memory
     receives_private,   ///< the same, but what is packed goes into the messenger's
+    all_private,        ///< nothing in place
     messengers          ///< all are the messenger's
 };
 
 struct MessageTransportOptions {
     Buffers buffers = Buffers::arrays_or_private;
     NodeContext* node = nullptr;
+    bool mpi = true;      ///< polling calls MPI, where no node rings
     bool pieces = false;  ///< large forward messages to other nodes go in pieces, each by a channel of its own
 };
 
-using MakeMessenger = std::function<std::unique_ptr<Messenger>(const TransportContext&, std::vector<Channel>, Direction)>;
+using MakeMessenger = std::function<std::unique_ptr<Messenger>(const TransportContext&, std::vector<Channel>)>;
 
 /// What an error says of a message that has not come.
 inline std::string waiting_text(byte_count bytes, int rank, std::uint64_t number) {

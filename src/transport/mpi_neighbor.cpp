@@ -114,9 +114,10 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context) {
-    return make_message_transport(context, [](const TransportContext& with, std::vector<Channel> channels, Direction) {
+    const auto make = [](const TransportContext& with, const std::vector<Channel>& channels) {
         return std::make_unique<Neighborhood>(with, channels);
-    });
+    };
+    return make_message_transport(context, make, {Buffers::all_private});  // the collective is set up for one place
 }
 
 }  // namespace parhelion

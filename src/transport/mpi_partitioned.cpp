@@ -75,7 +75,7 @@ std::vector<Piece> pieces_of(const Program& unpack, const Partitions& partitions
 class Sender {
 public:
     Sender(const TransportContext& context, const LinkPlan& link)
-        : plan_(context.plan), partitions_(link.forward.send_bytes, plan_),
+        : plan_(context.plan), arrays_(context.arrays), partitions_(link.forward.send_bytes, plan_),
           buffer_(allocate_aligned(partitions_.padded())) {
         if (plan_.parts == 1) programs_.push_back(link.forward.pack);
         for (int part = 0; plan_.parts > 1 && part < plan_.parts; ++part) programs_.push_back(pack_part(plan_, *link.link, part));
@@ -92,8 +92,8 @@ public:
     void put(int part, bool may_call_mpi) {
         std::byte* const message[1] = {buffer_.get()};
         const Program& program = programs_[static_cast<std::size_t>(part)];
-        if (plan_.parts == 1) run_shared(plan_, program, plan_.bases.data(), message);
-        else run(program, plan_.bases.data(), message);  // the team serves one caller at a time
+        if (plan_.parts == 1) run_shared(plan_, program, arrays_.bases(), message);
+        else run(program, arrays_.bases(), message);  // the team serves one caller at a time
         counts_->filled(part, [&](int partition) {
             if (may_call_mpi) return tell(partition);
             waiting_[static_cast<std::size_t>(partition)].store(true, std::memory_order_release);
@@ -113,6 +113,7 @@ private:
     void tell(int partition) { check_mpi(MPI_Pready(partition, request_), "MPI_Pready"); }
 
     const Plan& plan_;
+    const BoundArrays& arrays_;
     Partitions partitions_;
     AlignedBytes buffer_;
     std::vector<Program> programs_;  // by part
@@ -125,7 +126,7 @@ private:
 class Receiver {
 public:
     Receiver(const TransportContext& context, const LinkPlan& link)
-        : plan_(context.plan), partitions_(link.forward.receive_bytes, plan_), buffer_(allocate_aligned(partitions_.padded())),
+        : plan_(context.plan), arrays_(context.arrays), partitions_(link.forward.receive_bytes, plan_), buffer_(allocate_aligned(partitions_.padded())),
           pieces_(pieces_of(link.forward.unpack, partitions_)) {
         check_mpi(MPI_Precv_init(buffer_.get(), partitions_.count, partitions_.size, MPI_BYTE, link.rank, context.tag,
                                  plan_.communicator().handle(), MPI_INFO_NULL, &request_), "MPI_Precv_init");
@@ -146,7 +147,7 @@ public:
         else if (partitions_.count > 1) count_arrived();
         std::byte* const message[1] = {buffer_.get()};
         for (; unpacked_ < pieces_.size() && pieces_[unpacked_].last < arrived_; ++unpacked_)
-            run_shared(plan_, pieces_[unpacked_].program, message, plan_.bases.data());
+            run_shared(plan_, pieces_[unpacked_].program, message, arrays_.bases());
         return complete_;
     }
 
@@ -159,6 +160,7 @@ private:
     }
 
     const Plan& plan_;
+    const BoundArrays& arrays_;
     Partitions partitions_;
     AlignedBytes buffer_;
     std::vector<Piece> pieces_;
@@ -213,12 +215,8 @@ struct TriedPartitioned {
 
 class PartitionedTransport final : public Transport {
 public:
-    explicit PartitionedTransport(const TransportContext& context) : plan_(context.plan), links_(context.links), tag_(context.tag) {
-        if (has_reverse(context.lanes)) {
-            TransportContext back{plan_, links_, plan_.communicator().next_tag(), Lanes::reverse};
-            reverse_ = make_packed_persistent(back);
-        }
-        if (!has_forward(context.lanes)) return;
+    explicit PartitionedTransport(const TransportContext& context)
+        : plan_(context.plan), arrays_(context.arrays), links_(context.links), tag_(context.tag) {
         for (const LinkPlan* link : links_) {
             senders_.push_back(link->forward.send_bytes > 0 ? std::make_unique<Sender>(context, *link) : nullptr);
             receivers_.push_back(link->forward.receive_bytes > 0 ? std::make_unique<Receiver>(context, *link) : nullptr);
@@ -248,16 +246,14 @@ public:
         tell_what_waits();
     }
 
-    void begin(Direction direction) override {
-        if (direction == Direction::reverse) return reverse_->begin(direction);
+    void begin() override {
         open_parts();
         for (int part = 0; part < plan_.parts; ++part)
             for (auto& sender : senders_)
                 if (sender) sender->put(part, !at_once_);
         close_parts();
     }
-    int ready(Direction direction) override {
-        if (direction == Direction::reverse) return reverse_->ready(direction);
+    int ready() override {
         tell_what_waits();
         for (std::size_t i = 0; i < links_.size(); ++i) {
             if (reported_[i] || !receivers_[i]->unpack()) continue;
@@ -266,24 +262,20 @@ public:
         }
         return -1;
     }
-    void deliver(int slot, Direction direction, Reduction reduction) override {
-        if (direction == Direction::reverse) return reverse_->deliver(slot, direction, reduction);
-        run(links_[static_cast<std::size_t>(slot)]->repeat, plan_.bases.data(), plan_.bases.data());
+    void deliver(int slot, Reduction) override {
+        run(links_[static_cast<std::size_t>(slot)]->repeat, arrays_.bases(), arrays_.bases());
     }
-    bool finished(Direction direction) override {
-        if (direction == Direction::reverse) return reverse_->finished(direction);
+    bool finished() override {
         if (all_sent_) return true;
         tell_what_waits();
         all_sent_ = true;
         for (auto& sender : senders_) all_sent_ = (!sender || sender->complete()) && all_sent_;
         return all_sent_;
     }
-    int expected(Direction direction) const override {
-        if (direction == Direction::reverse) return reverse_->expected(direction);
+    int expected() const override {
         return static_cast<int>(std::count_if(receivers_.begin(), receivers_.end(), [](const auto& r) { return r != nullptr; }));
     }
-    std::string state(int slot, Direction direction) const override {
-        if (direction == Direction::reverse) return reverse_->state(slot, direction);
+    std::string state(int slot) const override {
         const LinkPlan& link = *links_[static_cast<std::size_t>(slot)];
         if (reported_[static_cast<std::size_t>(slot)]) return {};
         return waiting_text(link.forward.receive_bytes, link.rank, number_);
@@ -317,10 +309,10 @@ private:
     }
 
     const Plan& plan_;
+    const BoundArrays& arrays_;
     std::vector<const LinkPlan*> links_;
     int tag_;
     const bool at_once_ = must_tell_at_once();
-    std::unique_ptr<Transport> reverse_;
     std::vector<std::unique_ptr<Sender>> senders_;      // by slot; null where nothing is sent
     std::vector<std::unique_ptr<Receiver>> receivers_;
     std::vector<bool> reported_;
@@ -333,6 +325,7 @@ private:
 std::string partitioned_missing() { return {}; }  // whether it works is tried with all ranks
 
 std::unique_ptr<Transport> make_mpi_partitioned(const TransportContext& context) {
+    if (!context.forward()) return make_mpi_persistent(context);
     context.plan.communicator().shared_state<TriedPartitioned>();
     return std::make_unique<PartitionedTransport>(context);
 }

@@ -1,3 +1,6 @@
+#include <list>
+#include <mutex>
+
 #include "parhelion/core/error.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/xpmem.hpp"
@@ -20,11 +23,16 @@ std::string ucx_missing() { return "this build was made without UCX's headers (p
 std::unique_ptr<Transport> make_ucx(const TransportContext&) { throw Error(ucx_missing()); }
 #endif
 
-const std::vector<TransportInfo>& transports() {
-    static const std::vector<TransportInfo> all{
+namespace {
+
+// In a list, where what is there stays where it is.
+struct Registry {
+    std::mutex mutex;
+    std::list<TransportInfo> all{
         {"loopback", "copies to the rank's own periodic images", Scope::own_rank, works, make_loopback},
         {"mpi_p2p", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi_p2p},
         {"mpi_persistent", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent},
+        {"mpi_typed", "MPI's datatypes instead of packing", Scope::anywhere, works, make_mpi_typed},
         {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor},
         {"mpi_partitioned", "MPI messages in partitions, for threads", Scope::anywhere, partitioned_missing, make_mpi_partitioned},
         {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works, make_shared_transport},
@@ -33,13 +41,41 @@ const std::vector<TransportInfo>& transports() {
         {"cma", "one copy by the kernel (process_vm_readv)", Scope::same_node, works, make_cma},
         {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx},
     };
-    return all;
+};
+
+Registry& registry() {
+    static auto* instance = new Registry;  // exchanges that die during exit still refer to it
+    return *instance;
+}
+
+void check_new(const Registry& known, const TransportInfo& info) {
+    if (info.name.empty() || info.name == "auto" || info.name.find_first_of("+|,") != std::string::npos)
+        throw Error("a transport cannot be called '" + info.name + "': use a word without +, | and commas");
+    if (!info.make) throw Error("transport " + info.name + " has no function that makes it");
+    for (const TransportInfo& other : known.all)
+        if (other.name == info.name || alias(info.name) != nullptr)
+            throw Error("there is a transport " + info.name + " already: register another under another name");
+}
+
+}  // namespace
+
+std::vector<TransportInfo> transports() {
+    const std::lock_guard lock(registry().mutex);
+    return {registry().all.begin(), registry().all.end()};
+}
+
+void register_transport(TransportInfo info) {
+    const std::lock_guard lock(registry().mutex);
+    check_new(registry(), info);
+    if (!info.unavailable) info.unavailable = works;
+    registry().all.push_back(std::move(info));
 }
 
 const TransportInfo& find_transport(const std::string& name) {
     if (const TransportInfo* other = alias(name)) return *other;
+    const std::lock_guard lock(registry().mutex);
     std::string names;
-    for (const TransportInfo& info : transports()) {
+    for (const TransportInfo& info : registry().all) {
         if (info.name == name) {
             const std::string why_not = info.unavailable();
             if (!why_not.empty()) throw Error("transport " + name + " cannot be used here: " + why_not);

@@ -33,17 +33,10 @@ public:
         ranks_.push_back(rank);
         return requests_.emplace_back(MPI_REQUEST_NULL);
     }
-    MPI_Request& operator[](std::size_t i) { return requests_[i]; }
+    MPI_Request& operator[](int i) { return requests_[static_cast<std::size_t>(i)]; }
     int size() const { return static_cast<int>(requests_.size()); }
     int channel(int i) const { return channels_[static_cast<std::size_t>(i)]; }
 
-    void start_all() {
-        if (size() > 0) check_mpi(MPI_Startall(size(), requests_.data()), "MPI_Startall");
-    }
-    /// MPI_Startall may start them in any order, which decides what messages of one tag go where.
-    void start_in_order() {
-        for (MPI_Request& request : requests_) check_mpi(MPI_Start(&request), "MPI_Start");
-    }
     /// Index of a request that has completed since the last call, or −1.
     int test_any() {
         int index = MPI_UNDEFINED, flag = 0;

@@ -6,6 +6,9 @@
 // owner need not wait: it writes when it finds the grant, in begin, in end, or while it waits in another exchange.
 // An owner that goes away after begin, or ends an exchange in which it receives nothing, leaves what is not granted yet as a message in
 // memory of its own (left_messages.hpp), where the holder finds it: it may go and wait for anything.
+// A grant says where the ghosts are. Where they have moved since the last one, up to three arrays are told on the grant's own line,
+// so that nothing else has to come from the other core; what the owner has not mapped yet it looks up in a table of the holder's. A
+// holder whose arrays cannot be mapped grants that its message be left.
 // A reverse exchange packs ghosts into a ring instead (staged_shared): the owner combines them in a fixed order.
 #include <algorithm>
 #include <utility>
@@ -22,9 +25,22 @@
 namespace parhelion {
 namespace {
 
+// A neighbor's ghosts may be written, in exchange `number`.
+struct alignas(64) Grant {
+    static constexpr std::size_t told_here = 3;  // arrays
+    static constexpr std::uint64_t unmappable = 0;
+    struct Place {
+        std::int64_t identity, offset;
+    };
+    std::atomic<std::uint64_t> number{0};
+    std::uint64_t version = 0;  // of its arrays, or `unmappable`
+    Place places[told_here] = {};
+};
+static_assert(sizeof(Grant) == 64);
+
 // Written by the neighbor, polled here.
 struct Lines {
-    SequenceLine granted;  ///< its ghosts may be written
+    Grant grant;
     SequenceLine written;  ///< it has written this rank's ghosts, or left them as a message
     LeftNote left;
 };
@@ -36,6 +52,8 @@ struct SharedSlot {
     Lines* theirs = nullptr;
     std::shared_ptr<std::byte> their_lines;
     PeerPlan peer;
+    std::uint64_t version = 0;         // of the neighbor's arrays that `peer` knows
+    std::shared_ptr<std::byte> their_table;
     Program copies;
     LeftBox left;                      // to this neighbor; its memory may not be there yet
     LeftBox found;                     // from this neighbor
@@ -49,22 +67,26 @@ struct SharedSlot {
     bool may_be_left() const { return sends() && link->forward.send_bytes <= largest_left(); }
     bool waits(std::uint64_t number) const { return sends() && put < number; }
     bool given_up(std::uint64_t number) const { return waits(number) || (receives() && written() < number); }
-    std::uint64_t granted() const { return mine->granted.value.load(std::memory_order_acquire); }
+    std::uint64_t granted() const { return mine->grant.number.load(std::memory_order_acquire); }
     std::uint64_t written() const { return mine->written.value.load(std::memory_order_acquire); }
 };
 
 class Shared final : public Transport {
 public:
     Shared(const TransportContext& context, const std::string& name, const ArrayAccess& access)
-        : plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()), slots_(context.links.size()),
-          reverse_(has_reverse(context.lanes) ? make_staged_shared_reverse(context) : nullptr) {
-        if (!has_forward(context.lanes)) return;
+        : plan_(context.plan), arrays_(context.arrays), node_(context.plan.communicator().shared_state<NodeContext>()), name_(name),
+          access_(access), slots_(context.links.size()) {
+        for (const Field& field : plan_.fields)
+            for (std::size_t b = 0; b < field.blocks.size(); ++b) blocks_.push_back(array_block(plan_, field, b));
         validate_together(plan_.communicator(), [&] {
             const std::string why = context.links.empty() ? "" : access.refusal(plan_);
             if (!why.empty()) throw Error("transport " + name + ": " + why + ", or another transport");
             lines_ = make_lines<Lines>(slots_.size());
+            table_ = make_lines<BlockPlace>(blocks_.size());
         });
-        shake_hands(context, access);
+        describe_arrays();
+        told_ = version_;
+        shake_hands(context);
     }
 
     // A neighbor that is late grants, and reads what was left for it. One of an exchange that was given up may do anything.
@@ -72,36 +94,44 @@ public:
         if (number_ == 0) return;
         if (std::any_of(slots_.begin(), slots_.end(), [this](const SharedSlot& slot) { return slot.given_up(number_); })) {
             leave_behind(lines_);
+            leave_behind(table_);
             leave_behind(left_memory_);
             return;
         }
         std::vector<Awaited> awaited;
         for (const SharedSlot& slot : slots_) {
-            if (slot.sends()) awaited.push_back({&slot.mine->granted.value, number_});
+            if (slot.sends()) awaited.push_back({&slot.mine->grant.number, number_});
             if (slot.left_last > 0) awaited.push_back({&slot.left.taken(), slot.left_last});
         }
         leave_behind_until(std::make_shared<std::pair<decltype(lines_), decltype(left_memory_)>>(lines_, left_memory_), std::move(awaited));
     }
 
-    void begin(Direction direction) override {
-        if (direction == Direction::reverse) return reverse_->begin(direction);
+    // What is left as a message may not be of any size.
+    void require_arrays() override {
+        describe_arrays();
+        for (const SharedSlot& slot : slots_)
+            if (!mappable_ && slot.link->forward.receive_bytes > largest_left())
+                throw Error("an array is not in node-shared memory, where transport " + name_ + " writes, and messages of " +
+                            std::to_string(slot.link->forward.receive_bytes) + " bytes are not left for it: use an array that make_array, "
+                            "zeros or NodeAllocator gives, or raise PARHELION_BEGIN_BYTES on every rank");
+    }
+
+    void begin() override {
         ++number_;
         patience_ = node_.oversubscribed() ? 0 : polls_before_leaving;
+        if (version_ != arrays_.version()) describe_arrays();
+        if (told_ != version_) tell_arrays();
         for (SharedSlot& slot : slots_) {
             slot.reported = !slot.receives();
-            if (slot.receives()) post(slot.theirs->granted.value, number_, *slot.neighbor->postbox);
+            if (slot.receives()) slot.theirs->grant.number.store(number_, std::memory_order_release);
         }
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        for (SharedSlot& slot : slots_)
+            if (slot.receives()) wake_if_asleep(*slot.neighbor->postbox);
         put_what_is_granted();
     }
 
-    void leave(Direction direction) override {
-        if (direction == Direction::reverse) return reverse_->leave(direction);
-        for (SharedSlot& slot : slots_)
-            if (slot.waits(number_) && slot.may_be_left()) leave(slot);
-    }
-
-    int ready(Direction direction) override {
-        if (direction == Direction::reverse) return reverse_->ready(direction);
+    int ready() override {
         put_what_is_granted();
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             SharedSlot& slot = slots_[i];
@@ -112,15 +142,13 @@ public:
         return -1;
     }
 
-    void deliver(int i, Direction direction, Reduction reduction) override {
-        if (direction == Direction::reverse) return reverse_->deliver(i, direction, reduction);
+    void deliver(int i, Reduction) override {
         SharedSlot& slot = slots_[static_cast<std::size_t>(i)];
         if (slot.mine->left.is_left(number_, slot.one_way())) take_left(slot);
-        run(slot.link->repeat, plan_.bases.data(), plan_.bases.data());
+        run(slot.link->repeat, arrays_.bases(), arrays_.bases());
     }
 
-    bool finished(Direction direction) override {
-        if (direction == Direction::reverse) return reverse_->finished(direction);
+    bool finished() override {
         bool all = true;
         for (SharedSlot& slot : slots_) {
             if (!slot.sends()) continue;
@@ -131,17 +159,15 @@ public:
         return all;
     }
 
-    int expected(Direction direction) const override {
-        if (direction == Direction::reverse) return reverse_->expected(direction);
+    int expected() const override {
         int count = 0;
         for (const SharedSlot& slot : slots_) count += slot.receives();
         return count;
     }
 
-    std::string state(int i, Direction direction) const override {
-        if (direction == Direction::reverse) return reverse_->state(i, direction);
+    std::string state(int i) const override {
         const SharedSlot& slot = slots_[static_cast<std::size_t>(i)];
-        const auto written = slot.mine->written.value.load(), granted = slot.mine->granted.value.load();
+        const auto written = slot.mine->written.value.load(), granted = slot.mine->grant.number.load();
         const std::string rank = "rank " + std::to_string(slot.link->rank), number = std::to_string(number_);
         const std::string begun = slot.sends() ? ", it has begun number " + std::to_string(granted) : "";
         if (slot.receives() && written < number_)
@@ -157,6 +183,7 @@ public:
 
 private:
     static constexpr int polls_before_leaving = 1000;  // some 20 µs: what is left is copied twice
+    static constexpr std::size_t identity_word = 2;    // of BlockPlace::memory; 0: the table tells
 
     // A rank that only sends does not wait for its reader, but to have a slot for the next message.
     static bool runs_ahead(const SharedSlot& slot) { return slot.one_way() && slot.may_be_left(); }
@@ -168,9 +195,61 @@ private:
 
     bool put(SharedSlot& slot) {
         if (slot.granted() < number_) return false;
-        run_shared(plan_, slot.copies, plan_.bases.data(), slot.peer.plan.bases.data());
+        if (slot.mine->grant.version != slot.version && !follow(slot)) return leave_granted(slot);
+        run_shared(plan_, slot.copies, arrays_.bases(), slot.peer.plan.bases.data());
         tell(slot);
         return true;
+    }
+
+    // The neighbor's arrays are others now. False where this rank cannot write them.
+    bool follow(SharedSlot& slot) {
+        const Grant& grant = slot.mine->grant;
+        if (grant.version == Grant::unmappable) return false;
+        const auto* table = reinterpret_cast<const BlockPlace*>(slot.their_table.get());
+        slot.peer.arrays.start();
+        for (std::size_t b = 0; b < slot.peer.plan.bases.size(); ++b) {
+            std::byte*& base = slot.peer.plan.bases[b];
+            if (base == nullptr) continue;  // no cells
+            std::byte* known = nullptr;
+            if (slot.peer.plan.bases.size() <= Grant::told_here && grant.places[b].identity != 0)
+                known = slot.peer.arrays.find(identity_word, grant.places[b].identity, grant.places[b].offset);
+            base = known != nullptr ? known : slot.peer.arrays.find(table[b], access_);
+        }
+        slot.peer.arrays.forget_old();
+        slot.version = grant.version;
+        return true;
+    }
+
+    bool leave_granted(SharedSlot& slot) {
+        leave(slot);
+        if (slot.waits(number_))
+            throw Error("there is no memory for a message of " + std::to_string(slot.link->forward.send_bytes) + " bytes to rank " +
+                        std::to_string(slot.link->rank) + ", whose arrays are not in node-shared memory: free some, or use transport "
+                        "staged_shared", ErrorKind::system);
+        return true;
+    }
+
+    // With the grants that follow.
+    void tell_arrays() {
+        for (SharedSlot& slot : slots_) {
+            if (!slot.receives()) continue;
+            Grant& grant = slot.theirs->grant;
+            grant.version = mappable_ ? version_ : Grant::unmappable;
+            for (std::size_t b = 0; b < blocks_.size() && b < Grant::told_here; ++b)
+                grant.places[b] = {table_.get()[b].memory[identity_word], table_.get()[b].offset};
+        }
+        told_ = version_;
+    }
+
+    void describe_arrays() {
+        mappable_ = true;
+        for (std::size_t b = 0; b < blocks_.size(); ++b) {
+            if (blocks_[b].empty()) continue;
+            const auto place = access_.describe(blocks_[b].moved_to(arrays_.bases()[b]));
+            if (place) table_.get()[b] = *place;
+            mappable_ = mappable_ && place;
+        }
+        version_ = arrays_.version();
     }
 
     void tell(SharedSlot& slot) {
@@ -182,7 +261,7 @@ private:
     void leave(SharedSlot& slot) {
         if (!has_left_slot(number_, slot.granted(), slot.one_way()) || !make_room()) return;
         std::byte* const message[1] = {slot.left.slot(number_)};
-        run_shared(plan_, slot.link->forward.pack, plan_.bases.data(), message);
+        run_shared(plan_, slot.link->forward.pack, arrays_.bases(), message);
         if (slot.left_last == 0) slot.theirs->left.place = describe_place(slot.left.start);
         slot.theirs->left.numbers[number_ % left_slots(slot.one_way())].store(number_, std::memory_order_relaxed);
         slot.left_last = number_;
@@ -195,7 +274,7 @@ private:
             slot.found = {slot.found_memory.get(), slot.link->forward.receive_bytes, slot.one_way()};
         }
         std::byte* const message[1] = {slot.found.slot(number_)};
-        run_shared(plan_, slot.link->forward.unpack, message, plan_.bases.data());
+        run_shared(plan_, slot.link->forward.unpack, message, arrays_.bases());
         slot.found.taken().store(number_, std::memory_order_release);
     }
 
@@ -221,7 +300,7 @@ private:
         return true;
     }
 
-    void shake_hands(const TransportContext& context, const ArrayAccess& access) {
+    void shake_hands(const TransportContext& context) {
         std::vector<Words> letters;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             slots_[i].link = context.links[i];
@@ -229,37 +308,48 @@ private:
             Words& letter = letters.emplace_back();
             put_place(letter, node_.postbox_place());
             put_place(letter, describe_place(slots_[i].mine));
-            put_peer_plan(letter, plan_, *slots_[i].link->link, access);
+            put_place(letter, describe_place(table_.get()));
+            letter.push_back(static_cast<global_index>(version_));
+            put_peer_plan(letter, plan_, *slots_[i].link->link, access_);
         }
         exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
             SharedSlot& slot = slots_[i];
             slot.neighbor = &node_.meet(slot.link->rank, get_place(letter));
             slot.their_lines = map_place(get_place(letter));
             slot.theirs = reinterpret_cast<Lines*>(slot.their_lines.get());
-            slot.peer = get_peer_plan(letter, plan_, access);
+            slot.their_table = map_place(get_place(letter));
+            slot.version = static_cast<std::uint64_t>(letter.next());
+            slot.peer = get_peer_plan(letter, plan_, access_);
             const Link& link = *slot.link->link;
             slot.copies = compile_straight(plan_, link.send, slot.peer.plan, slot.peer.receive, link.send_unique, false);
         });
     }
 
     const Plan& plan_;
+    const BoundArrays& arrays_;
     NodeContext& node_;
+    std::string name_;
+    const ArrayAccess& access_;
+    std::vector<ArrayBlock> blocks_;  // as they were when the exchange was made
     std::vector<SharedSlot> slots_;
     std::shared_ptr<Lines> lines_;
-    std::unique_ptr<Transport> reverse_;
+    std::shared_ptr<BlockPlace> table_;  // where they are now, for neighbors
     std::shared_ptr<std::byte> left_memory_;
     bool no_room_ = false;
     int patience_ = 0;
-    std::uint64_t number_ = 0;
+    bool mappable_ = true;
+    std::uint64_t number_ = 0, version_ = 0, told_ = 0;  // versions of the arrays: in the table, told to the neighbors
 };
 
 }  // namespace
 
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context) {
+    if (!context.forward()) return make_staged_shared_reverse(context);
     return std::make_unique<Shared>(context, "shared", node_shared_access());
 }
 
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context) {
+    if (!context.forward()) return make_staged_shared_reverse(context);
     return std::make_unique<Shared>(context, "xpmem", xpmem_access());
 }
 

@@ -59,7 +59,7 @@ public:
         ++number_;
         for (Ring& ring : rings_) ring.reported = ring.channel.receive_bytes == 0;
     }
-    std::byte* send_buffer(int i, std::byte*) override {
+    std::byte* send_buffer(int i) override {
         const Ring& ring = rings_[static_cast<std::size_t>(i)];
         return ring.out(number_) + payload_offset(ring.channel.send_bytes);
     }
@@ -146,12 +146,10 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> make_staged_reverse(const TransportContext& context, std::shared_ptr<slots::Memory> memory) {
-    const auto make_messenger = [memory](const TransportContext& with, std::vector<Channel> channels, Direction) {
+    const auto make_messenger = [memory](const TransportContext& with, const std::vector<Channel>& channels) {
         return std::make_unique<StagedReverse>(with, channels, memory);
     };
-    TransportContext only_reverse = context;
-    only_reverse.lanes = Lanes::reverse;
-    return make_message_transport(only_reverse, make_messenger,
+    return make_message_transport(context, make_messenger,
                                   {Buffers::messengers, &context.plan.communicator().shared_state<NodeContext>()});
 }
 

@@ -108,11 +108,9 @@ struct Ring {
 class StagedShared final : public Transport {
 public:
     StagedShared(const TransportContext& context, std::shared_ptr<Memory> memory)
-        : plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()), source_(std::move(memory)) {
-        if (has_reverse(context.lanes)) reverse_ = make_staged_reverse(context, source_);
-        if (!has_forward(context.lanes)) return;
-        for (const LinkPlan* link : context.links) rings_.emplace_back(plan_, *link);
-        validate_together(plan_.communicator(), [&] { allocate(); });
+        : arrays_(context.arrays), node_(context.plan.communicator().shared_state<NodeContext>()), source_(std::move(memory)) {
+        for (const LinkPlan* link : context.links) rings_.emplace_back(context.plan, *link);
+        validate_together(context.plan.communicator(), [&] { allocate(); });
         shake_hands(context);
     }
 
@@ -129,8 +127,7 @@ public:
         leave_behind_until(memory_, std::move(awaited));
     }
 
-    void begin(Direction direction) override {
-        if (direction == Direction::reverse) return reverse_->begin(direction);
+    void begin() override {
         ++number_;
         for (Ring& ring : rings_) {
             ring.sent = ring.received = 0;
@@ -139,8 +136,7 @@ public:
         while (send_next()) receive_what_came();
     }
 
-    int ready(Direction direction) override {
-        if (direction == Direction::reverse) return reverse_->ready(direction);
+    int ready() override {
         while (receive_what_came()) {}
         for (std::size_t i = 0; i < rings_.size(); ++i)
             if (!rings_[i].reported && rings_[i].received == rings_[i].receive.size()) {
@@ -150,26 +146,22 @@ public:
         return -1;
     }
 
-    void deliver(int slot, Direction direction, Reduction reduction) override {
-        if (direction == Direction::reverse) return reverse_->deliver(slot, direction, reduction);
+    void deliver(int slot, Reduction) override {
         const Ring& ring = rings_[static_cast<std::size_t>(slot)];
         ask_for_first_to_fill(ring);
-        run(ring.link->repeat, plan_.bases.data(), plan_.bases.data());
+        run(ring.link->repeat, arrays_.bases(), arrays_.bases());
         if (ring.one_way()) post(ring.read_here(), number_, *ring.neighbor->postbox);
     }
 
-    bool finished(Direction direction) override {
-        if (direction == Direction::reverse) return reverse_->finished(direction);
+    bool finished() override {
         return std::all_of(rings_.begin(), rings_.end(), [this](const Ring& ring) { return ring.read_enough(number_); });
     }
 
-    int expected(Direction direction) const override {
-        if (direction == Direction::reverse) return reverse_->expected(direction);
+    int expected() const override {
         return static_cast<int>(std::count_if(rings_.begin(), rings_.end(), [](const Ring& r) { return r.receive.size() > 0; }));
     }
 
-    std::string state(int slot, Direction direction) const override {
-        if (direction == Direction::reverse) return reverse_->state(slot, direction);
+    std::string state(int slot) const override {
         const Ring& ring = rings_[static_cast<std::size_t>(slot)];
         const std::string with = "rank " + std::to_string(ring.link->rank), number = std::to_string(number_);
         if (ring.received < ring.receive.size())
@@ -209,7 +201,7 @@ private:
         const bool windowed = ring.to.has_room();
         std::byte* const message[1] = {windowed ? ring.to.fill() : slot + part.payload};
         ask_for_next_to_fill(ring, slot);
-        run(part.program, plan_.bases.data(), message);
+        run(part.program, arrays_.bases(), message);
         auto& number = number_at(slot + part.offset);
         const std::uint64_t told = windowed ? number_ | in_window : number_;
         // Whoever sleeps is woken by the last part: looking for sleepers means to wait until all that was written is visible.
@@ -226,7 +218,7 @@ private:
         std::byte* const message[1] = {windowed ? ring.from.front() : slot + part.payload};
         ask_for_next_to_read(ring, slot);
         if (ring.received == 0) ask_for_lines<false>(message[0], part.bytes);
-        run(part.program, message, plan_.bases.data());
+        run(part.program, message, arrays_.bases());
         if (windowed) ring.from.empty();
         ++ring.received;
         return true;
@@ -289,18 +281,18 @@ private:
         });
     }
 
-    const Plan& plan_;
+    const BoundArrays& arrays_;
     NodeContext& node_;
     std::shared_ptr<Memory> source_;
     std::vector<Ring> rings_;
     std::shared_ptr<std::byte> memory_;
-    std::unique_ptr<Transport> reverse_;
     std::uint64_t number_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<Transport> make_staged(const TransportContext& context, std::shared_ptr<slots::Memory> memory) {
+    if (!context.forward()) return make_staged_reverse(context, std::move(memory));
     return std::make_unique<StagedShared>(context, std::move(memory));
 }
 

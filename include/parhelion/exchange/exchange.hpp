@@ -1,13 +1,14 @@
 // The halo exchange itself.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "parhelion/plan/bound_arrays.hpp"
 #include "parhelion/plan/part.hpp"
 #include "parhelion/plan/plan.hpp"
 #include "parhelion/transport/transport.hpp"
@@ -33,14 +34,18 @@ struct ExchangeOptions {
 
 /// Refreshes the ghosts of fields, or gives the ghosts' contributions back.
 ///
-/// Construction is collective: it checks that all ranks agree, compiles the plan, and sets up transports. The fields'
-/// arrays stay the caller's; they must outlive the exchange and not move. Between begin and end the caller must not
-/// write owned cells or touch ghosts (reverse: not touch owned cells that others hold as ghosts, not write ghosts).
+/// Construction is collective: it checks that all ranks agree, compiles the plan for the fields' layouts, and sets up transports. The
+/// arrays stay the caller's. Each call may name others of the same layouts (element, components, strides, halo): temporaries, swapped
+/// time levels, memory that was allocated anew. That costs no message and no set-up; each rank names its own. Without any, the arrays
+/// of the construction are exchanged. From begin to end arrays must stay where they are, and the caller must not write owned cells or
+/// touch ghosts (reverse: not touch owned cells that others hold as ghosts, not write ghosts).
 /// Every rank begins and ends an exchange the same number of times; different exchanges may be under way at once.
 /// begin and end are not collective in MPI's sense: end waits for the neighbors only, begin for nobody. After begin a rank may do
 /// anything, wait in MPI for what a neighbor sends after its end of this exchange, or make another exchange (docs/transports.md,
-/// "After begin", has the exceptions). No call allocates memory, but for the first begin that leaves a message.
-/// Errors: see make_plan; an unknown or impossible transport; begin while under way, end before begin; timeout. After a time limit or
+/// "After begin", has the exceptions). No call allocates memory, but for the first begin that leaves a message, and where a transport
+/// meets arrays in memory that it has not seen (docs/transports.md, "Arrays at the call").
+/// Errors: see make_plan; an unknown or impossible transport; begin while under way, end before begin; timeout; arrays of another layout,
+/// or that share cells: then nothing has begun. After a time limit or
 /// a lost neighbor the exchange is of no more use, and MPI may still send from arrays that are not node-shared: free them after
 /// MPI_Finalize, or with the process.
 ///
@@ -48,6 +53,8 @@ struct ExchangeOptions {
 ///     auto step = exchange.begin();
 ///     update_interior(u);
 ///     step.end();
+///     std::swap(u, u_before);
+///     exchange(view(domain, u), view(domain, v));
 class Exchange {
     struct Impl;
 
@@ -75,9 +82,13 @@ public:
         std::uint64_t number_;  // of the exchange that it may end: not a later one
     };
 
-    /// Forward: owner → ghost.
-    [[nodiscard]] Step begin();
-    void operator()();
+    /// Forward: owner → ghost. `arrays`: a view for each field, in that order, or a vector of them; none: those of the construction.
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    [[nodiscard]] Step begin(const Arrays&... arrays) { return begin_with(ArrayList(arrays...)); }
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    void operator()(const Arrays&... arrays) { run_with(ArrayList(arrays...)); }
 
     /// Forward, for threads that finish their cells at different times. Tell each part's cells by `ready` once, when they have their
     /// values; any thread may, several at once. Over mpi_partitioned a part is packed by the thread that tells it and given to MPI as
@@ -91,7 +102,9 @@ public:
     ///
     /// Threads need MPI_THREAD_MULTIPLE for that to be early: with less, what other threads than the one that began have packed is
     /// given to MPI by the next call of that one. Errors of ready: no such part, a part told twice, nothing begun in parts.
-    [[nodiscard]] Step begin_parts();
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    [[nodiscard]] Step begin_parts(const Arrays&... arrays) { return begin_parts_with(ArrayList(arrays...)); }
     void ready(int part);
     int parts() const;
     /// Which owned cells of a block the part consists of: a share of the dimension that changes slowest in memory, or of the local
@@ -101,8 +114,16 @@ public:
     /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then as in the pattern), so
     /// that floating-point sums repeat bit for bit. Ghosts keep their values (with the staged algorithm they do not).
     /// Errors: a reduction that the elements do not have.
-    [[nodiscard]] Step begin_reverse(Reduction reduction = Reduction::sum);
-    void reverse(Reduction reduction = Reduction::sum);
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    [[nodiscard]] Step begin_reverse(Reduction reduction, const Arrays&... arrays) {
+        return begin_reverse_with(reduction, ArrayList(arrays...));
+    }
+    [[nodiscard]] Step begin_reverse() { return begin_reverse(Reduction::sum); }
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    void reverse(Reduction reduction, const Arrays&... arrays) { reverse_with(reduction, ArrayList(arrays...)); }
+    void reverse() { reverse(Reduction::sum); }
 
     /// Ends what begin or begin_reverse started; waits for the neighbors.
     void end();
@@ -115,6 +136,12 @@ public:
     std::string explain() const;
 
 private:
+    Step begin_with(const ArrayList& arrays);
+    void run_with(const ArrayList& arrays);
+    Step begin_parts_with(const ArrayList& arrays);
+    Step begin_reverse_with(Reduction reduction, const ArrayList& arrays);
+    void reverse_with(Reduction reduction, const ArrayList& arrays);
+
     std::shared_ptr<Impl> impl_;
 };
 

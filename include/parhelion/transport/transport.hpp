@@ -6,37 +6,40 @@
 #include <string>
 #include <vector>
 
+#include "parhelion/plan/bound_arrays.hpp"
 #include "parhelion/plan/plan.hpp"
 
 namespace parhelion {
 
 class NodeContext;
 
-/// Moves the data of the links it was given, numbered 0 … n−1 in the order given ("slots").
+/// Moves the data of the links it was given in one direction, numbered 0 … n−1 in the order given ("slots").
 ///
 /// One exchange is: begin, then ready/deliver until every slot that receives has been delivered, then finished until it
-/// is true. ready and finished never wait; they make progress. Nothing is allocated after construction.
+/// is true. ready and finished never wait; they make progress. Nothing is allocated after construction, but where it is said.
 class Transport {
 public:
     virtual ~Transport() = default;
 
+    /// When other arrays were bound, before begin: throws Error where it cannot move them. Local.
+    virtual void require_arrays() {}
     /// Starts everything that can start without waiting for a neighbor. Local.
-    virtual void begin(Direction direction) = 0;
+    virtual void begin() = 0;
     /// After begin, where the caller goes away before it ends the exchange, for who knows how long: what neighbors cannot take without
     /// this rank is put where they find it.
-    virtual void leave(Direction /*direction*/) {}
+    virtual void leave() {}
     /// A slot whose data has arrived and was not reported yet, or −1.
-    virtual int ready(Direction direction) = 0;
-    /// Puts a ready slot's data where it belongs; in a reverse exchange combines it with what is there.
-    virtual void deliver(int slot, Direction direction, Reduction reduction) = 0;
+    virtual int ready() = 0;
+    /// Puts a ready slot's data where it belongs; a reverse exchange combines it with what is there (forward: `replace`).
+    virtual void deliver(int slot, Reduction reduction) = 0;
     /// Whether the neighbors no longer need this rank's arrays for this exchange.
-    virtual bool finished(Direction direction) = 0;
+    virtual bool finished() = 0;
     /// Number of slots that deliver something.
-    virtual int expected(Direction direction) const = 0;
+    virtual int expected() const = 0;
     /// What a slot waits for, with the state of both sides, for an error; empty when its neighbor is not waited for.
-    virtual std::string state(int slot, Direction direction) const = 0;
+    virtual std::string state(int slot) const = 0;
 
-    /// Whether a forward exchange may be begun by open_parts and put_part, so that what is finished first leaves first.
+    /// Whether an exchange may be begun by open_parts and put_part, so that what is finished first leaves first. Forward only.
     virtual bool takes_parts() const { return false; }
     /// Instead of begin; then put_part once for each of the plan's parts, then close_parts; nothing else before that.
     virtual void open_parts() {}
@@ -54,21 +57,21 @@ public:
     virtual bool calls_mpi() const { return must_poll(); }
 };
 
-/// Which directions are needed. A transport may offer more than that.
-enum class Lanes { both, forward, reverse };
-constexpr bool has_forward(Lanes lanes) { return lanes != Lanes::reverse; }
-constexpr bool has_reverse(Lanes lanes) { return lanes != Lanes::forward; }
-
 /// What a transport is made from. Making one is collective over the communicator: every rank makes it, with the links
-/// that it has there, if any.
+/// that it has there, if any. Plan and arrays outlive it.
 struct TransportContext {
     const Plan& plan;
+    const BoundArrays& arrays;
+    Direction direction;
     std::vector<const LinkPlan*> links;
     int tag = 0;
-    Lanes lanes = Lanes::both;
-    /// What the fastest other transport takes for a forward exchange, in seconds, equal on all ranks; 0: not known. A transport
-    /// that tries several ways of its own need not try for long when it is far behind that.
-    double rival_s = 0;
+
+    /// The same for some of the links, with a tag of its own. Every rank of the communicator calls it.
+    TransportContext with(std::vector<const LinkPlan*> some) const {
+        return {plan, arrays, direction, std::move(some), plan.communicator().next_tag()};
+    }
+    const Way& way(const LinkPlan& link) const { return link.way(direction); }
+    bool forward() const { return direction == Direction::forward; }
 };
 
 /// Which neighbors a transport can reach.
@@ -78,15 +81,24 @@ struct TransportInfo {
     std::string name;
     std::string description;
     Scope scope;
-    /// Empty where it works, else why it cannot be used with this build or machine. Local.
+    /// Empty where it works, else why it cannot be used with this build or machine. Local. Null: it works.
     std::function<std::string()> unavailable;
     std::function<std::unique_ptr<Transport>(const TransportContext&)> make;
 };
 
-/// All transports that this build knows, the usable ones and the others.
-const std::vector<TransportInfo>& transports();
+/// All transports that this build knows, the usable ones and the others, and those that were registered. Local.
+std::vector<TransportInfo> transports();
 
-/// Throws Error naming the choices when there is none of this name, or the reason when it does not work here.
+/// Adds a transport of the program's own, which exchanges can ask for by its name from now on. Local; every rank registers it, before
+/// the first exchange that uses it. Throws Error for a name that is taken or holds one of "+|,", and without `make`.
+///
+/// `make` gives a Transport for the links of one direction, and is called by all ranks of the communicator together. What it needs is
+/// in the context: for each link the programs that pack and unpack a message (`TransportContext::way`), and the arrays that they
+/// work on, which may be others at each begin (`BoundArrays::bases`). After a forward message a link's `repeat` is run; the messages of a
+/// reverse exchange are combined by `reduce`.
+void register_transport(TransportInfo info);
+
+/// Throws Error naming the choices when there is none of this name, or the reason when it does not work here. The reference stays good.
 const TransportInfo& find_transport(const std::string& name);
 
 }  // namespace parhelion

@@ -1,35 +1,38 @@
 // Ways to get at a neighbor's arrays.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "parhelion/plan/plan.hpp"
+#include "plan/array_block.hpp"
 #include "pattern/words.hpp"
 
 namespace parhelion {
 
-/// A block of an array as its owner sees it: its first owned cell, and the bytes that cells and ghosts lie in.
-struct ArrayBlock {
-    const std::byte* first = nullptr;
-    const std::byte* begin = nullptr;
-    const std::byte* end = nullptr;
+/// Where a block lies, in words that another process understands: four that name a piece of memory, and where in it the first owned
+/// cell is.
+struct BlockPlace {
+    static constexpr std::size_t size = 5;
+    std::array<std::int64_t, size - 1> memory{};
+    std::int64_t offset = 0;
 };
-/// The bytes of block `b` of a field, ghosts included. Empty where the rank has no cells in it.
-ArrayBlock array_block(const Plan& plan, const Field& field, std::size_t b);
+void put_block_place(Words& letter, const BlockPlace& place);
+BlockPlace get_block_place(WordReader& letter);
 
-/// The owner puts words into a letter, from which its neighbor maps the block.
+/// The owner describes a block, its neighbor maps it.
 class ArrayAccess {
 public:
-    static constexpr std::size_t words = 5;  ///< that describe a block
     virtual ~ArrayAccess() = default;
 
     /// Empty when neighbors can get at all arrays of the plan in this way, else why not. Local.
     virtual std::string refusal(const Plan& plan) const = 0;
-    virtual void describe(Words& letter, const ArrayBlock& block) const = 0;
-    /// The neighbor's first cell of the block, mapped here until the last copy of the pointer goes; null for a block without
-    /// cells. Throws Error when it cannot be mapped.
-    virtual std::shared_ptr<std::byte> map(WordReader& letter) const = 0;
+    /// Empty where neighbors cannot get at the block in this way. Local.
+    virtual std::optional<BlockPlace> describe(const ArrayBlock& block) const = 0;
+    /// The neighbor's memory, mapped here until the last copy of the pointer goes. Throws Error when it cannot be mapped.
+    virtual std::shared_ptr<std::byte> map(const BlockPlace& place) const = 0;
 };
 
 /// Arrays in node-shared memory, mapped by their descriptors.

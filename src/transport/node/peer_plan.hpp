@@ -9,12 +9,48 @@
 
 namespace parhelion {
 
+/// A neighbor's memory that its arrays lie in. What it has not used for some sets of arrays is given back.
+class PeerMappings {
+public:
+    /// Another set of arrays follows.
+    void start() { ++set_; }
+    /// Where the block is, here. Maps what is new. Throws Error when it cannot be mapped.
+    std::byte* find(const BlockPlace& place, const ArrayAccess& access) {
+        for (Mapped& each : all_)
+            if (each.memory == place.memory) return use(each, place.offset);
+        return use(all_.emplace_back(Mapped{place.memory, access.map(place), set_}), place.offset);
+    }
+    /// The same by one of the words that name the memory, which is different for all of them; null where it is new.
+    std::byte* find(std::size_t word, std::int64_t value, std::int64_t offset) {
+        for (Mapped& each : all_)
+            if (each.memory[word] == value) return use(each, offset);
+        return nullptr;
+    }
+    void forget_old() {
+        std::erase_if(all_, [this](const Mapped& each) { return each.last_used + sets_kept <= set_; });
+    }
+
+private:
+    static constexpr std::uint64_t sets_kept = 4;  // time levels
+    struct Mapped {
+        decltype(BlockPlace::memory) memory;
+        std::shared_ptr<std::byte> start;
+        std::uint64_t last_used;
+    };
+    std::byte* use(Mapped& mapped, std::int64_t offset) {
+        mapped.last_used = set_;
+        return mapped.start.get() + offset;
+    }
+    std::vector<Mapped> all_;
+    std::uint64_t set_ = 0;
+};
+
 /// The neighbor's fields as seen from here: a plan without links whose bases point into mapped memory.
 struct PeerPlan {
     Plan plan;
     Selection receive;  ///< the neighbor's ghosts that this rank owns
     Selection send;     ///< the neighbor's cells that are ghosts here
-    std::vector<std::shared_ptr<void>> mappings;
+    PeerMappings arrays;
 };
 
 /// What a neighbor needs to make a PeerPlan of this rank.

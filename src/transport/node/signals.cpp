@@ -17,7 +17,7 @@ void ring(Postbox& postbox) {
 void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox& neighbor) {
     number.store(value, std::memory_order_release);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (neighbor.sleepers.load(std::memory_order_relaxed) > 0) ring(neighbor);
+    wake_if_asleep(neighbor);
 }
 
 // A read-modify-write alone is no fence, neither in the C++ memory model nor on every processor.

@@ -28,6 +28,10 @@ void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox& neig
 
 /// Wakes all threads that sleep at this postbox.
 void ring(Postbox& postbox);
+/// After a number was stored and a fence made: wakes the neighbor if it sleeps.
+inline void wake_if_asleep(Postbox& neighbor) {
+    if (neighbor.sleepers.load(std::memory_order_relaxed) > 0) ring(neighbor);
+}
 
 /// Counts the caller in as a sleeper. What it waits for must be looked at once more before it sleeps.
 void announce_sleep(Postbox& own);

@@ -105,23 +105,14 @@ class XpmemAccess final : public ArrayAccess {
 public:
     std::string refusal(const Plan& plan) const override { return ragged_field(plan); }
 
-    void describe(Words& letter, const ArrayBlock& block) const override {
-        const bool there = block.begin != block.end;
-        letter.push_back(there ? working_xpmem().segment : -1);
-        letter.push_back(reinterpret_cast<global_index>(block.begin));
-        letter.push_back(block.end - block.begin);
-        letter.push_back(block.first - block.begin);
-        letter.push_back(there);
+    std::optional<BlockPlace> describe(const ArrayBlock& block) const override {
+        return BlockPlace{{working_xpmem().segment, reinterpret_cast<std::int64_t>(block.begin), 0, block.end - block.begin},
+                          block.first - block.begin};
     }
 
-    std::shared_ptr<std::byte> map(WordReader& letter) const override {
-        const std::int64_t segment = letter.next();
-        const auto begin = static_cast<std::uintptr_t>(letter.next());
-        const auto bytes = static_cast<std::size_t>(letter.next());
-        const byte_count to_first = letter.next();
-        if (letter.next() == 0) return nullptr;
-        const auto mapped = xpmem_map(segment, begin, bytes);
-        return {mapped, mapped.get() + to_first};
+    std::shared_ptr<std::byte> map(const BlockPlace& place) const override {
+        const auto& [segment, begin, unused, bytes] = place.memory;
+        return xpmem_map(segment, static_cast<std::uintptr_t>(begin), static_cast<std::size_t>(bytes));
     }
 };
 

@@ -21,7 +21,7 @@ struct Peer {
 class UcxMessages final : public Messenger {
 public:
     UcxMessages(const TransportContext& context, const std::vector<Channel>& channels, const UcxNeighbors& neighbors)
-        : worker_(context.plan.communicator().shared_state<UcxContext>().worker), peers_(channels.size()) {
+        : worker_(context.plan.communicator().shared_state<UcxContext>().worker), arrays_(context.arrays), peers_(channels.size()) {
         for (std::size_t i = 0; i < channels.size(); ++i) {
             peers_[i].channel = channels[i];
             peers_[i].endpoint = neighbors.at(channels[i].rank);
@@ -39,12 +39,13 @@ public:
             const Channel& channel = peer.channel;
             peer.reported = channel.receive_bytes == 0;
             if (!peer.reported)
-                worker_->receive(peer.tag_here, channel.receive, static_cast<std::size_t>(channel.receive_bytes), peer.receiving);
+                worker_->receive(peer.tag_here, channel.target(arrays_.bases()), static_cast<std::size_t>(channel.receive_bytes), peer.receiving);
         }
     }
     void start_send(int i) override {
         Peer& peer = peers_[static_cast<std::size_t>(i)];
-        worker_->send(*peer.endpoint, peer.tag_there, peer.channel.send, static_cast<std::size_t>(peer.channel.send_bytes), peer.sending);
+        const Channel& channel = peer.channel;
+        worker_->send(*peer.endpoint, peer.tag_there, channel.source(arrays_.bases()), static_cast<std::size_t>(channel.send_bytes), peer.sending);
     }
     int test_receive() override {
         worker_->progress();
@@ -92,16 +93,17 @@ private:
     }
 
     std::shared_ptr<UcxWorker> worker_;
+    const BoundArrays& arrays_;
     std::vector<Peer> peers_;
 };
 
 }  // namespace
 
 std::unique_ptr<Transport> make_ucx_messages(const TransportContext& context, const UcxNeighbors& neighbors) {
-    const auto make = [&](const TransportContext& with, std::vector<Channel> channels, Direction) {
+    const auto make = [&](const TransportContext& with, const std::vector<Channel>& channels) {
         return std::make_unique<UcxMessages>(with, channels, neighbors);
     };
-    return make_message_transport(context, make, {.pieces = true});
+    return make_message_transport(context, make, {.mpi = false, .pieces = true});
 }
 
 }  // namespace parhelion

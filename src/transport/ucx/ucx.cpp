@@ -10,74 +10,12 @@
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
+#include "transport/split.hpp"
 #include "transport/ucx/letters.hpp"
 #include "transport/ucx/parts.hpp"
 
 namespace parhelion {
 namespace {
-
-// Links in two halves, each with a transport of its own.
-class UcxTransport final : public Transport {
-public:
-    void add(std::unique_ptr<Transport> transport, std::vector<int> slots) {
-        for (std::size_t i = 0; i < slots.size(); ++i) {
-            const auto slot = static_cast<std::size_t>(slots[i]);
-            if (homes_.size() <= slot) homes_.resize(slot + 1);
-            homes_[slot] = {transport.get(), static_cast<int>(i)};
-        }
-        if (!slots.empty()) halves_.push_back({std::move(transport), std::move(slots)});
-    }
-
-    void begin(Direction direction) override {
-        for (Half& half : halves_) half.transport->begin(direction);
-    }
-    int ready(Direction direction) override {
-        for (Half& half : halves_)
-            if (const int slot = half.transport->ready(direction); slot >= 0) return half.slots[static_cast<std::size_t>(slot)];
-        return -1;
-    }
-    void deliver(int slot, Direction direction, Reduction reduction) override {
-        const Home& home = homes_[static_cast<std::size_t>(slot)];
-        home.transport->deliver(home.slot, direction, reduction);
-    }
-    bool finished(Direction direction) override {
-        bool all = true;
-        for (Half& half : halves_) all = half.transport->finished(direction) && all;
-        return all;
-    }
-    int expected(Direction direction) const override {
-        int all = 0;
-        for (const Half& half : halves_) all += half.transport->expected(direction);
-        return all;
-    }
-    std::string state(int slot, Direction direction) const override {
-        const Home& home = homes_[static_cast<std::size_t>(slot)];
-        return home.transport->state(home.slot, direction);
-    }
-    NodeContext* node() const override {
-        for (const Half& half : halves_)
-            if (half.transport->node() != nullptr) return half.transport->node();
-        return nullptr;
-    }
-    bool must_poll() const override {
-        bool any = false;
-        for (const Half& half : halves_) any = any || half.transport->must_poll();
-        return any;
-    }
-    bool calls_mpi() const override { return false; }
-
-private:
-    struct Half {
-        std::unique_ptr<Transport> transport;
-        std::vector<int> slots;  // as the exchange numbers them
-    };
-    struct Home {
-        Transport* transport = nullptr;
-        int slot = 0;
-    };
-    std::vector<Half> halves_;
-    std::vector<Home> homes_;
-};
 
 class Meeting {
 public:
@@ -185,9 +123,9 @@ private:
 };
 
 TransportContext part_of(const TransportContext& context, const std::vector<int>& slots) {
-    TransportContext part{context.plan, {}, context.plan.communicator().next_tag()};
-    for (const int slot : slots) part.links.push_back(context.links[static_cast<std::size_t>(slot)]);
-    return part;
+    std::vector<const LinkPlan*> links;
+    for (const int slot : slots) links.push_back(context.links[static_cast<std::size_t>(slot)]);
+    return context.with(std::move(links));
 }
 
 }  // namespace
@@ -196,7 +134,7 @@ std::unique_ptr<Transport> make_ucx(const TransportContext& context) {
     const Communicator& comm = context.plan.communicator();
     validate_together(comm, [&] { comm.shared_state<UcxContext>(); });
     const Meeting meeting(context);
-    auto transport = std::make_unique<UcxTransport>();
+    auto transport = std::make_unique<Split>();
     const auto near = meeting.slots(true), far = meeting.slots(false);
     transport->add(make_staged(part_of(context, near), make_ucx_memory(comm.shared_state<UcxContext>().worker, meeting.neighbors())),
                    near);

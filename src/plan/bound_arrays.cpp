@@ -1,0 +1,154 @@
+#include "parhelion/plan/bound_arrays.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "parhelion/core/error.hpp"
+#include "plan/array_block.hpp"
+#include "plan/overlap.hpp"
+
+namespace parhelion {
+namespace {
+
+constexpr auto remedy = ": pass arrays of the layouts that the exchange was made with, or make another one, on every rank";
+
+[[noreturn]] void refuse(const std::string& array, const std::string& has, const std::string& made_for) {
+    throw Error(array + " has " + has + " and the exchange was made for " + made_for + remedy);
+}
+
+std::string text(byte_count value) { return std::to_string(value); }
+
+bool equal_rows(const BlockView& a, const BlockView& b) { return a.rows == b.rows || (a.rows && b.rows && *a.rows == *b.rows); }
+
+bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
+    return std::equal(a.lower.begin(), a.lower.begin() + dimensions, b.lower.begin()) &&
+           std::equal(a.upper.begin(), a.upper.begin() + dimensions, b.upper.begin());
+}
+
+}  // namespace
+
+BoundArrays::BoundArrays(const Plan& plan) : plan_(plan), bases_(plan.bases), wanted_(plan.bases) {
+    for (const Field& field : plan.fields)
+        for (std::size_t b = 0; b < field.blocks.size(); ++b) add_shape(field, b);
+}
+
+// Of an array without cells nothing matters, and a stride matters where there is more than one cell along it.
+void BoundArrays::add_shape(const Field& field, std::size_t b) {
+    const Pattern& pattern = *plan_.pattern;
+    const ArrayBlock block = array_block(plan_, field, b);
+    Shape& shape = shapes_.emplace_back();
+    shape.low = block.begin - block.first;
+    shape.high = block.end - block.first;
+    if (block.empty()) return;
+    shape.components = field.components > 1;
+    if (pattern.indexed()) {
+        shape.strides[0] = (b == 0 ? pattern.owned : pattern.ghosts) > 1 && !field.ragged();
+    } else {
+        for (int d = 0; d < pattern.dimensions; ++d)
+            shape.strides[d] = pattern.blocks[b].extent(d) + field.halo.lower[d] + field.halo.upper[d] > 1;
+    }
+}
+
+void BoundArrays::require_layout(std::size_t f, const Field& given) const {
+    const Field& made = plan_.fields[f];
+    const int dimensions = plan_.pattern->dimensions;
+    const std::string array = "array " + std::to_string(f);
+    if (given.indexed != made.indexed)
+        refuse(array, given.indexed ? "cells of an index map" : "cells of a grid", made.indexed ? "those of an index map" : "those of a grid");
+    if (given.element != made.element) refuse(array, "elements of type " + to_string(given.element), to_string(made.element));
+    if (given.components != made.components)
+        refuse(array, text(given.components) + " components per cell", text(made.components));
+    if (!equal_halo(given.halo, made.halo, dimensions)) refuse(array, "another halo (" + to_string(given) + ")", to_string(made));
+    if (given.blocks.size() != made.blocks.size())
+        refuse(array, text(static_cast<byte_count>(given.blocks.size())) + " blocks", text(static_cast<byte_count>(made.blocks.size())));
+    for (std::size_t b = 0; b < made.blocks.size(); ++b)
+        require_block(array + (made.blocks.size() > 1 && !made.indexed ? ", block " + std::to_string(b) : ""), f, b, given);
+}
+
+void BoundArrays::require_block(const std::string& array, std::size_t f, std::size_t b, const Field& given) const {
+    const Field& made = plan_.fields[f];
+    const Shape& shape = shapes_[index(f, b)];
+    const BlockView &one = given.blocks[b], &other = made.blocks[b];
+    if (shape.has_cells() && one.first == nullptr)
+        throw Error(array + " is a null pointer: pass the array that the exchange is to fill");
+    for (std::size_t d = 0; d < shape.strides.size(); ++d)
+        if (shape.strides[d] && one.strides[d] != other.strides[d])
+            refuse(array, "a stride of " + text(one.strides[d]) + " bytes in dimension " + std::to_string(d), text(other.strides[d]));
+    if (shape.components && given.stride_of_components(b) != made.stride_of_components(b))
+        refuse(array, "components " + text(given.stride_of_components(b)) + " bytes apart", text(made.stride_of_components(b)));
+    if (!equal_rows(one, other)) refuse(array, "rows of other sizes or in other places", "those that it had then");
+}
+
+bool BoundArrays::has_layout(std::size_t f, const Field& given) const {
+    const Field& made = plan_.fields[f];
+    if (given.indexed != made.indexed || given.element != made.element || given.components != made.components ||
+        !equal_halo(given.halo, made.halo, plan_.pattern->dimensions) || given.blocks.size() != made.blocks.size())
+        return false;
+    for (std::size_t b = 0; b < made.blocks.size(); ++b) {
+        const Shape& shape = shapes_[index(f, b)];
+        const BlockView &one = given.blocks[b], &other = made.blocks[b];
+        bool equal = !shape.has_cells() || one.first != nullptr;
+        for (std::size_t d = 0; d < shape.strides.size(); ++d) equal = equal && (!shape.strides[d] || one.strides[d] == other.strides[d]);
+        equal = equal && (!shape.components || given.stride_of_components(b) == made.stride_of_components(b));
+        if (!equal || !equal_rows(one, other)) return false;
+    }
+    return true;
+}
+
+// Arrays that have all moved by as much lie as the plan's own do, which share no cells.
+bool BoundArrays::moved_together() const {
+    std::optional<byte_count> moved;
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+        if (!shapes_[i].has_cells()) continue;
+        const byte_count here = wanted_[i] - plan_.bases[i];
+        if (moved && *moved != here) return false;
+        moved = here;
+    }
+    return true;
+}
+
+bool BoundArrays::may_overlap() const {
+    for (std::size_t i = 0; i < wanted_.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (shapes_[i].has_cells() && shapes_[j].has_cells() && wanted_[i] + shapes_[i].low < wanted_[j] + shapes_[j].high &&
+                wanted_[j] + shapes_[j].low < wanted_[i] + shapes_[i].high)
+                return true;
+    return false;
+}
+
+void BoundArrays::want(const ArrayList& fields) {
+    if (fields.size() != plan_.fields.size())
+        throw Error(std::to_string(fields.size()) + " arrays were passed and the exchange was made for " +
+                    std::to_string(plan_.fields.size()) + ": pass one for each, in that order");
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+        if (!has_layout(f, fields[f])) require_layout(f, fields[f]);
+        for (std::size_t b = 0; b < fields[f].blocks.size(); ++b)
+            if (const std::size_t i = index(f, b); shapes_[i].has_cells()) wanted_[i] = fields[f].blocks[b].first;
+    }
+}
+
+void BoundArrays::want_places(const ArrayList& places) {
+    if (places.size() != wanted_.size())
+        throw Error(std::to_string(places.size()) + " addresses were passed and the exchange has " + std::to_string(wanted_.size()) +
+                    " arrays: pass the first cell of each");
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+        if (!shapes_[i].has_cells()) continue;
+        wanted_[i] = places.places()[i];
+        if (wanted_[i] == nullptr) throw Error("address " + std::to_string(i) + " is a null pointer: pass the array that the exchange is to fill");
+    }
+}
+
+void BoundArrays::bind(const ArrayList& arrays) {
+    if (arrays.size() == 0) return accept(plan_.bases);
+    arrays.places() != nullptr ? want_places(arrays) : want(arrays);
+    if (wanted_ != bases_ && !moved_together() && may_overlap()) check_disjoint(plan_, wanted_.data());
+    accept(wanted_);
+}
+
+void BoundArrays::accept(const std::vector<std::byte*>& bases) {
+    if (bases == bases_) return;
+    std::copy(bases.begin(), bases.end(), bases_.begin());  // transports keep the pointer
+    ++version_;
+}
+
+}  // namespace parhelion
