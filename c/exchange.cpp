@@ -1,4 +1,6 @@
-// Exchanges of arrays that stay where they are.
+// Exchanges of arrays.
+#include <algorithm>
+
 #include "objects.hpp"
 
 using namespace parhelion;
@@ -44,20 +46,80 @@ Field field_of(const IndexedDomain& domain, const phl_field& given) {
     return view_cells(owned, domain.owned(), ghosts, domain.ghosts(), element, layout);
 }
 
+std::byte* array_of(const phl_field& field, int pointer) {
+    if (pointer == MadeField::ghosts) return static_cast<std::byte*>(field.ghosts);
+    return static_cast<std::byte*>(field.blocks != nullptr ? field.blocks[pointer] : field.cells);
+}
+
+// Of an index map ghosts may lie behind the owned cells.
+MadeField made_from(const phl_field& field, const Field& view) {
+    MadeField made{field, {}};
+    for (int b = 0; b < static_cast<int>(view.blocks.size()); ++b) {
+        const int pointer = !view.indexed ? b : b == 1 && field.ghosts != nullptr ? MadeField::ghosts : 0;
+        std::byte* const start = array_of(field, pointer);
+        made.arrays.push_back({pointer, start == nullptr ? 0 : view.blocks[static_cast<std::size_t>(b)].first - start});
+    }
+    return made;
+}
+
 template <class Domain>
 int create(const Domain& domain, const Pattern& pattern, int fields, const phl_field* field, const char* transport,
            double timeout_s, phl_exchange* exchange) {
     std::vector<Field> views;
+    std::vector<MadeField> made;
     validate_together(domain.communicator(), [&] {
         require_output(exchange, "exchange");
         require_array(field, fields, "field");
-        for (int f = 0; f < fields; ++f) views.push_back(field_of(domain, field[f]));
+        for (int f = 0; f < fields; ++f) {
+            views.push_back(field_of(domain, field[f]));
+            made.push_back(made_from(field[f], views.back()));
+        }
     });
     const ExchangeOptions options{transport ? transport : "", timeout_s};
-    auto object = std::make_shared<ExchangeObject>(ExchangeObject{Exchange(pattern, std::move(views), options), {}, {}, {}});
+    auto object = std::make_shared<ExchangeObject>(ExchangeObject{Exchange(pattern, std::move(views), options), std::move(made), {}, {}, {}, {}, {}});
     object->transport = object->exchange.transport();
+    object->places.reserve(object->exchange.plan().bases.size());
     exchanges().add(std::move(object), *exchange);
     return PHL_SUCCESS;
+}
+
+int components_of(const phl_field& field) { return std::max(field.element.components, 1); }
+
+bool equal_halo(const phl_field& a, const phl_field& b) {
+    if (!a.own_halo || !b.own_halo) return !a.own_halo == !b.own_halo;
+    return std::equal(a.halo_lower, a.halo_lower + PHL_MAX_DIMENSIONS, b.halo_lower) &&
+           std::equal(a.halo_upper, a.halo_upper + PHL_MAX_DIMENSIONS, b.halo_upper);
+}
+
+void require_like(const phl_field& given, const phl_field& made, int f) {
+    const auto refuse = [f](const char* what) {
+        throw Error("field " + std::to_string(f) + " has another " + what + " than the exchange was made for: pass arrays of the layouts "
+                    "that it was made with, or make another one, on every rank");
+    };
+    if (!(element_from(given.element) == element_from(made.element))) refuse("element type");
+    if (components_of(given) != components_of(made)) refuse("number of components");
+    if (given.order != made.order) refuse("order");
+    if (!equal_halo(given, made)) refuse("halo");
+    if ((given.blocks == nullptr ? 1 : given.block_count) != (made.blocks == nullptr ? 1 : made.block_count)) refuse("number of blocks");
+    if ((given.ghosts == nullptr) != (made.ghosts == nullptr)) refuse("place for its ghosts (behind the owned cells, or apart)");
+}
+
+ArrayList arrays_of(ExchangeObject& object, const phl_field* fields, int count) {
+    require_array(fields, count, "fields");
+    if (count == 0) return {};
+    if (count != static_cast<int>(object.made.size()))
+        throw Error(std::to_string(count) + " fields were passed and the exchange was made for " + std::to_string(object.made.size()) +
+                    ": pass one for each, in that order, or none for those that it was made with");
+    object.places.clear();
+    for (int f = 0; f < count; ++f) {
+        const MadeField& made = object.made[static_cast<std::size_t>(f)];
+        require_like(fields[f], made.field, f);
+        for (const auto& [pointer, offset] : made.arrays) {
+            std::byte* const start = array_of(fields[f], pointer);
+            object.places.push_back(start == nullptr ? nullptr : start + offset);
+        }
+    }
+    return ArrayList(object.places);
 }
 
 void end(ExchangeObject& object) {
@@ -97,17 +159,26 @@ int phl_exchange_free(phl_exchange* exchange) {
     });
 }
 
-int phl_exchange_begin(phl_exchange exchange) {
+int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count) {
     return guarded([&] {
         const auto object = get(exchange);
-        object->step.emplace(object->exchange.begin());
+        object->step.emplace(object->exchange.begin(arrays_of(*object, fields, count)));
     });
 }
 
-int phl_exchange_begin_reverse(phl_exchange exchange, int reduction) {
+int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count) {
     return guarded([&] {
         const auto object = get(exchange);
-        object->step.emplace(object->exchange.begin_reverse(reduction_from(reduction)));
+        const Reduction how = reduction_from(reduction);
+        object->step.emplace(object->exchange.begin_reverse(how, arrays_of(*object, fields, count)));
+    });
+}
+
+int phl_exchange_test(phl_exchange exchange, int* done) {
+    return guarded([&] {
+        require_output(done, "done");
+        const auto object = get(exchange);
+        *done = !object->step || object->step->test();
     });
 }
 
@@ -115,12 +186,19 @@ int phl_exchange_end(phl_exchange exchange) {
     return guarded([&] { end(*get(exchange)); });
 }
 
-int phl_exchange_forward(phl_exchange exchange) {
-    return guarded([&] { get(exchange)->exchange(); });
+int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count) {
+    return guarded([&] {
+        const auto object = get(exchange);
+        object->exchange(arrays_of(*object, fields, count));
+    });
 }
 
-int phl_exchange_reverse(phl_exchange exchange, int reduction) {
-    return guarded([&] { get(exchange)->exchange.reverse(reduction_from(reduction)); });
+int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count) {
+    return guarded([&] {
+        const auto object = get(exchange);
+        const Reduction how = reduction_from(reduction);
+        object->exchange.reverse(how, arrays_of(*object, fields, count));
+    });
 }
 
 int phl_exchange_under_way(phl_exchange exchange, int* under_way) {

@@ -23,10 +23,32 @@ struct CartesianObject {
     CartesianDomain domain;
 };
 
+/// A field as it was when its exchange was made, and where the exchange's arrays begin in what it points to.
+struct MadeField {
+    struct Array {
+        int pointer;        ///< number of the block, or `ghosts`
+        byte_count offset;  ///< from there to the first owned cell, or the first ghost
+    };
+    static constexpr int ghosts = -1;
+    phl_field field;
+    std::vector<Array> arrays;
+};
+
+/// A Fortran array: type and bytes of its elements, and extents.
+struct ArrayShape {
+    int type = 0;
+    std::size_t bytes = 0;
+    std::vector<std::int64_t> extents;
+    friend bool operator==(const ArrayShape&, const ArrayShape&) = default;
+};
+
 struct ExchangeObject {
     static constexpr unsigned kind = 3;
     static constexpr const char* name = "exchange";
     Exchange exchange;
+    std::vector<MadeField> made;
+    std::vector<std::byte*> places;  ///< of the arrays of a call
+    std::vector<ArrayShape> shapes = {};  ///< of what Fortran has passed
     std::string transport, explanation;
     std::optional<Exchange::Step> step;
 };

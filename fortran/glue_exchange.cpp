@@ -1,4 +1,7 @@
-// Exchanges of fixed arrays behind the Fortran module.
+// Exchanges of arrays behind the Fortran module.
+#include <array>
+#include <initializer_list>
+
 #include "../c/objects.hpp"
 #include "descriptors.hpp"
 
@@ -54,6 +57,63 @@ phl_field cell_field(const IndexedDomain& domain, const CFI_cdesc_t& x, const CF
     return field;
 }
 
+// Arguments that are there, in their order.
+struct Arguments {
+    std::array<Array, most_fields> arrays{};
+    int count = 0;
+
+    Arguments(std::initializer_list<Array> all) {
+        for (Array array : all)
+            if (array != nullptr) arrays[static_cast<std::size_t>(count++)] = array;
+    }
+    const CFI_cdesc_t& operator[](int i) const { return *arrays[static_cast<std::size_t>(i)]; }
+};
+
+bool has_shape(const CFI_cdesc_t& array, const ArrayShape& shape) {
+    bool equal = array.type == shape.type && array.elem_len == shape.bytes && static_cast<std::size_t>(array.rank) == shape.extents.size();
+    for (int d = 0; equal && d < array.rank; ++d) equal = array.dim[d].extent == shape.extents[static_cast<std::size_t>(d)];
+    return equal;
+}
+
+ArrayShape shape_of(const CFI_cdesc_t& array) {
+    ArrayShape shape{array.type, array.elem_len, {}};
+    for (int d = 0; d < array.rank; ++d) shape.extents.push_back(array.dim[d].extent);
+    return shape;
+}
+
+void remember_shapes(phl_exchange exchange, const Arguments& made_with) {
+    const auto object = get(exchange);
+    for (int i = 0; i < made_with.count; ++i) object->shapes.push_back(shape_of(made_with[i]));
+}
+
+void require_status(int status) {
+    if (status != 0) throw Error(phl_last_error(), static_cast<ErrorKind>(status));
+}
+
+// An index map's exchange has one field, of which the second array, if any, holds the ghosts.
+template <class Begin>
+int begin_with(phl_exchange exchange, const Arguments& given, Begin&& begin) {
+    if (given.count == 0) return begin(nullptr, 0);
+    return guarded([&] {
+        const auto object = get(exchange);
+        if (static_cast<std::size_t>(given.count) != object->shapes.size())
+            throw Error(std::to_string(given.count) + " arrays were passed and the exchange was made with " +
+                        std::to_string(object->shapes.size()) + ": pass one for each, in that order, or none for those that it was made with");
+        phl_field fields[most_fields];
+        for (std::size_t f = 0; f < object->made.size(); ++f) fields[f] = object->made[f].field;
+        const bool with_ghosts = object->made.size() < object->shapes.size();
+        for (int i = 0; i < given.count; ++i) {
+            if (!has_shape(given[i], object->shapes[static_cast<std::size_t>(i)]))
+                throw Error("array " + std::to_string(i + 1) + " has another type or shape than the exchange was made for: pass arrays like "
+                            "those that it was made with, or make another one, on every rank");
+            require_contiguous(given[i], "the array");
+            if (with_ghosts && i == 1) fields[0].ghosts = given[i].base_addr;
+            else fields[i].cells = given[i].base_addr;
+        }
+        require_status(begin(fields, static_cast<int>(object->made.size())));
+    });
+}
+
 }  // namespace
 
 extern "C" {
@@ -69,14 +129,13 @@ int phl_f_exchange_cartesian(phl_cartesian domain, Array a, Array b, Array c, Ar
                              const char* transport, phl_exchange* exchange) {
     return guarded([&] {
         const auto object = get(domain);
+        const Arguments given{a, b, c, d, e, f, g, h};
         phl_field fields[most_fields];
-        int count = 0;
         validate_together(object->domain.communicator(), [&] {
-            for (Array array : {a, b, c, d, e, f, g, h})
-                if (array != nullptr) fields[count++] = grid_field(object->domain, *array);
+            for (int i = 0; i < given.count; ++i) fields[i] = grid_field(object->domain, given[i]);
         });
-        if (const int status = phl_exchange_create_cartesian(domain, count, fields, transport, 0, exchange))
-            throw Error(phl_last_error(), static_cast<ErrorKind>(status));
+        require_status(phl_exchange_create_cartesian(domain, given.count, fields, transport, 0, exchange));
+        remember_shapes(*exchange, given);
     });
 }
 
@@ -85,8 +144,20 @@ int phl_f_exchange_index_map(phl_index_map map, Array x, Array ghosts, const cha
         const auto object = get(map);
         phl_field field{};
         validate_together(object->map.communicator(), [&] { field = cell_field(object->map.domain(), *x, ghosts); });
-        if (const int status = phl_exchange_create_index_map(map, 1, &field, transport, 0, exchange))
-            throw Error(phl_last_error(), static_cast<ErrorKind>(status));
+        require_status(phl_exchange_create_index_map(map, 1, &field, transport, 0, exchange));
+        remember_shapes(*exchange, {x, ghosts});
+    });
+}
+
+int phl_f_exchange_begin(phl_exchange exchange, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h) {
+    return begin_with(exchange, {a, b, c, d, e, f, g, h},
+                      [&](const phl_field* fields, int count) { return phl_exchange_begin(exchange, fields, count); });
+}
+
+int phl_f_exchange_begin_reverse(phl_exchange exchange, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
+                                 Array h) {
+    return begin_with(exchange, {a, b, c, d, e, f, g, h}, [&](const phl_field* fields, int count) {
+        return phl_exchange_begin_reverse(exchange, reduction, fields, count);
     });
 }
 

@@ -189,14 +189,21 @@ module phl_bindings
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: exchange
     end function
-    integer(c_int) function phl_exchange_begin(exchange) bind(c)
+    integer(c_int) function phl_f_exchange_begin(exchange, a, b, c, d, e, f, g, h) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: exchange
+      type(*), dimension(..), optional :: a, b, c, d, e, f, g, h
     end function
-    integer(c_int) function phl_exchange_begin_reverse(exchange, reduction) bind(c)
+    integer(c_int) function phl_f_exchange_begin_reverse(exchange, reduction, a, b, c, d, e, f, g, h) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: exchange
       integer(c_int), value :: reduction
+      type(*), dimension(..), optional :: a, b, c, d, e, f, g, h
+    end function
+    integer(c_int) function phl_exchange_test(exchange, done) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: exchange
+      integer(c_int), intent(out) :: done
     end function
     integer(c_int) function phl_exchange_end(exchange) bind(c)
       import :: c_int, c_ptr

@@ -1,7 +1,8 @@
-!> Exchanges that belong to arrays: set up once, then as fast as it gets.
+!> Exchanges of arrays: set up once, then as fast as it gets.
 !>
-!> The arrays must be contiguous, have the target (or asynchronous) attribute, and stay allocated where they are until the
-!> exchange is freed. Between `begin` and `end` owned cells must not be written and ghosts not be touched.
+!> The arrays must be contiguous and have the target (or asynchronous) attribute. Each call may name others of the same types and
+!> shapes (swapped time levels, temporaries, reallocated arrays), at no cost; without any, those of `init` are exchanged, which must
+!> still be there then. Between `begin` and `end` arrays stay where they are, owned cells must not be written and ghosts not be touched.
 module phl_exchange
   use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_null_char, c_null_ptr, c_ptr, c_associated
   use, intrinsic :: iso_fortran_env, only: int64
@@ -23,7 +24,7 @@ module phl_exchange
     procedure, private :: init_cartesian, init_index_map
     procedure :: free
     final :: finalize
-    procedure :: forward, begin, end => end_exchange
+    procedure :: forward, begin, test, end => end_exchange
     procedure :: reverse, begin_reverse
     procedure :: bytes_sent, messages_sent
   end type
@@ -91,22 +92,36 @@ contains
     if (c_associated(this%handle)) ignored = phl_exchange_free(this%handle)
   end subroutine
 
-  !> Owner → ghost.
-  subroutine forward(this, stat, errmsg)
+  !> Owner → ghost. `a`, `b`, …: as many arrays as `init` was given, or none. Errors of `a` … are of this rank alone.
+  subroutine forward(this, a, b, c, d, e, f, g, h, stat, errmsg)
     class(halo_exchange), intent(in) :: this
+    type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
-    status = phl_exchange_begin(this%handle)
+    status = phl_f_exchange_begin(this%handle, a, b, c, d, e, f, g, h)
     if (status == 0) status = phl_exchange_end(this%handle)
     call finish(status, stat, errmsg)
   end subroutine
 
-  subroutine begin(this, stat, errmsg)
+  subroutine begin(this, a, b, c, d, e, f, g, h, stat, errmsg)
     class(halo_exchange), intent(in) :: this
+    type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_exchange_begin(this%handle), stat, errmsg)
+    call finish(phl_f_exchange_begin(this%handle, a, b, c, d, e, f, g, h), stat, errmsg)
+  end subroutine
+
+  !> Between begin and end: gets the exchange on without waiting. `done`: `end` will return at once; it has to be called all the same.
+  subroutine test(this, done, stat, errmsg)
+    class(halo_exchange), intent(in) :: this
+    logical, intent(out) :: done
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: is_done
+    is_done = 0
+    call finish(phl_exchange_test(this%handle, is_done), stat, errmsg)
+    done = is_done /= 0
   end subroutine
 
   subroutine end_exchange(this, stat, errmsg)
@@ -117,23 +132,25 @@ contains
   end subroutine
 
   !> Ghost → owner, combined there: phl_sum, phl_min, phl_max, phl_and, phl_or, phl_replace.
-  subroutine reverse(this, reduction, stat, errmsg)
+  subroutine reverse(this, reduction, a, b, c, d, e, f, g, h, stat, errmsg)
     class(halo_exchange), intent(in) :: this
     integer, intent(in) :: reduction
+    type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
-    status = phl_exchange_begin_reverse(this%handle, int(reduction, c_int))
+    status = phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h)
     if (status == 0) status = phl_exchange_end(this%handle)
     call finish(status, stat, errmsg)
   end subroutine
 
-  subroutine begin_reverse(this, reduction, stat, errmsg)
+  subroutine begin_reverse(this, reduction, a, b, c, d, e, f, g, h, stat, errmsg)
     class(halo_exchange), intent(in) :: this
     integer, intent(in) :: reduction
+    type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_exchange_begin_reverse(this%handle, int(reduction, c_int)), stat, errmsg)
+    call finish(phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> What this rank sends to others in a forward exchange. Local.

@@ -164,7 +164,7 @@ int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int6
 /* Rank that owns a cell, and the number of the block there. */
 int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank, int32_t* block);
 
-/* ---- Exchanges of fixed arrays ------------------------------------------------------------------------------------- */
+/* ---- Exchanges of arrays ------------------------------------------------------------------------------------------- */
 
 /* One array, or one per block. Structured: the block with its halo. Index map: owned cells, with the ghosts behind them
  * or (C order) in `ghosts`. All of it that is 0 or NULL has the meaning that is said. */
@@ -179,8 +179,8 @@ typedef struct phl_field {
     int32_t block_count;
 } phl_field;
 
-/* Collective. Arrays must stay where they are until the exchange is freed; the domain or map may be freed before. Arrays that
- * share cells are refused.
+/* Collective. The exchange is compiled for the layouts of the fields; their arrays are those that it moves where a call names no
+ * others. The domain or map may be freed before. Arrays that share cells are refused.
  * `transport` is "auto", a name, or NULL (see the environment variable PARHELION_TRANSPORT). A wait longer than
  * `timeout_s` is an error; 0: see PARHELION_TIMEOUT. */
 int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const char* transport,
@@ -189,12 +189,18 @@ int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field
                                   double timeout_s, phl_exchange* exchange);
 /* Local. Refused while it is under way. */
 int phl_exchange_free(phl_exchange* exchange);
-/* Owner → ghost: begin and end. Between them owned cells must not be written and ghosts not be touched. */
-int phl_exchange_forward(phl_exchange exchange);
-int phl_exchange_begin(phl_exchange exchange);
+/* Owner → ghost: begin and end. Between them owned cells must not be written and ghosts not be touched, and the arrays stay where they
+ * are. `fields`: other arrays of the layouts that the exchange was made for (swapped time levels, temporaries, memory that was allocated
+ * anew), `count` of them, one for each field in that order; NULL and 0: those that it was made with. Each rank names its own; nothing is
+ * sent for it. Another layout is an error of this rank, and then nothing has begun. */
+int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count);
+int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count);
 /* Ghost → owner, combined there: begin_reverse and end. */
-int phl_exchange_reverse(phl_exchange exchange, int reduction);
-int phl_exchange_begin_reverse(phl_exchange exchange, int reduction);
+int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
+int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
+/* Between begin and end: gets the exchange on without waiting. `done` is 1 when end will return at once, which has to be called all the
+ * same, and tells of errors; also where nothing is under way. */
+int phl_exchange_test(phl_exchange exchange, int* done);
 int phl_exchange_end(phl_exchange exchange);
 int phl_exchange_under_way(phl_exchange exchange, int* under_way);
 /* Local. Bytes and messages that this rank sends to others in one exchange. */

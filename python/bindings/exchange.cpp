@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "call_arrays.hpp"
 #include "parhelion/core/error.hpp"
 #include "python_exchange.hpp"
 
@@ -17,19 +18,54 @@ namespace {
 class PythonExchange final : public PythonExchangeOf<Exchange> {
 public:
     PythonExchange(const Pattern& pattern, std::vector<Field> fields, const std::string& transport, double timeout_s, int parts,
-                   nb::object arrays)
-        : PythonExchangeOf(std::move(arrays)) {
+                   nb::object arrays, const nb::list& call_arrays, nb::object as_array)
+        : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
         nb::gil_scoped_release unlocked;
         ExchangeOptions options{transport, timeout_s};
         options.parts = parts;
         exchange_ = std::make_unique<Exchange>(pattern, std::move(fields), options);
     }
+    void run(const nb::args& arrays) {
+        const ArrayList list = read(arrays);
+        guarded([&] { (*exchange_)(list); });
+    }
+    void reverse(const std::string& reduction, const nb::args& arrays) {
+        const Reduction how = parse_reduction(reduction);
+        const ArrayList list = read(arrays);
+        guarded([&] { exchange_->reverse(how, list); });
+    }
+    void begin(const nb::args& arrays) {
+        start(arrays, [&](const ArrayList& list) { return exchange_->begin(list); });
+    }
+    void begin_parts(const nb::args& arrays) {
+        start(arrays, [&](const ArrayList& list) { return exchange_->begin_parts(list); });
+    }
+    void begin_reverse(const std::string& reduction, const nb::args& arrays) {
+        const Reduction how = parse_reduction(reduction);
+        start(arrays, [&](const ArrayList& list) { return exchange_->begin_reverse(how, list); });
+    }
     nb::tuple part(int number, int block) const {
         const PartOfBlock part = exchange_->part(number, block);
         return nb::make_tuple(part.dimension, part.first, part.last);
     }
+
+private:
+    ArrayList read(const nb::args& arrays) {
+        require_usable();
+        return arrays.size() == 0 ? ArrayList() : ArrayList(call_arrays_.places(arrays));
+    }
+    // Arrays that were named stay until the next ones, though nobody else may have them.
+    template <class Begin>
+    void start(const nb::args& arrays, Begin&& begin) {
+        const ArrayList list = read(arrays);
+        guarded([&] { step_.emplace(begin(list)); });
+        if (arrays.size() > 0) used_ = nb::make_tuple(arrays, call_arrays_.made());
+        ++begun_;
+    }
+    CallArrays call_arrays_;
 };
 using Methods = ExchangeMethods<PythonExchange>;
+using Self = Methods::Self;
 
 Direction parse_direction(const std::string& name) {
     if (name == "forward") return Direction::forward;
@@ -51,6 +87,9 @@ PyType_Slot step_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_st
 void bind_step(nb::module_& module) {
     nb::class_<Step>(module, "Step", nb::type_slots(step_slots), "An exchange under way, from `begin` to `end`.")
         .def("end", &Step::end, "Waits for the neighbors; afterwards the ghosts are filled. Once per step.")
+        .def("test", &Step::test,
+             "Gets the exchange on, without waiting, and tells whether `end` will return, or raise, at once.\n\n"
+             "To be called between pieces of work; `end` has to be called all the same. True for a step that has ended.")
         .def_prop_ro("ended", &Step::ended, "Whether the exchange has ended, here or by `Exchange.end`.")
         .def("ready", &Step::ready, "part"_a,
              "The owned cells of this part have their values: they may leave. Once for each part, from any thread.\n\n"
@@ -66,15 +105,21 @@ void bind_step(nb::module_& module) {
 void bind_exchange(nb::module_& module) {
     bind_step(module);
     nb::class_<PythonExchange>(module, "Exchange", nb::type_slots(exchange_slots))
-        .def(nb::init<const Pattern&, std::vector<Field>, const std::string&, double, int, nb::object>(), "pattern"_a,
-             "fields"_a, "transport"_a, "timeout_s"_a, "parts"_a, "arrays"_a)
-        .def("__call__", &PythonExchange::run, "Fills every ghost with its owner's value: begin and end.")
-        .def("begin", &Methods::begin,
-             "Starts filling the ghosts and returns while messages travel.\n\n"
+        .def(nb::init<const Pattern&, std::vector<Field>, const std::string&, double, int, nb::object, const nb::list&, nb::object>(),
+             "pattern"_a, "fields"_a, "transport"_a, "timeout_s"_a, "parts"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
+        .def("__call__", &PythonExchange::run, "arrays"_a, nb::sig("def __call__(self, *arrays: object) -> None"),
+             "Fills every ghost with its owner's value: begin and end.\n\n"
+             "`arrays`: others of the same shapes, strides and dtypes as those that it was made with, one for each, in that order:\n"
+             "temporaries, swapped time levels, reallocated memory. Each rank names its own; nothing is sent for it. Without any, those\n"
+             "that it was made with. ValueError or TypeError, of this rank alone, for arrays of another layout; then nothing has begun.")
+        .def("begin", [](Self self, const nb::args& arrays) { return Methods::of(self).begin(arrays), Methods::step(self); },
+             "arrays"_a, nb::sig("def begin(self, *arrays: object) -> Step"),
+             "Starts filling the ghosts, of `arrays` as in a call, and returns while messages travel.\n\n"
              "Until the step ends, owned cells must not be written and ghosts not touched.\n\n"
              "    with exchange.begin():\n"
              "        update_interior(u)")
-        .def("begin_parts", &Methods::begin_parts,
+        .def("begin_parts", [](Self self, const nb::args& arrays) { return Methods::of(self).begin_parts(arrays), Methods::step(self); },
+             "arrays"_a, nb::sig("def begin_parts(self, *arrays: object) -> Step"),
              "Starts filling the ghosts for threads that finish their cells at different times.\n\n"
              "Each tells its part by `step.ready(part)` once, when the part's owned cells have their values; the end of the step\n"
              "takes the others for ready. Over mpi_partitioned a part leaves then, over other transports when all are ready.\n"
@@ -84,11 +129,15 @@ void bind_exchange(nb::module_& module) {
         .def_prop_ro("parts", [](const PythonExchange& self) { return self.exchange().parts(); },
                      "Into how many parts the owned cells are divided.")
         .def("_part", &PythonExchange::part, "part"_a, "block"_a, nb::sig("def _part(self, part: int, block: int) -> tuple[int, int, int]"))
-        .def("reverse", &PythonExchange::reverse, "reduction"_a = "sum",
+        .def("reverse", &PythonExchange::reverse, "reduction"_a = "sum", "arrays"_a,
+             nb::sig("def reverse(self, reduction: str = 'sum', *arrays: object) -> None"),
              "Combines every ghost's value into its owner's: sum, min, max, replace, bit_and or bit_or.\n\n"
              "The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values, except with the\n"
-             "staged algorithm. TypeError where the elements cannot be combined so.")
-        .def("begin_reverse", &Methods::begin_reverse, "reduction"_a = "sum",
+             "staged algorithm. TypeError where the elements cannot be combined so.\n\n"
+             "    exchange.reverse(\"sum\", force)        # arrays behind the reduction, as in a call")
+        .def("begin_reverse", [](Self self, const std::string& reduction, const nb::args& arrays) {
+                 return Methods::of(self).begin_reverse(reduction, arrays), Methods::step(self);
+             }, "reduction"_a = "sum", "arrays"_a, nb::sig("def begin_reverse(self, reduction: str = 'sum', *arrays: object) -> Step"),
              "Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must not be touched and ghosts\n"
              "not be written.")
         .def("end", &PythonExchange::end, "Ends what `begin` or `begin_reverse` started; waits for the neighbors.")

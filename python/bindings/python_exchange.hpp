@@ -20,6 +20,7 @@ public:
     virtual bool under_way() const = 0;
     virtual void end() = 0;
     virtual void ready(int part) = 0;
+    virtual bool test() = 0;
     /// Tells the exchanges of one object apart: how many have begun.
     long begun() const { return begun_; }
 
@@ -44,18 +45,19 @@ public:
         new std::optional<typename Native::Step>(std::move(step_));
         static_cast<void>(exchange_.release());
         static_cast<void>(arrays_.release());
+        static_cast<void>(used_.release());
     }
 
     void run() {
         guarded([&] { (*exchange_)(); });
     }
-    void reverse(const std::string& reduction) {
-        const Reduction how = parse_reduction(reduction);
-        guarded([&] { exchange_->reverse(how); });
-    }
     void begin() {
         guarded([&] { step_.emplace(exchange_->begin()); });
         ++begun_;
+    }
+    void reverse(const std::string& reduction) {
+        const Reduction how = parse_reduction(reduction);
+        guarded([&] { exchange_->reverse(how); });
     }
     void begin_reverse(const std::string& reduction) {
         const Reduction how = parse_reduction(reduction);
@@ -67,31 +69,32 @@ public:
         step_.reset();
     }
 
-    void begin_parts() {
-        if constexpr (in_parts) guarded([&] { step_.emplace(exchange_->begin_parts()); });
-        ++begun_;
-    }
     /// Any number of threads may be inside.
     void ready(int part) override {
         nanobind::gil_scoped_release unlocked;
-        if constexpr (in_parts) exchange_->ready(part);
+        if constexpr (requires { exchange_->ready(part); }) exchange_->ready(part);
         else throw Error("this exchange is not in parts");
+    }
+
+    bool test() override {
+        bool done = false;
+        guarded([&] { done = step_->test(); });
+        return done;
     }
 
     bool under_way() const override { return exchange_->under_way(); }
     const Native& exchange() const { return *exchange_; }
     const nanobind::object& arrays() const { return arrays_; }
+    const nanobind::object& used() const { return used_; }
 
 protected:
-    static constexpr bool in_parts = requires(Native& native) { native.begin_parts(); };
     explicit PythonExchangeOf(nanobind::object arrays) : arrays_(std::move(arrays)) {}
 
     /// Marks the exchange as used by this thread and lets other Python threads run meanwhile. A mistake of the caller changes
     /// nothing; after any other error, messages may still arrive.
     template <class Function>
     void guarded(Function&& function) {
-        if (busy_) throw Error("another thread is using this exchange: give each thread an Exchange of its own");
-        if (failed_) throw Error("this exchange has failed before: make a new one", ErrorKind::communication);
+        require_usable();
         const Inside inside(busy_);
         try {
             function();
@@ -101,8 +104,15 @@ protected:
         }
     }
 
+    void require_usable() const {
+        if (busy_) throw Error("another thread is using this exchange: give each thread an Exchange of its own");
+        if (failed_) throw Error("this exchange has failed before: make a new one", ErrorKind::communication);
+    }
+
     nanobind::object arrays_;
+    nanobind::object used_;  // by the exchange that is under way, where they were named at its beginning
     std::unique_ptr<Native> exchange_;
+    std::optional<typename Native::Step> step_;
 
 private:
     class Inside {
@@ -123,7 +133,6 @@ private:
         PyThreadState* state_;
     };
 
-    std::optional<typename Native::Step> step_;
     bool busy_ = false;
     bool failed_ = false;
 };
@@ -139,6 +148,7 @@ struct Step {
         if (ended()) throw Error("this step has ended: end a step once");
         exchange->end();
     }
+    bool test() const { return ended() || exchange->test(); }
     void ready(int part) const {
         if (ended()) throw Error("this step has ended: no part of it is awaited");
         exchange->ready(part);
@@ -150,17 +160,14 @@ template <class Exchange>
 struct ExchangeMethods {
     using Self = nanobind::handle_t<Exchange>;
     static Exchange& of(Self self) { return *nanobind::inst_ptr<Exchange>(self); }
+    static Step step(Self self) { return {nanobind::borrow(self), &of(self), of(self).begun()}; }
     static Step begin(Self self) {
         of(self).begin();
-        return {nanobind::borrow(self), &of(self), of(self).begun()};
-    }
-    static Step begin_parts(Self self) {
-        of(self).begin_parts();
-        return {nanobind::borrow(self), &of(self), of(self).begun()};
+        return step(self);
     }
     static Step begin_reverse(Self self, const std::string& reduction) {
         of(self).begin_reverse(reduction);
-        return {nanobind::borrow(self), &of(self), of(self).begun()};
+        return step(self);
     }
     // Python's collector sees what an exchange holds. It must not take it away while messages may be under way.
     // Py_VISIT wants the names `visit` and `arg`.
@@ -168,6 +175,7 @@ struct ExchangeMethods {
         Py_VISIT(Py_TYPE(self));
         if (!nanobind::inst_ready(self)) return 0;
         Py_VISIT(nanobind::inst_ptr<Exchange>(self)->arrays().ptr());
+        Py_VISIT(nanobind::inst_ptr<Exchange>(self)->used().ptr());
         return 0;
     }
 };

@@ -194,6 +194,12 @@ void Exchange::Step::ready(int part) {
     impl_->ready(part);
 }
 
+bool Exchange::Step::test() {
+    if (impl_ == nullptr || !impl_->under_way || impl_->number != number_) return true;
+    require_mpi_not_ended();
+    return impl_->chosen.stages->test();
+}
+
 void Exchange::Step::end() {
     if (impl_ == nullptr) throw Error("this step has ended or was moved from: end a step once");
     const auto impl = std::move(impl_);

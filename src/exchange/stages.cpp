@@ -119,6 +119,19 @@ void Stages::put_what_is_left() {
     parts_.close();
 }
 
+bool Stages::test() {
+    constexpr int between_looks = 4096;  // at who is lost: it takes a system call for each neighbor
+    if (parts_.is_open()) return false;
+    const Hold hold(busy_);
+    try {
+        while (!failure_ && stage_ < stages().size() && poll() != Poll::nothing) idle_tests_ = 0;
+    } catch (...) {
+        failure_ = std::current_exception();  // for `end`
+    }
+    if (failure_ || stage_ == stages().size()) return true;
+    return ++idle_tests_ % between_looks == 0 && watched_ != nullptr && watched_->lost_rank() >= 0;
+}
+
 void Stages::end(double timeout_s) {
     if (parts_.is_open()) put_what_is_left();
     const Hold hold(busy_);

@@ -33,6 +33,8 @@ public:
     void begin_parts();
     /// The part's cells have their values. By any thread, several at once. False when the part was given before.
     bool put_part(int part);
+    /// After begin: does what can be done without waiting. Whether `end` will not have to wait for a neighbor that lives.
+    bool test();
     /// Waits for the neighbors; each wait of a stage at most `timeout_s`. After an error the exchange cannot be used again.
     void end(double timeout_s);
     bool calls_mpi() const { return calls_mpi_; }
@@ -64,6 +66,7 @@ private:
     Direction direction_ = Direction::forward;
     Reduction reduction_ = Reduction::replace;
     std::size_t stage_ = 0;
+    int idle_tests_ = 0;  // since something moved
     std::thread::id begun_by_;
     std::exception_ptr failure_;
     NodeContext* watched_;  // null: nobody can be watched

@@ -170,6 +170,10 @@ GhostExchange::Step::~Step() {
     }
 }
 
+bool GhostExchange::Step::test() {
+    return impl_ == nullptr || impl_->under_way == nullptr || impl_->number != number_ || impl_->inner->test();
+}
+
 void GhostExchange::Step::end() {
     if (impl_ == nullptr) throw Error("this step has ended or was moved from: end a step once");
     const auto impl = std::move(impl_);

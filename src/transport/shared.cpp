@@ -85,7 +85,6 @@ public:
             table_ = make_lines<BlockPlace>(blocks_.size());
         });
         describe_arrays();
-        told_ = version_;
         shake_hands(context);
     }
 
@@ -129,6 +128,11 @@ public:
         for (SharedSlot& slot : slots_)
             if (slot.receives()) wake_if_asleep(*slot.neighbor->postbox);
         put_what_is_granted();
+    }
+
+    void leave() override {
+        for (SharedSlot& slot : slots_)
+            if (slot.waits(number_) && slot.may_be_left()) leave(slot);
     }
 
     int ready() override {

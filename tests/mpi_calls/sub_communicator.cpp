@@ -125,8 +125,8 @@ void c_interface(MPI_Comm comm, int rank) {
         field.cells = memory;
         phl_exchange exchange = nullptr;
         require(phl_exchange_create_cartesian(domain, 1, &field, nullptr, 0, &exchange), "phl_exchange_create_cartesian");
-        require(phl_exchange_forward(exchange), "phl_exchange_forward");
-        require(phl_exchange_reverse(exchange, PHL_SUM), "phl_exchange_reverse");
+        require(phl_exchange_forward(exchange, NULL, 0), "phl_exchange_forward");
+        require(phl_exchange_reverse(exchange, PHL_SUM, NULL, 0), "phl_exchange_reverse");
         require(phl_exchange_free(&exchange), "phl_exchange_free");
         require(phl_cartesian_free(&domain), "phl_cartesian_free");
         require(phl_release(memory), "phl_release");

@@ -73,6 +73,9 @@ public:
         ~Step();
         /// See Exchange::ready.
         void ready(int part);
+        /// Gets the exchange on, without waiting, and tells whether `end` will return, or throw, at once. To be called between pieces of
+        /// work; `end` has to be called all the same. Errors are told by `end`. True for a step that has ended.
+        bool test();
         void end();
 
     private:

@@ -36,6 +36,8 @@ public:
         Step(Step&&) noexcept = default;
         Step& operator=(Step&&) = delete;
         ~Step();
+        /// See Exchange::Step::test.
+        bool test();
         void end();
 
     private:

@@ -7,7 +7,7 @@ from ..base.arguments import time_limit, transport_name
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
-from .fields import make_fields, read_arrays
+from .fields import callable_array, passed_places, read_arrays, split_components
 from .pattern import Pattern, build_pattern
 
 
@@ -15,8 +15,8 @@ class Exchange(_core.Exchange):
     """Refreshes the ghosts of arrays, or gives the ghosts' contributions back to the owners.
 
     Construction is collective: it checks that all ranks agree, compiles the copies, and sets up transports. Then
-    `exchange()` fills every ghost with its owner's value; a rank waits for its neighbors only. Every rank begins and
-    ends an exchange the same number of times; different exchanges may be under way at once. Other Python threads run
+    `exchange()` fills every ghost with its owner's value; a rank waits for its neighbors only. `exchange(u2, v2)` does so for
+    other arrays of the same shapes, strides and dtypes, without further set-up. Every rank begins and ends an exchange the same number of times; different exchanges may be under way at once. Other Python threads run
     while it waits.
 
     Parameters
@@ -55,9 +55,10 @@ class Exchange(_core.Exchange):
             return read_arrays(native, arrays), transport_name(transport), time_limit(timeout), _count(parts)
 
         read, name, seconds, count = together(native.communicator, parse)
-        fields = make_fields(native.communicator, read)
+        split = split_components(native.communicator, read)
+        fields = [field.native() for parts in split for field in parts]
         kept = [array for each in read for array in each.arrays]
-        super().__init__(native, fields, name, seconds, count, (arrays, kept))
+        super().__init__(native, fields, name, seconds, count, (arrays, kept), passed_places(split), callable_array)
         self._pattern = pattern
 
     @property

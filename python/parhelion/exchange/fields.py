@@ -44,8 +44,8 @@ def read_arrays(pattern: "_core.Pattern", entries: Sequence[Any]) -> "list[Parts
     return arrays
 
 
-def make_fields(comm: "_core.Communicator", arrays: "Sequence[Parts]") -> "list[_core.Field]":
-    """The native fields of arrays that were read. Collective: an array becomes as many fields on all ranks.
+def split_components(comm: "_core.Communicator", arrays: "Sequence[Parts]") -> "list[list[Parts]]":
+    """Each array as one or several fields. Collective: an array becomes as many fields on all ranks.
 
     How many, its strides tell, and those of ranks may differ; a rank without cells has none to tell.
     """
@@ -53,7 +53,34 @@ def make_fields(comm: "_core.Communicator", arrays: "Sequence[Parts]") -> "list[
     if comm.largest([max(depths)])[0] > 0:
         comm.require_equal("the arrays", "their number", len(arrays), "pass as many arrays on every rank")
         depths = comm.largest(depths)
-    return [field.native() for parts, depth in zip(arrays, depths, strict=True) for field in _split(parts, depth)]
+    return [_split(parts, depth) for parts, depth in zip(arrays, depths, strict=True)]
+
+
+Passed = list[tuple[np.ndarray, list[tuple[int, int]]]]
+
+
+def passed_places(split: "Sequence[Sequence[Parts]]") -> list[Passed]:
+    """Where the native arrays lie in those that were passed: (its number, bytes from the start to the first owned cell) of each."""
+    entries, number = [], 0
+    for fields in split:
+        entry: Passed = [(callable_array(array, fields[0].name), []) for array in fields[0].passed]
+        for field in fields:
+            for position, array in enumerate(field.arrays):
+                whole, places = entry[position if len(entry) > 1 else 0]
+                places.append((number, _first_owned(array, field.halo) - _first_owned(whole, None)))
+                number += 1
+        entries.append(entry)
+    return entries
+
+
+def callable_array(value: Any, name: str) -> np.ndarray:
+    """As `as_array`, but of elements that have a buffer, which times do not."""
+    array = as_array(value, name).view(np.ndarray)
+    try:
+        memoryview(array)
+    except ValueError:
+        return array.view(f"V{array.dtype.itemsize}")
+    return array
 
 
 def as_array(value: Any, name: str) -> np.ndarray:
@@ -98,8 +125,12 @@ def element_name(dtype: np.dtype) -> str:
 
 @dataclass(frozen=True)
 class Parts:
-    """The arrays of one field: one per block, or owned cells and ghosts; component axes behind those of the domain."""
+    """The arrays of one field: one per block, or owned cells and ghosts; component axes behind those of the domain.
 
+    `passed` are the arrays that the user has passed: these, or a single one that holds owned cells and ghosts.
+    """
+
+    passed: list[np.ndarray]
     arrays: list[np.ndarray]
     dimensions: int
     halo: Sides | None
@@ -167,7 +198,7 @@ def _cartesian_parts(pattern: "_core.Pattern", entry: Any, name: str) -> Parts:
     halos = {_find_halo(pattern, array, owned, told.halo, name) for array, owned in zip(arrays, blocks, strict=True)}
     if len(halos) > 1:
         raise ValueError(f"the parts of {name} have different halos: make them equal")
-    return Parts(arrays, pattern.dimensions, halos.pop(), name)
+    return Parts(arrays, arrays, pattern.dimensions, halos.pop(), name)
 
 
 def _find_halo(pattern: "_core.Pattern", array: np.ndarray, owned: list[int], told: Any, name: str) -> Sides:
@@ -219,14 +250,15 @@ def _indexed_parts(pattern: "_core.Pattern", entry: Any, name: str) -> Parts:
     if isinstance(entry, Field):
         raise TypeError(f"{name} is told with a halo, which indexed domains do not have: pass the array itself")
     if isinstance(entry, (tuple, list)):
-        return Parts(_two_arrays(pattern, entry, name), 1, None, name)
+        pair = _two_arrays(pattern, entry, name)
+        return Parts(pair, pair, 1, None, name)
     array, cells = as_array(entry, name).view(np.ndarray), pattern.owned + pattern.ghosts
     if array.ndim < 1 or len(array) != cells:
         raise ValueError(
             f"{name} has shape {array.shape} and this rank {pattern.owned} owned cells and {pattern.ghosts} ghosts: "
             f"make the first axis {cells} long, or pass a pair (owned, ghosts)"
         )
-    return Parts([array[: pattern.owned], array[pattern.owned :]], 1, None, name)
+    return Parts([array], [array[: pattern.owned], array[pattern.owned :]], 1, None, name)
 
 
 def _two_arrays(pattern: "_core.Pattern", entry: Any, name: str) -> list[np.ndarray]:

@@ -22,6 +22,36 @@ static void fill_grid(double* u, const int64_t* owned[2], const int64_t* all[2],
             }
 }
 
+/* Arrays that are allocated for one call each. */
+static void exchange_other_arrays(phl_exchange exchange, const phl_field made[2], const int64_t* owned[2], const int64_t* all[2],
+                                  int64_t cells) {
+    for (int round = 0; round < 3; ++round) {
+        double* u = malloc(sizeof(double) * (size_t)cells);
+        double* v = malloc(sizeof(double) * 3 * (size_t)cells);
+        fill_grid(u, owned, all, 1);
+        fill_grid(v, owned, all, 3);
+        phl_field others[2] = {made[0], made[1]};
+        others[0].cells = u;
+        others[1].cells = v;
+        if (round == 1) {
+            int done = 0;
+            GOOD(phl_exchange_begin(exchange, others, 2));
+            while (!done) GOOD(phl_exchange_test(exchange, &done));
+            GOOD(phl_exchange_end(exchange));
+        } else {
+            GOOD(phl_exchange_forward(exchange, others, 2));
+        }
+        check_grid(u, all[0], all[1], 1);
+        check_grid(v, all[0], all[1], 3);
+        FAILS(phl_exchange_forward(exchange, others, 1), PHL_ERROR_VALUE, "was made for 2");
+        FAILS(phl_exchange_reverse(exchange, PHL_SUM, NULL, 2), PHL_ERROR_VALUE, "null pointer");
+        others[1].element.components = 2;
+        FAILS(phl_exchange_forward(exchange, others, 2), PHL_ERROR_VALUE, "another number of components");
+        free(u);
+        free(v);
+    }
+}
+
 static void exchange_grid(phl_cartesian domain) {
     int64_t lower[2], upper[2], low[2], high[2];
     GOOD(phl_cartesian_owned(domain, 0, lower, upper));
@@ -39,22 +69,23 @@ static void exchange_grid(phl_cartesian domain) {
     const phl_field fields[2] = {{.element = {PHL_FLOAT64, 1, 0}, .cells = u}, {.element = {PHL_FLOAT64, 3, 0}, .cells = v}};
     phl_exchange exchange = NULL;
     GOOD(phl_exchange_create_cartesian(domain, 2, fields, NULL, 0, &exchange));
-    GOOD(phl_exchange_begin(exchange));
+    GOOD(phl_exchange_begin(exchange, NULL, 0));
     int under_way = 0;
     GOOD(phl_exchange_under_way(exchange, &under_way));
     CHECK(under_way == 1);
-    FAILS(phl_exchange_begin(exchange), PHL_ERROR_VALUE, "under way");
+    FAILS(phl_exchange_begin(exchange, NULL, 0), PHL_ERROR_VALUE, "under way");
     FAILS(phl_exchange_free(&exchange), PHL_ERROR_VALUE, "under way");
     GOOD(phl_exchange_end(exchange));
     FAILS(phl_exchange_end(exchange), PHL_ERROR_VALUE, "begin first");
     check_grid(u, low, high, 1);
     check_grid(v, low, high, 3);
+    exchange_other_arrays(exchange, fields, owned, all, cells);
     const char* text = NULL;
     GOOD(phl_exchange_explain(exchange, &text));
     CHECK(strstr(text, "transport") != NULL);
     phl_exchange copy = exchange;
     GOOD(phl_exchange_free(&exchange));
-    FAILS(phl_exchange_forward(copy), PHL_ERROR_HANDLE, "freed already");
+    FAILS(phl_exchange_forward(copy, NULL, 0), PHL_ERROR_HANDLE, "freed already");
     GOOD(phl_release(shared));
     FAILS(phl_release(shared), PHL_ERROR_HANDLE, "released already");
     free(u);
@@ -72,12 +103,20 @@ static void exchange_cells(void) {
     phl_exchange exchange = NULL;
     GOOD(phl_exchange_create_index_map(map, 1, &field, "mpi_p2p", 0, &exchange));
     GOOD(phl_index_map_free(&map));
-    GOOD(phl_exchange_forward(exchange));
+    GOOD(phl_exchange_forward(exchange, NULL, 0));
     for (int i = 0; i < 2 * ghosts; ++i) CHECK(g[i] == (float)(2 * ids[i / 2] + i % 2));
+    float* other = calloc((size_t)(ghosts + 1) * 2, sizeof *other);
+    phl_field moved = field;
+    moved.ghosts = other;
+    GOOD(phl_exchange_forward(exchange, &moved, 1));
+    for (int i = 0; i < 2 * ghosts; ++i) CHECK(other[i] == (float)(2 * ids[i / 2] + i % 2));
+    moved.ghosts = NULL;
+    FAILS(phl_exchange_forward(exchange, &moved, 1), PHL_ERROR_VALUE, "place for its ghosts");
+    free(other);
     for (int i = 0; i < 2 * ghosts; ++i) g[i] = 1;
-    GOOD(phl_exchange_reverse(exchange, PHL_SUM));
-    FAILS(phl_exchange_reverse(exchange, PHL_AND), PHL_ERROR_TYPE, "cannot be combined");
-    FAILS(phl_exchange_reverse(exchange, 77), PHL_ERROR_VALUE, "does not exist");
+    GOOD(phl_exchange_reverse(exchange, PHL_SUM, NULL, 0));
+    FAILS(phl_exchange_reverse(exchange, PHL_AND, NULL, 0), PHL_ERROR_TYPE, "cannot be combined");
+    FAILS(phl_exchange_reverse(exchange, 77, NULL, 0), PHL_ERROR_VALUE, "does not exist");
     const char* name = NULL;
     GOOD(phl_exchange_transport(exchange, &name));
     CHECK(strstr(name, "mpi_p2p") != NULL);

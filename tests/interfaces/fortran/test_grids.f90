@@ -53,15 +53,56 @@ contains
         call check(v(i - lo(1) + 1, j - lo(2) + 1, 3) == value_at(i, j, 3), 'halo of the second field')
       end do
     end do
+    call exchange_others(exchange, u, v)
     call check(exchange%bytes_sent() >= 0 .and. exchange%messages_sent() < ranks, 'traffic')
     call exchange%free()
     call release_shared(memory)
   end subroutine
 
+  !> Arrays that live for one call, or are named in halves, after those of `init`.
+  subroutine exchange_others(exchange, u, v)
+    type(halo_exchange), intent(in) :: exchange
+    real(real64), intent(in) :: u(:, :), v(:, :, :)
+    real(real64), allocatable, target :: a(:, :), b(:, :, :)
+    real(real64), target :: short(1, 1)
+    character(200) :: message
+    integer :: round, status
+    logical :: done
+    do round = 1, 3
+      a = u
+      b = v
+      call clear_ghosts(a)
+      if (round == 2) then
+        call exchange%begin(a, b)
+        done = .false.
+        do while (.not. done)
+          call exchange%test(done)
+        end do
+        call exchange%end()
+      else
+        call exchange%forward(a, b)
+      end if
+      call check(all(a == u) .and. all(b == v), 'arrays of the call')
+      call exchange%forward(a, short, stat=status, errmsg=message)
+      call check(status /= 0 .and. index(message, 'array 2 has another type or shape') > 0, 'array of another shape')
+      call exchange%forward(a, stat=status, errmsg=message)
+      call check(status /= 0 .and. index(message, '1 arrays were passed') > 0, 'too few arrays')
+      deallocate (a, b)
+    end do
+  end subroutine
+
+  subroutine clear_ghosts(a)
+    real(real64), intent(inout) :: a(:, :)
+    a(:width, :) = -1
+    a(size(a, 1) - width + 1:, :) = -1
+    a(:, :width) = -1
+    a(:, size(a, 2) - width + 1:) = -1
+  end subroutine
+
   subroutine exchange_cells()
     type(index_map) :: map
     type(halo_exchange) :: exchange
-    integer, allocatable, target :: x(:, :), g(:, :)
+    integer, allocatable, target :: x(:, :), g(:, :), other(:, :)
     integer, allocatable :: ids(:)
     integer :: i
     ids = ghosts_of(rank)
@@ -73,6 +114,9 @@ contains
     end do
     call exchange%forward()
     call check(all(g(1, :) == ids) .and. all(g(2, :) == -ids), 'fixed arrays: ghosts')
+    allocate (other, mold=g)
+    call exchange%forward(x, other)
+    call check(all(other == g), 'ghosts in another array')
     do i = 1, owned_by(rank)
       x(:, i) = [value_of(before(rank) + i, 1), value_of(before(rank) + i, 2)]
     end do
