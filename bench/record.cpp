@@ -68,7 +68,7 @@ void Record::plan(std::size_t lines) { write({{"type", "plan"}, {"cases", lines}
 void Record::outcome(const Case& which, const Outcome& outcome) {
     json params = which.params;
     params.update(params_);
-    write({{"type", "case"},
+    json line{{"type", "case"},
            {"name", which.name},
            {"params", std::move(params)},
            {"contender", outcome.contender},
@@ -83,7 +83,12 @@ void Record::outcome(const Case& which, const Outcome& outcome) {
            {"probe_ns", probes_of(outcome)},
            {"bytes", outcome.traffic.bytes},
            {"messages", outcome.traffic.messages},
-           {"explain", outcome.explain}});
+           {"explain", outcome.explain}};
+    if (!outcome.skew.seconds.empty()) {
+        line["skew_s"] = outcome.skew.seconds;
+        line["last_rank"] = outcome.skew.last_rank;
+    }
+    write(std::move(line));
 }
 
 void Record::end(int status) { write({{"type", "end"}, {"status", status}}); }

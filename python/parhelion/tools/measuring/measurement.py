@@ -84,10 +84,6 @@ class Measurement:
             random.Random(f"{self.seed}/order/{launch}").shuffle(groups)
         return groups
 
-    @property
-    def most_ranks(self) -> int:
-        return max(group.ranks for group in self.groups)
-
     def job(self, launch: int, group: Group) -> dict[str, Any]:
         """The job of one start; the order of cases is drawn anew for each launch."""
         cases = list(group.cases)

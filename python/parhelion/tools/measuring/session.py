@@ -40,7 +40,7 @@ def measure(measurement: Measurement, output: Output) -> Record:
     A signal passes through, with a note of where the finished cases are.
     """
     how, measurement = prepare(measurement)
-    command, environment = ["parhelion", *sys.argv[1:]], collect(measurement.most_ranks)
+    command, environment = ["parhelion", *sys.argv[1:]], collect()
     folder = RunFolder.create(measurement.benchmark, command, environment, measurement.out, measurement.labels)
     progress = RunProgress(output.errors, measurement.benchmark, len(measurement.starts))
     for note in how.notes(measurement.groups[0]):
