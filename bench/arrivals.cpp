@@ -67,7 +67,8 @@ Skew Arrivals::skew(std::int64_t exchanges, const Communicator& comm) const {
             sum += wait;
             waits[last[i].rank] += wait;
         }
-        skew.seconds.push_back(sum / static_cast<double>(exchanges));
+        const double whole = last[sample + each - 1].seconds - first[sample];  // what was seen once may stand for too many
+        skew.seconds.push_back(std::min(sum, whole) / static_cast<double>(exchanges));
         skew.last_rank.push_back(awaited(waits));
     }
     return skew;

@@ -49,6 +49,16 @@ TEST_CASE("a rank that is late in every exchange is skew of every exchange, and 
     for (int rank : skew.last_rank) CHECK_EQ(rank, late);
 }
 
+TEST_CASE("a rank that was late once is not taken for one that is late all the time") {
+    const Communicator comm(MPI_COMM_WORLD);
+    Arrivals arrivals;
+    arrivals.note(0);
+    for (int part = 0; part < Arrivals::parts(1600); ++part)
+        arrivals.note((part + 1) * 100 * us + (part == 0 && comm.rank() + 1 == comm.size() ? 90 * us : 0));
+    const Skew skew = arrivals.skew(1600, comm);
+    for (double seconds : skew.seconds) CHECK_LE(seconds * 1600, 1600.001 * us);
+}
+
 TEST_CASE("a rank that is late at the begin of a batch costs each of its exchanges a share") {
     const Communicator comm(MPI_COMM_WORLD);
     const int late = comm.size() - 1;

@@ -68,6 +68,7 @@ class Measurement:
     labels: dict[str, str] = field(default_factory=dict)
     module: str | None = None  # a Python program that measures; None: phl-bench
     program_options: tuple[str, ...] = ()
+    paired: bool = False  # starts take turns with those of another build
     companions: tuple[Any, ...] = ()  # contenders with programs of their own, run after the first start of each group
 
     @property
@@ -102,4 +103,5 @@ class Measurement:
             "contenders": list(self.contenders),
             "cases": cases,
             "params": group.params(),
+            **({"pair": launch} if self.paired else {}),
         }

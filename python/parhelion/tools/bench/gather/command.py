@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ....launch import Flavor, find_flavor
+from ...cli.errors import BadInput
 from ...cli.options import MOST_COMPONENTS, RANKS, Elements, MeasuringOptions, Numbers, measuring_options
 from ...cli.output import Output
 from ...measuring.measurement import Group
@@ -47,6 +48,10 @@ def gather(
     flavor = find_flavor(options.flavor, measuring=True)
     names = peers or (("none",) if options.contenders else ("built",))
     wanted = PEERS if names[0] in ("built", "all") else () if names[0] == "none" else names
+    if options.against:
+        if COARRAY in (peers or ()):
+            raise BadInput("--peers coarray: its programs are the same beside every build; leave out --against, or the coarrays")
+        wanted = tuple(name for name in wanted if name != COARRAY)
     builds = coarray_builds() if COARRAY in wanted else []
     missing = [name for name in wanted if not (builds if name == COARRAY else _is_built(name, flavor))]
     if missing:

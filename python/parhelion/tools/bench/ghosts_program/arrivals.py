@@ -28,11 +28,12 @@ def skew(times: list[list[float]], exchanges: int, comm: MPI.Intracomm) -> dict[
     every = comm.gather(np.array(times) - begins[:, None])
     if every is None:
         return {}
-    by_rank = np.stack(every)  # ranks × samples × moments
+    by_rank = np.stack(every)  # by rank, sample and moment
     standing_for = np.array([1] + parts_of(exchanges))
     waits = standing_for * (by_rank.max(axis=0) - by_rank.min(axis=0))
     last = by_rank.argmax(axis=0)
-    return {"skew_s": (waits.sum(axis=1) / exchanges).tolist(), "last_rank": list(map(_awaited, last, waits))}
+    whole = by_rank[:, :, -1].max(axis=0) - by_rank[:, :, 0].min(axis=0)  # what was seen once may stand for too many
+    return {"skew_s": (np.minimum(waits.sum(axis=1), whole) / exchanges).tolist(), "last_rank": list(map(_awaited, last, waits))}
 
 
 def _awaited(last: np.ndarray, waits: np.ndarray) -> int:
