@@ -58,7 +58,7 @@ def _loaded(record: Record) -> str | None:
     load, cores = _load(record), _cores(record)
     if load is None or cores is None or load <= MUCH * cores:
         return None
-    return f"the load was {load:g} on {cores} cores before the ranks were started: other work may have run beside them"
+    return f"the load was {load:g} on {cores} {'core' if cores == 1 else 'cores'} before the ranks were started: other work may have run beside them"
 
 
 def _busy(record: Record, cases: Sequence[CaseResult]) -> str | None:
