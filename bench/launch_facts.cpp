@@ -74,10 +74,17 @@ json cores_of_hosts(const Binding& binding) {
 }  // namespace
 
 json launch_facts(const Binding& binding, const Beginning& beginning) {
-    return {{"ranks", binding.hosts.size()},   {"mpi", mpi_facts()},           {"mpi_init_s", beginning.mpi_init_s},
-            {"libraries", loaded_libraries()}, {"binding", binding.cpus},      {"bound_by", binding.by},
-            {"hosts", binding.hosts},          {"cores", cores_of_hosts(binding)}, {"cvars", known_variables()},
-            {"mpi_cvars", mpi_control_variables()}, {"flavor", flavor_name()},
+    return {{"ranks", binding.hosts.size()},
+            {"mpi", mpi_facts()},
+            {"mpi_init_s", beginning.mpi_init_s},
+            {"libraries", loaded_libraries()},
+            {"binding", binding.cpus},
+            {"bound_by", binding.by},
+            {"hosts", binding.hosts},
+            {"cores", cores_of_hosts(binding)},
+            {"cvars", known_variables()},
+            {"mpi_cvars", mpi_control_variables()},
+            {"flavor", flavor_name()},
             {"cold_alltoall", beginning.cold_alltoall}};
 }
 

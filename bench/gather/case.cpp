@@ -22,10 +22,8 @@ std::string name_of(const GatherParams& params) {
 }
 
 nlohmann::json params_of(const GatherParams& params, int ranks) {
-    nlohmann::json told{{"ranks", ranks},
-                        {"dataset", params.dataset},
-                        {"element", to_string(params.element)},
-                        {"components", params.components}};
+    nlohmann::json told{
+        {"ranks", ranks}, {"dataset", params.dataset}, {"element", to_string(params.element)}, {"components", params.components}};
     if (!params.from.empty()) told["from"] = params.from;
     return told;
 }

@@ -54,7 +54,8 @@ bool counts_processors(const std::string& controllers) {
 double least_limit(const fs::path& top, const fs::path& group) {
     double least = limit_of(top);
     fs::path folder = top;
-    for (const fs::path& part : fs::path("/" / group).lexically_normal().relative_path()) least = std::min(least, limit_of(folder /= part));
+    for (const fs::path& part : fs::path("/" / group).lexically_normal().relative_path())
+        least = std::min(least, limit_of(folder /= part));
     return least;
 }
 
@@ -65,7 +66,8 @@ double processors_granted(const fs::path& system) {
         const auto first = line.find(':'), second = line.find(':', first + 1);
         if (second == std::string::npos) continue;
         const std::string controllers = line.substr(first + 1, second - first - 1);
-        if (counts_processors(controllers)) least = std::min(least, least_limit(system / "sys/fs/cgroup" / controllers, line.substr(second + 1)));
+        if (counts_processors(controllers))
+            least = std::min(least, least_limit(system / "sys/fs/cgroup" / controllers, line.substr(second + 1)));
     }
     return least;
 }
@@ -98,7 +100,8 @@ CpuMask usable_threads() {
 }
 
 int processes_at_once(const CpuMask& threads, const std::string& system) {
-    const int count = std::accumulate(threads.begin(), threads.end(), 0, [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
+    const int count =
+        std::accumulate(threads.begin(), threads.end(), 0, [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
     return at_least_one(count, system);
 }
 
