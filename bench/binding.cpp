@@ -6,6 +6,8 @@
 #include <array>
 #include <bitset>
 
+#include "core/usable_cores.hpp"
+
 namespace parhelion::bench {
 
 namespace {
@@ -68,6 +70,12 @@ bool left_free(const Communicator& node) {
     return true;
 }
 
+CpuMask threads_of_all(const Communicator& node) {
+    CpuMask threads = usable_threads();
+    MPI_Allreduce(MPI_IN_PLACE, threads.data(), static_cast<int>(threads.size()), MPI_UINT64_T, MPI_BOR, node.handle());
+    return threads;
+}
+
 }  // namespace
 
 bool Binding::on_own_cores(int rank, int other) const {
@@ -83,15 +91,16 @@ Binding bind_ranks(const Communicator& comm, bool bind) {
         run_only_on(static_cast<std::size_t>(allowed[static_cast<std::size_t>(node.rank()) % allowed.size()]));
     }
     MPI_Allreduce(MPI_IN_PLACE, &free, 1, MPI_INT, MPI_MAX, comm.handle());
-    Binding binding{all_hosts(comm), {}, !free ? "launcher" : bind ? "self" : "none"};
+    Binding binding{all_hosts(comm), {}, !free ? "launcher" : bind ? "self" : "none", {}};
+    binding.cores = from_all_ranks(comm.handle(), cores_at_once(threads_of_all(node)));
     for (const CpuSet& cpus : from_all_ranks(comm.handle(), my_cpus())) binding.cpus.push_back(listed(cpus));
     return binding;
 }
 
 bool more_ranks_than_cpus(const Communicator& node) {
-    CpuSet together;
-    for (const CpuSet& cpus : from_all_ranks(node.handle(), my_cpus())) together |= cpus;
-    return static_cast<std::size_t>(node.size()) > together.count();
+    int crowded = node.size() > processes_at_once(threads_of_all(node));  // ranks may be in control groups of their own
+    MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, node.handle());
+    return crowded != 0;
 }
 
 }  // namespace parhelion::bench

@@ -126,7 +126,7 @@ void Entrant::take_sample() {
     outcome_.probe_ns.push_back(ground_.probe.measure());
     attempt([&] {
         for (int i = 0; i < exchanges_before_sample && exchange_s_ < long_exchange_s; ++i) contender_->exchange();
-        samples_.push_back(batch(outcome_.iterations) / static_cast<double>(outcome_.iterations));
+        samples_.push_back(watched_batch() / static_cast<double>(outcome_.iterations));
     });
 }
 
@@ -157,6 +157,7 @@ Outcome Entrant::finish() {
     MPI_Allreduce(MPI_IN_PLACE, traffic, 2, MPI_INT64_T, MPI_MAX, comm());
     outcome_.traffic = {traffic[0], traffic[1]};
     outcome_.samples_by_rank = samples_by_rank(samples_, ground_.comm);
+    if (!outcome_.error && !samples_.empty()) outcome_.skew = arrivals_.skew(outcome_.iterations, ground_.comm);
     contender_.reset();
     return outcome_;
 }
@@ -166,6 +167,21 @@ double Entrant::batch(std::int64_t exchanges) {
     const double start = now();
     for (std::int64_t i = 0; i < exchanges; ++i) contender_->exchange();
     return now() - start;
+}
+
+// A batch of `iterations` exchanges in parts, between which nothing happens but a look at the clock.
+double Entrant::watched_batch() {
+    const std::int64_t exchanges = outcome_.iterations;
+    ground_.start_line.wait();
+    const double start = now();
+    double end = start;
+    arrivals_.note(start);
+    std::int64_t done = 0;
+    for (int part = 0; part < Arrivals::parts(exchanges); ++part) {
+        for (; done < Arrivals::end_of(part, exchanges); ++done) contender_->exchange();
+        arrivals_.note(end = now());
+    }
+    return end - start;
 }
 
 double Entrant::slowest(double mine) const {

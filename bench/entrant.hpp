@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "arrivals.hpp"
 #include "contender.hpp"
 #include "parhelion/core/communicator.hpp"
 #include "probe.hpp"
@@ -51,6 +52,7 @@ private:
     void checked_round(std::int64_t exchanges);
     void judge();
     double batch(std::int64_t exchanges);
+    double watched_batch();
     MPI_Comm comm() const { return ground_.comm.handle(); }
     double slowest(double mine) const;
 
@@ -59,6 +61,7 @@ private:
     Outcome outcome_;
     SetupTimes setup_;
     std::vector<double> samples_;
+    Arrivals arrivals_;
     unsigned round_ = 0;
     std::int64_t wrong_ = 0;  // elements on this rank, over all rounds
     bool precise_ = false;

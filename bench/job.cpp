@@ -60,6 +60,7 @@ Job job_of(const json& object) {
     job.benchmark = value_of<std::string>(object, "benchmark", "");
     job.ranks = static_cast<int>(integer_of(object, "ranks", 0, 0, 1 << 30));
     job.launch = static_cast<int>(integer_of(object, "launch", 0, 0, 1 << 30));
+    if (object.contains("pair")) job.pair = static_cast<int>(integer_of(object, "pair", 0, 0, 1 << 30));
     job.seed = static_cast<std::uint64_t>(integer_of(object, "seed", 1, 0, INT64_MAX));
     job.repetitions = static_cast<int>(integer_of(object, "repetitions", job.repetitions, 1, 1000000));
     job.most_repetitions =

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Job {
     bool bind = true;
     std::vector<std::string> contenders;  // "all", as none does, stands for all that need no naming
     std::vector<nlohmann::json> cases;
+    std::optional<int> pair;  // of this start, where another build takes turns with this one
     nlohmann::json params = nlohmann::json::object();  // put into the params of every case line as they are
 };
 

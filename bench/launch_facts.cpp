@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -60,12 +61,29 @@ json flavor_name() {
     return facts.is_object() && facts.contains("name") ? facts.at("name") : json(nullptr);
 }
 
+// Hosts of one name, such as containers, count as the one with the fewest.
+json cores_of_hosts(const Binding& binding) {
+    json cores = json::object();
+    for (std::size_t rank = 0; rank < binding.hosts.size(); ++rank) {
+        const std::string& host = binding.hosts[rank];
+        cores[host] = std::min(cores.value(host, binding.cores[rank]), binding.cores[rank]);
+    }
+    return cores;
+}
+
 }  // namespace
 
 json launch_facts(const Binding& binding, const Beginning& beginning) {
-    return {{"ranks", binding.hosts.size()},   {"mpi", mpi_facts()},           {"mpi_init_s", beginning.mpi_init_s},
-            {"libraries", loaded_libraries()}, {"binding", binding.cpus},      {"bound_by", binding.by},
-            {"hosts", binding.hosts},          {"cvars", known_variables()},   {"mpi_cvars", mpi_control_variables()},
+    return {{"ranks", binding.hosts.size()},
+            {"mpi", mpi_facts()},
+            {"mpi_init_s", beginning.mpi_init_s},
+            {"libraries", loaded_libraries()},
+            {"binding", binding.cpus},
+            {"bound_by", binding.by},
+            {"hosts", binding.hosts},
+            {"cores", cores_of_hosts(binding)},
+            {"cvars", known_variables()},
+            {"mpi_cvars", mpi_control_variables()},
             {"flavor", flavor_name()},
             {"cold_alltoall", beginning.cold_alltoall}};
 }

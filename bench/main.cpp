@@ -41,7 +41,9 @@ int measure(const std::vector<PlannedCase>& cases, const Job& job, Ground ground
 int run(const Job& job, const Communicator& comm, const Beginning& beginning, Record& record) {
     const auto cases = plan_cases(job, comm);
     const Binding binding = bind_ranks(comm, job.bind);
-    record.launch(launch_facts(binding, beginning));
+    nlohmann::json facts = launch_facts(binding, beginning);
+    if (job.pair) facts["pair"] = *job.pair;
+    record.launch(std::move(facts));
     record.plan(lines_expected(cases));
     StartLine start_line(comm);
     FlagProbe probe(comm, binding);

@@ -68,22 +68,27 @@ void Record::plan(std::size_t lines) { write({{"type", "plan"}, {"cases", lines}
 void Record::outcome(const Case& which, const Outcome& outcome) {
     json params = which.params;
     params.update(params_);
-    write({{"type", "case"},
-           {"name", which.name},
-           {"params", std::move(params)},
-           {"contender", outcome.contender},
-           {"role", outcome.role},
-           {"verified", outcome.verified},
-           {"error", or_null(outcome.error)},
-           {"skipped", or_null(outcome.skipped)},
-           {"setup_s", setup_of(outcome)},
-           {"iterations", outcome.iterations},
-           {"samples", maximum_over_ranks(outcome.samples_by_rank)},
-           {"samples_by_rank", outcome.samples_by_rank},
-           {"probe_ns", probes_of(outcome)},
-           {"bytes", outcome.traffic.bytes},
-           {"messages", outcome.traffic.messages},
-           {"explain", outcome.explain}});
+    json line{{"type", "case"},
+              {"name", which.name},
+              {"params", std::move(params)},
+              {"contender", outcome.contender},
+              {"role", outcome.role},
+              {"verified", outcome.verified},
+              {"error", or_null(outcome.error)},
+              {"skipped", or_null(outcome.skipped)},
+              {"setup_s", setup_of(outcome)},
+              {"iterations", outcome.iterations},
+              {"samples", maximum_over_ranks(outcome.samples_by_rank)},
+              {"samples_by_rank", outcome.samples_by_rank},
+              {"probe_ns", probes_of(outcome)},
+              {"bytes", outcome.traffic.bytes},
+              {"messages", outcome.traffic.messages},
+              {"explain", outcome.explain}};
+    if (!outcome.skew.seconds.empty()) {
+        line["skew_s"] = outcome.skew.seconds;
+        line["last_rank"] = outcome.skew.last_rank;
+    }
+    write(std::move(line));
 }
 
 void Record::end(int status) { write({{"type", "end"}, {"status", status}}); }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arrivals.hpp"
 #include "contender.hpp"
 #include "parhelion/core/communicator.hpp"
 
@@ -20,6 +21,7 @@ struct Outcome {
     std::int64_t iterations = 0;
     std::vector<std::vector<double>> samples_by_rank;
     std::vector<std::optional<double>> probe_ns;
+    Skew skew;
     Traffic traffic;  // maximum over ranks
     nlohmann::json explain;
 };

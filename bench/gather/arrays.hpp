@@ -14,6 +14,7 @@ struct GatherParams {
     std::string dataset;  // folder in the published layout
     Element element;
     int components = 1;
+    std::string from = {};  // tells data sets of one name apart; no path
 
     std::size_t cell_bytes() const {
         return static_cast<std::size_t>(element.size) * static_cast<std::size_t>(components);

@@ -22,10 +22,10 @@ std::string name_of(const GatherParams& params) {
 }
 
 nlohmann::json params_of(const GatherParams& params, int ranks) {
-    return {{"ranks", ranks},
-            {"dataset", params.dataset},
-            {"element", to_string(params.element)},
-            {"components", params.components}};
+    nlohmann::json told{
+        {"ranks", ranks}, {"dataset", params.dataset}, {"element", to_string(params.element)}, {"components", params.components}};
+    if (!params.from.empty()) told["from"] = params.from;
+    return told;
 }
 
 std::shared_ptr<const IndexedDomain> read_domain(const std::string& dataset, const Communicator& comm) {
@@ -41,10 +41,11 @@ std::shared_ptr<GatherArray> private_array(const GatherParams& params, std::shar
 }  // namespace
 
 GatherParams read_gather_params(const nlohmann::json& object) {
-    refuse_other_keys(object, "a gather case", {"dataset", "element", "components"});
+    refuse_other_keys(object, "a gather case", {"dataset", "from", "element", "components"});
     GatherParams params;
     params.dataset = value_of<std::string>(object, "dataset", "");
     if (params.dataset.empty()) throw Error("job: a gather case needs 'dataset', a folder with one file per rank");
+    params.from = value_of<std::string>(object, "from", "");
     params.element = parse_element(value_of<std::string>(object, "element", "int32"));
     params.components = static_cast<int>(integer_of(object, "components", 1, 1, 4096));
     return params;

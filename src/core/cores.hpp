@@ -3,7 +3,7 @@
 
 namespace parhelion {
 
-/// More ranks on this node than online cores, as far as the launcher tells (Hydra, Open MPI, Slurm); false when it tells
+/// More ranks on this node than can run at the same time, as far as the launcher tells (Hydra, Open MPI, Slurm); false when it tells
 /// nothing. Local, no communication.
 bool launcher_oversubscribes();
 

@@ -2,25 +2,114 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <set>
+#include <sstream>
 
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first line; empty where there is none to read.
+std::string line_of(const fs::path& file) {
+    std::string line;
+    std::ifstream stream(file);
+    std::getline(stream, line);
+    return line;
+}
+
+// How many processors' worth of time `quota` of each `period` is; infinite without a limit, which is "max" or -1.
+double share(const std::string& quota, const std::string& period) {
+    const double time = std::strtod(quota.c_str(), nullptr), of = std::strtod(period.c_str(), nullptr);
+    return time > 0 && of > 0 ? time / of : HUGE_VAL;
+}
+
+double limit_of(const fs::path& folder) {
+    std::istringstream second(line_of(folder / "cpu.max"));
+    std::string quota, period;
+    second >> quota >> period;
+    return std::min(share(quota, period), share(line_of(folder / "cpu.cfs_quota_us"), line_of(folder / "cpu.cfs_period_us")));
+}
+
+bool counts_processors(const std::string& controllers) {
+    std::istringstream list(controllers);
+    for (std::string name; std::getline(list, name, ',');)
+        if (name == "cpu") return true;
+    return controllers.empty();  // version 2
+}
+
+// The process's own group and all above it. A container often sees its own group as the uppermost one.
+double least_limit(const fs::path& top, const fs::path& group) {
+    double least = limit_of(top);
+    fs::path folder = top;
+    for (const fs::path& part : fs::path("/" / group).lexically_normal().relative_path())
+        least = std::min(least, limit_of(folder /= part));
+    return least;
+}
+
+double processors_granted(const fs::path& system) {
+    double least = HUGE_VAL;
+    std::ifstream groups(system / "proc/self/cgroup");
+    for (std::string line; std::getline(groups, line);) {
+        const auto first = line.find(':'), second = line.find(':', first + 1);
+        if (second == std::string::npos) continue;
+        const std::string controllers = line.substr(first + 1, second - first - 1);
+        if (counts_processors(controllers))
+            least = std::min(least, least_limit(system / "sys/fs/cgroup" / controllers, line.substr(second + 1)));
+    }
+    return least;
+}
+
+int at_least_one(double count, const fs::path& system) {
+    return static_cast<int>(std::max(1.0, std::min(count, std::ceil(processors_granted(system)))));
+}
+
+// What the threads of a core have in common; by itself where the system does not tell.
+std::string core_of(std::size_t thread, const fs::path& system) {
+    const fs::path folder = system / "sys/devices/system/cpu" / ("cpu" + std::to_string(thread)) / "topology";
+    for (const char* name : {"core_cpus_list", "thread_siblings_list"})
+        if (const std::string siblings = line_of(folder / name); !siblings.empty()) return siblings;
+    return std::to_string(thread);
+}
+
+}  // namespace
+
 // The kernel refuses a mask that is shorter than its own; cpu_set_t has 1,024 bits.
-std::vector<std::uint64_t> usable_cores() {
+CpuMask usable_threads() {
     constexpr std::size_t most_words = std::size_t{1} << 14;
     for (std::size_t words = sizeof(cpu_set_t) / sizeof(std::uint64_t);; words *= 2) {
-        std::vector<std::uint64_t> mask(words, 0);
+        CpuMask mask(words, 0);
         if (sched_getaffinity(0, words * sizeof(std::uint64_t), reinterpret_cast<cpu_set_t*>(mask.data())) == 0) return mask;
         if (errno != EINVAL || words >= most_words)
             throw Error(std::string("the system does not tell which cores this process may run on (sched_getaffinity: ") +
                         std::strerror(errno) + "): allow that call, or name a transport that works without it, as mpi_persistent",
                         ErrorKind::system);
     }
+}
+
+int processes_at_once(const CpuMask& threads, const std::string& system) {
+    const int count =
+        std::accumulate(threads.begin(), threads.end(), 0, [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
+    return at_least_one(count, system);
+}
+
+int cores_at_once(const CpuMask& threads, const std::string& system) {
+    std::set<std::string> cores;
+    for (std::size_t thread = 0; thread < 64 * threads.size(); ++thread)
+        if (threads[thread / 64] >> (thread % 64) & 1) cores.insert(core_of(thread, system));
+    return at_least_one(static_cast<double>(cores.size()), system);
 }
 
 }  // namespace parhelion

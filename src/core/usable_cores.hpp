@@ -1,12 +1,24 @@
-// Which cores this process may run on.
+// Which hardware threads this process may run on, and how many ranks can run on them at the same time. The command line counts
+// alike: python/parhelion/launch/cores.py.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace parhelion {
 
-/// A bit for each, in as many words as the kernel has: the same number for all ranks of a node. Local.
-std::vector<std::uint64_t> usable_cores();
+/// Hardware threads: a bit for each, in as many words as the kernel has, the same number for all ranks of a node.
+using CpuMask = std::vector<std::uint64_t>;
+
+/// Those that this process may run on. Local; throws Error where the system does not tell.
+CpuMask usable_threads();
+
+/// How many processes can run on `threads` at the same time: one on each, but no more than the control group of this process and
+/// those around it grant time for. At least 1. `system` is where /proc and /sys are. Local.
+int processes_at_once(const CpuMask& threads, const std::string& system = "/");
+
+/// How many of them can have a core of their own, which several hardware threads may share. At least 1. Local.
+int cores_at_once(const CpuMask& threads, const std::string& system = "/");
 
 }  // namespace parhelion

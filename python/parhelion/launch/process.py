@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .ending import asked_again, check, held, to_end
+from .ending import Ended, asked_again, check, held, to_end
 from .keeper import kill_remaining, marked
 
 GRACE_S = 3.0
@@ -71,8 +71,12 @@ class Job:
         self.env = dict(os.environ if env is None else env)
         self.returncode: int | None = None
         self.tries = 0
-        with held():
-            self._start()
+        try:
+            with held():
+                self._start()
+        except Ended:  # nobody else has it yet who could end it
+            self.end()
+            raise
 
     def __enter__(self) -> Job:
         return self

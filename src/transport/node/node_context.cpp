@@ -7,12 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <new>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,11 +23,11 @@
 namespace parhelion {
 namespace {
 
-// Cores that at least one rank of the node may run on.
-int count_cores(const Communicator& node, std::vector<std::uint64_t> cores) {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, cores.data(), static_cast<int>(cores.size()), MPI_UINT64_T, MPI_BOR, node.handle()),
+// On all hardware threads that at least one rank of the node may run on.
+int ranks_at_once(const Communicator& node, CpuMask threads) {
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, threads.data(), static_cast<int>(threads.size()), MPI_UINT64_T, MPI_BOR, node.handle()),
               "MPI_Allreduce");
-    return std::accumulate(cores.begin(), cores.end(), 0, [](int count, std::uint64_t word) { return count + std::popcount(word); });
+    return processes_at_once(threads);
 }
 
 // Where there is no pidfd (Linux before 5.3, descriptors used up): its state, which stands behind the name in parentheses.
@@ -81,13 +79,13 @@ int NodeNeighbor::lost() const {
 
 NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()) {
     const Communicator& node = comm.node();
-    std::vector<std::uint64_t> cores;
+    CpuMask threads;
     validate_together(comm, [&] {
-        cores = usable_cores();
+        threads = usable_threads();
         const auto memory = allocate_node_shared(sizeof(Postbox));
         postbox_ = {memory, new (memory.get()) Postbox};
     });
-    oversubscribed_ = node.size() > count_cores(node, std::move(cores));
+    oversubscribed_ = node.size() > ranks_at_once(node, std::move(threads));
     Lookout& lookout = comm.shared_state<Lookout>();
     lookout.lost = [this] { return lost_rank(); };
     lookout.tell = [this](int rank) { tell_lost(rank); };

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from parhelion import launch
-from parhelion.launch.cores import cpu_quota, physical_cores
 from parhelion.launch.keeper import descendants
 from parhelion.launch.main import main
 
@@ -189,14 +188,6 @@ def test_an_interactive_slurm_shell_is_no_rank():
 
 def test_cores_are_counted_at_least_one_and_at_most_the_hardware_threads():
     assert 1 <= launch.usable_cores() <= len(os.sched_getaffinity(0))
-    assert physical_cores(set()) == 0
-
-
-@pytest.mark.parametrize(("text", "cores"), [("max 100000", None), ("150000 100000", 2), ("", None)])
-def test_a_containers_cpu_quota_limits_the_cores(tmp_path, text, cores):
-    file = tmp_path / "cpu.max"
-    file.write_text(text)
-    assert cpu_quota(file) == cores
 
 
 def test_output_arrives_line_by_line_while_the_command_runs():

@@ -22,7 +22,7 @@ from parhelion import launch
 from parhelion.launch.disk import why
 from parhelion.tools.records import RecordError, read_record
 
-PACKAGE = Path(__file__).resolve().parents[2] / "python"
+PACKAGE = Path(__file__).resolve().parents[3] / "python"
 MOMENTS = int(os.environ.get("PARHELION_TEST_MOMENTS", "10"))
 SLOW = "time.sleep(0.05)"
 SYNTHETIC = """
@@ -333,3 +333,23 @@ def test_at_any_moment_any_signal_leaves_no_process_and_a_record_that_opens(tmp_
             print(f"ok: {where} -> {code}", flush=True)
         finally:
             process.clear()
+
+
+WHILE_STARTING = """
+import os, signal
+from parhelion.launch import ending, process
+from parhelion.launch.keeper import descendants
+whole = process.Job._start
+process.Job._start = lambda self: (whole(self), os.kill(os.getpid(), signal.SIGTERM))
+with ending.ends_by_signals("it"):
+    try:
+        process.Job(["sleep", "60"])
+    finally:
+        print("left:", len(descendants(os.getpid())), flush=True)
+"""
+
+
+def test_a_signal_while_a_command_is_being_started_ends_it_before_anything_else_happens():
+    """Who reads what ranks have written, and cuts off what they have not finished, must find that they are gone."""
+    done = subprocess.run([sys.executable, "-c", WHILE_STARTING], env=os.environ | {"PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True, timeout=60)
+    assert done.returncode == -signal.SIGTERM and done.stdout == "left: 0\n", done.stdout + done.stderr

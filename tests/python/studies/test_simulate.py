@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -10,7 +11,7 @@ from parhelion.placement import Machine, place
 from parhelion.studies.model import Parameters
 from parhelion.studies.simulation import launch
 from parhelion.studies.simulation.launch import hosts, machine_text, simulate
-from parhelion.studies.simulation.program import SimulationError, find_program
+from parhelion.studies.simulation.program import Program, SimulationError, find_program
 from parhelion.studies.simulation.study import published_cells
 from parhelion.tools.main import root
 
@@ -101,3 +102,16 @@ def test_a_machine_without_simgrid_is_told_what_to_install(monkeypatch):
     done = CliRunner().invoke(root, ["simulate"])
     assert done.exit_code == 3
     assert "apt install libsimgrid-dev" in done.output.replace("\n", " ")
+
+
+def test_the_memory_of_a_simulation_is_its_own_and_not_that_of_one_before(placement, tmp_path):
+    smpirun = tmp_path / "smpirun"
+    line = '{"halo": 1, "fields": 1, "seconds": 1.0, "wrong": 0}'
+    smpirun.write_text(f"#!{sys.executable}\nimport os, sys\nheld = b'x' * int(os.environ['HELD'])\nprint('''{line}''')\n")
+    smpirun.chmod(0o755)
+    program, memory = Program(tmp_path / "none", tmp_path / "none", smpirun), []
+    for held in (300 * 2**20, 1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HELD", str(held))
+            memory.append(simulate(program, placement, NETWORK, [(1, 1)], (8, 8, 8)).memory_bytes)
+    assert memory[0] > 300 * 2**20 > 150 * 2**20 > memory[1] > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-import resource
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -20,6 +20,15 @@ from .program import Program, SimulationError
 
 POLLS_PER_EXCHANGE = 1000
 MOMENTS_PER_EXCHANGE = 300
+# The system tells the largest of all children that a process ever had, so each start is the only child of one of its own.
+MEASURED = """
+import json, resource, subprocess, sys
+done = subprocess.run(sys.argv[2:])
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+with open(sys.argv[1], "w") as file:
+    json.dump([used.ru_utime + used.ru_stime, used.ru_maxrss * 1024], file)
+sys.exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
+"""
 
 
 @dataclass(frozen=True)
@@ -94,22 +103,17 @@ def _start(
                    "-platform", str(program.platform), *(f"--cfg={option}" for option in options),
                    "--log=root.thres:critical", str(program.executable), *arguments]  # fmt: skip
         environment = {**os.environ, "PARHELION_SIMULATED_MACHINE": str(machine), "PARHELION_FOLD": "0" if check else "1"}
-        start, before = time.monotonic(), _children()
+        start, used = time.monotonic(), Path(folder) / "used"
         lines: list[str] = []
-        done = run_command(command, environment, timeout=timeout_s, on_line=lines.append)
+        done = run_command([sys.executable, "-c", MEASURED, str(used), *command], environment, timeout=timeout_s, on_line=lines.append)
+        busy, memory = json.loads(used.read_text()) if used.exists() else (0.0, 0)
     text = "\n".join(lines)
     took = time.monotonic() - start
     if done.timed_out:
         raise SimulationError(f"the simulation of {placement.machine.size} ranks took more than {timeout_s:.0f} s")
     if done.returncode:
         raise SimulationError(f"the simulated ranks failed ({done.returncode}): {text[-1500:]}")
-    after = _children()
-    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return text, took, busy, after.ru_maxrss * 1024
-
-
-def _children() -> resource.struct_rusage:
-    return resource.getrusage(resource.RUSAGE_CHILDREN)
+    return text, took, busy, memory
 
 
 def _result(text: str, case: tuple[int, int]) -> dict[str, float]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ..cli.errors import BadInput
 from ..cli.options import MeasuringOptions
 from ..cli.output import Output
 from ..measuring.measurement import (
@@ -22,6 +23,7 @@ from ..measuring.measurement import (
 from ..measuring.session import measure
 from ..records.labels import parse_labels
 from ..tables.finish import exit_with, finish
+from .against import run_pairs
 from .matrix.request import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report
 
 
@@ -38,7 +40,8 @@ def run(
 ) -> None:
     """Measure the groups, print, write the document; leaves the process when the status is not 0.
 
-    Inside `parhelion matrix`, every group is measured under each of its combinations.
+    Inside `parhelion matrix`, every group is measured under each of its combinations. With `--against`, another build takes
+    turns with this one, and the comparison decides about the status, too.
     """
     output = Output(options.json_file)
     quick = options.quick
@@ -62,6 +65,11 @@ def run(
         program_options=program_options,
         companions=companions,
     )
+    if options.against:
+        if asked:
+            raise BadInput(f"--against {options.against}: a matrix compares its combinations by itself; leave out one of both")
+        exit_with(run_pairs(measurement, options.against, output))
+        return
     record = measure(measurement, output)
     status = finish(record, output)
     if asked:

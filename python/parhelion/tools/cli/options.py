@@ -163,6 +163,8 @@ _OPTIONS = (
     click.option("--launches", type=Whole(1, MOST_LAUNCHES), help="Starts of the ranks [3; quick: 1]."),
     click.option("--quick", is_flag=True, help="A short run: fewer samples, one launch."),
     click.option("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last]."),
+    click.option("--against", metavar="FLAVOR|CHECKOUT|IMAGE", help="Measure another build in turn with this one, start by start, "
+                 "and compare this one (B) with it (A): a flavor, a folder with a built checkout, or an image of Apptainer."),
     out_option,
     click.option("--seed", type=SEED, default=1, show_default=True, help="Of the order of cases."),
     click.option("--no-bind", is_flag=True, help="Leave the ranks unbound."),
@@ -184,6 +186,7 @@ class MeasuringOptions:
     launches: int | None
     quick: bool
     flavor: str | None
+    against: str | None
     out: Path | None
     seed: int
     no_bind: bool

@@ -8,6 +8,7 @@ from ..records.model import FINISHED, UNAVAILABLE, End
 from ..records.read import Record
 from .remarks import remarks
 from .results import CaseResult, Entry, entries, results
+from .skew import skew
 from .sweep.document import sweep_document
 
 SCHEMA = "parhelion.bench/1"
@@ -59,6 +60,7 @@ def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
         "mean_std_us": summary and summary.mean_std_us,
         "time_over_best_baseline": case.relative(entry.contender),
         "samples": [sample for line in entry.lines for sample in line.samples],
+        **_skew(entry),
         "launches": [line.launch for line in entry.lines],
         "setup_s": entry.setup_s,
         "bytes": next((line.bytes for line in entry.lines if line.bytes is not None), None),
@@ -66,6 +68,11 @@ def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
         "explain": next((line.explain for line in entry.lines if line.explain), None),
         "error": entry.error,
     }
+
+
+def _skew(entry: Entry) -> dict[str, Any]:
+    told = skew(entry)
+    return {"skew_s": told.apart, "together_s": told.together, "last_rank": told.rank, "last_rank_share": told.share} if told else {}
 
 
 def reason_object(entry: Entry) -> dict[str, Any]:

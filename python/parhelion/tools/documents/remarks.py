@@ -12,6 +12,7 @@ from ..records.read import Record
 from ..statistics import Summary
 from ..statistics.states import state_boundary
 from .results import CaseResult, entries
+from .skew import skewed
 
 WIDE = 0.25  # an interval this wide, in shares of its median, says little
 MANY = 0.2
@@ -19,31 +20,31 @@ MUCH = 1.5  # load per core that our own last run does not explain
 
 
 def remarks(record: Record, cases: Sequence[CaseResult]) -> list[str]:
-    """Notes of the reader, shared cores, a busy machine, two states of the cores."""
-    found = [_shared_cores(record), _loaded(record), _busy(record, cases), _states(record)]
+    """Notes of the reader, shared cores, a busy machine, two states of the cores, ranks that the others wait for."""
+    found = [_shared_cores(record), _loaded(record), _busy(record, cases), _states(record), skewed(cases)]
     return [*record.notes, *filter(None, found)]
 
 
 def _shared_cores(record: Record) -> str | None:
-    cores = _cores(record)
-    if cores is None:
+    crowded = {(ranks, cores) for launch in record.launches for ranks, cores in _by_host(record, launch) if cores is not None and ranks > cores}
+    if not crowded:
         return None
-    ranks = sorted({fullest for launch in record.launches if (fullest := _on_fullest_host(launch)) > cores})
-    if not ranks:
-        return None
-    return f"{', '.join(map(str, ranks))} ranks shared {cores} cores: those figures tell of the scheduler as well"
+    told = ", ".join(f"{ranks} ranks shared {cores} {'core' if cores == 1 else 'cores'}" for ranks, cores in sorted(crowded))
+    return f"{told}: those figures tell of the scheduler as well"
 
 
-def _on_fullest_host(launch: Launch) -> int:
-    if len(launch.hosts) != launch.ranks:
-        return launch.ranks
-    return max(Counter(map(str, launch.hosts)).values(), default=0)
+def _by_host(record: Record, launch: Launch) -> list[tuple[int, int | None]]:
+    """Ranks and cores of every host; where hosts are not told, all ranks count as those of one."""
+    ranks = Counter(map(str, launch.hosts)) if len(launch.hosts) == launch.ranks else Counter({"": launch.ranks})
+    return [(count, (launch.cores or {}).get(host) or _cores(record)) for host, count in ranks.items()]
 
 
 def _cores(record: Record) -> int | None:
+    """What the process that started the ranks could use; ranks that a launcher has bound tell more by themselves."""
+    most = [max(launch.cores.values()) for launch in record.launches if launch.cores]
     told = record.run.environment.get("cpu")
     cores = told.get("usable_cores") if isinstance(told, dict) else None
-    return cores if isinstance(cores, int) else None
+    return max([*most, cores] if isinstance(cores, int) else most, default=None)
 
 
 def _load(record: Record) -> float | None:
@@ -57,7 +58,7 @@ def _loaded(record: Record) -> str | None:
     load, cores = _load(record), _cores(record)
     if load is None or cores is None or load <= MUCH * cores:
         return None
-    return f"the load was {load:g} on {cores} cores before the ranks were started: other work may have run beside them"
+    return f"the load was {load:g} on {cores} {'core' if cores == 1 else 'cores'} before the ranks were started: other work may have run beside them"
 
 
 def _busy(record: Record, cases: Sequence[CaseResult]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -108,11 +109,28 @@ class CaseResult:
     def speed_interval(self, contender: str) -> Interval:
         """The 95 % interval of `speed`."""
         best, entry = self.best_baseline, self.entries.get(contender)
-        return ratio_interval(best.launches, entry.launches) if best and entry else NO_INTERVAL
+        return ratio_interval(*_of_same_starts(best, entry)) if best and entry else NO_INTERVAL
 
     def best(self, role: str) -> Entry | None:
         """The fastest verified contender of a role."""
         return _fastest(entry for entry in self.entries.values() if entry.role == role)
+
+
+def _of_same_starts(first: Entry, second: Entry) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The samples of both from the starts that gave samples of both, by the numbers of the starts; runs joined have each number several times."""
+    numbered = [_numbered(entry.lines) for entry in (first, second)]
+    shared = [start for start in numbered[0] if start in numbered[1]]
+    return [numbered[0][start] for start in shared], [numbered[1][start] for start in shared]
+
+
+def _numbered(lines: Iterable[Case]) -> dict[tuple[int, int], np.ndarray]:
+    seen: Counter[int] = Counter()
+    found = {}
+    for line in lines:
+        seen[line.launch] += 1
+        if line.samples:
+            found[line.launch, seen[line.launch]] = np.asarray(line.samples)
+    return found
 
 
 def _fastest(entries: Iterable[Entry]) -> Entry | None:

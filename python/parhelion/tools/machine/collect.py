@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from pathlib import Path
 from typing import Any
 
 from .cpu import cpu, numa
@@ -13,18 +14,16 @@ from .software import software
 from ..records.variables import variables
 
 
-def collect(ranks: int | None = None) -> dict[str, Any]:
-    """What figures of a run with `ranks` ranks on this host depend on. Local; starts no MPI."""
-    processor = cpu()
+def collect(source: Path | None = None) -> dict[str, Any]:
+    """What figures of a run on this host depend on; `source` is the tree that was built, by default this one. Local; starts no MPI."""
     return {
         "host": platform.node(),
-        "cpu": processor,
+        "cpu": cpu(),
         "numa": numa(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "load": read_text("/proc/loadavg"),
-        "oversubscribed": ranks > processor["usable_cores"] if ranks else None,
         "limits": limits(),
-        "software": software(),
+        "software": software(source),
         "variables": variables(),
         "transparent_huge_pages": read_text("/sys/kernel/mm/transparent_hugepage/enabled"),
         "numa_balancing": read_text("/proc/sys/kernel/numa_balancing"),

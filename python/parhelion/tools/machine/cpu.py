@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from ...launch.cores import physical_cores
+from ...launch import usable_cores
 from .files import parse_size, read_int, read_text
 
 CPUS = Path("/sys/devices/system/cpu")
@@ -22,7 +22,7 @@ def cpu() -> dict[str, Any]:
         "architecture": platform.machine(),
         "hardware_threads": os.cpu_count(),
         "usable_threads": len(usable),
-        "usable_cores": physical_cores(set(usable)),
+        "usable_cores": usable_cores(),
         "sockets": len({read_int(CPUS / f"cpu{number}/topology/physical_package_id") for number in usable}),
         "caches": caches(usable[0]),
         "governor": read_text(CPUS / "cpu0/cpufreq/scaling_governor"),

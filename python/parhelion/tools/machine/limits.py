@@ -6,6 +6,7 @@ import resource
 from pathlib import Path
 from typing import Any
 
+from ...launch.cores import cpu_quota
 from .files import read_text
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -15,7 +16,7 @@ def limits() -> dict[str, Any]:
     """Container, cgroup limits on processors and memory, and what may be locked in memory."""
     return {
         "container": container(),
-        "cgroup_cpus": cgroup_cpus(),
+        "cgroup_cpus": cpu_quota(),
         "cgroup_memory_bytes": cgroup_memory(),
         "locked_memory_bytes": _limit(resource.RLIMIT_MEMLOCK),
         "stack_bytes": _limit(resource.RLIMIT_STACK),
@@ -30,15 +31,6 @@ def container() -> str | None:
             return name
     environ = read_text("/proc/1/environ") or ""
     return next((part[10:] for part in environ.split("\0") if part.startswith("container=")), None)
-
-
-def cgroup_cpus() -> float | None:
-    """How many processors' worth of time the cgroup grants; `None` for no limit."""
-    quota, _, period = (read_text(CGROUP / "cpu.max") or "max").partition(" ")
-    if quota != "max":
-        return int(quota) / int(period)
-    quota_v1, period_v1 = (read_text(CGROUP / f"cpu/cpu.cfs_{name}_us") for name in ("quota", "period"))
-    return int(quota_v1) / int(period_v1) if quota_v1 and period_v1 and int(quota_v1) > 0 else None
 
 
 def cgroup_memory() -> int | None:

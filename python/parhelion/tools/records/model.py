@@ -12,6 +12,7 @@ from msgspec import Meta, Struct, field
 
 SCHEMA = "parhelion.record/1"
 FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
+DUET = "duet"  # the label of two runs whose starts took turns; its value tells which two
 UNAVAILABLE = "unavailable"  # what was asked for cannot run here; the rows say why
 
 MOST = 2**53  # beyond it a float no longer holds every whole number
@@ -45,7 +46,9 @@ class Launch(Struct, tag="launch"):
     """One start of the ranks: the MPI that ran, the libraries that were loaded, where the ranks were bound.
 
     `cvars` are environment variables; `mpi_cvars` are what MPI's tool interface tells of alltoall, eager and rendezvous
-    messages; `cold_alltoall` holds the first collective call after MPI_Init and the nine after it.
+    messages; `cold_alltoall` holds the first collective call after MPI_Init and the nine after it. `cores` tells, by host, how many
+    cores its ranks have between them. `pair` numbers a start that took turns with one of another build: that one's run has
+    the same label `duet`, and its start the same number.
     """
 
     launch: Count
@@ -60,6 +63,8 @@ class Launch(Struct, tag="launch"):
     mpi_cvars: dict[str, Any] | None = None
     cold_alltoall: dict[str, Any] | None = None
     flavor: Any = None
+    cores: dict[str, Count] | None = None
+    pair: Count | None = None
     imports: dict[str, OfRanks] | None = None
 
 
@@ -74,7 +79,8 @@ class Case(Struct, tag="case"):
     """One contender on one case in one launch.
 
     `samples` are seconds per exchange, the maximum over ranks; `samples_by_rank` holds every rank's own. A line
-    without samples says in `error` or `skipped` why.
+    without samples says in `error` or `skipped` why. `skew_s` is the part of each sample in which ranks were apart, some in
+    an exchange and others not yet or no longer, and `last_rank` the one that the others waited for most of that.
     """
 
     launch: Count
@@ -88,6 +94,8 @@ class Case(Struct, tag="case"):
     setup_s: dict[str, Seconds | None] | None = None
     iterations: Count | None = None
     samples: list[Seconds] = field(default_factory=list)
+    skew_s: list[Seconds] = field(default_factory=list)
+    last_rank: list[Count] = field(default_factory=list)
     samples_by_rank: list[list[Seconds]] = field(default_factory=list)
     probe_ns: list[Nanoseconds | None] | None = field(default_factory=list)
     bytes: Count | None = None

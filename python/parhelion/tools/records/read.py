@@ -11,7 +11,7 @@ import msgspec
 from ...base.files import unfit
 from .check import complaint
 from .errors import RecordError
-from .model import SCHEMA, Case, End, Labels, Launch, Line, Plan, Run
+from .model import DUET, SCHEMA, Case, End, Labels, Launch, Line, Plan, Run
 
 FILE_NAME = "record.jsonl"
 _decoder = msgspec.json.Decoder(Line)
@@ -55,6 +55,7 @@ def read_record(path: str | Path) -> Record:
     record = Record(file, _first_line(lines[0], file))
     for number, line in enumerate(lines[1:], start=2):
         _add(record, parse_line(line, file, number), number)
+    _number_pairs(record)
     if unfinished:
         record.notes.append("the last line was cut short, as by a killed run, and is left out")
     return record
@@ -120,6 +121,13 @@ def _add(record: Record, line: Line | None, number: int) -> None:
             record.ends.append(line)
         case Run():
             raise _damaged(record.path, number, "a second line of type 'run'")
+
+
+def _number_pairs(record: Record) -> None:
+    """Builds that know of no pairs do not tell them: starts that took turns with another build's have that one's numbers."""
+    if DUET in record.labels:
+        for launch in record.launches:
+            launch.pair = launch.launch if launch.pair is None else launch.pair
 
 
 def _relabel(labels: dict[str, str], changes: dict[str, str | None]) -> None:

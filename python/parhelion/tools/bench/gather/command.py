@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
 import click
 
 from ....launch import Flavor, find_flavor
+from ...cli.errors import BadInput
 from ...cli.options import MOST_COMPONENTS, RANKS, Elements, MeasuringOptions, Numbers, measuring_options
 from ...cli.output import Output
 from ...measuring.measurement import Group
@@ -46,6 +48,10 @@ def gather(
     flavor = find_flavor(options.flavor, measuring=True)
     names = peers or (("none",) if options.contenders else ("built",))
     wanted = PEERS if names[0] in ("built", "all") else () if names[0] == "none" else names
+    if options.against:
+        if COARRAY in (peers or ()):
+            raise BadInput("--peers coarray: its programs are the same beside every build; leave out --against, or the coarrays")
+        wanted = tuple(name for name in wanted if name != COARRAY)
     builds = coarray_builds() if COARRAY in wanted else []
     missing = [name for name in wanted if not (builds if name == COARRAY else _is_built(name, flavor))]
     if missing:
@@ -65,11 +71,28 @@ def gather_groups(
 ) -> list[Group]:
     """One group per rank count, the fewest ranks first; every data set is read and checked before anything starts."""
     groups: dict[int, list[dict[str, object]]] = {}
-    for dataset in datasets:
+    told_apart = told_apart_by([dataset.resolve() for dataset in datasets])
+    for dataset, apart in told_apart.items():
         cases = groups.setdefault(_checked_ranks(dataset, ranks), [])
         for kind, each in product(element, components):
-            cases.append({"dataset": str(dataset.resolve()), "element": kind, "components": each})
+            cases.append({"dataset": str(dataset), **apart, "element": kind, "components": each})
     return [Group(count, cases) for count, cases in sorted(groups.items())]
+
+
+def told_apart_by(datasets: Sequence[Path]) -> dict[Path, dict[str, str]]:
+    """Each data set once; those of one name with a parameter `from`, the folders in which they lie, as far as they differ.
+
+    Tables and comparisons know a data set by its name, since its place is another one on each machine.
+    """
+    return {dataset: _apart(dataset, [other for other in datasets if other.name == dataset.name != "" and other != dataset]) for dataset in datasets}
+
+
+def _apart(dataset: Path, others: Sequence[Path]) -> dict[str, str]:
+    if not others:
+        return {}
+    depths = range(1, len(dataset.parent.parts) + 1)
+    depth = next(depth for depth in depths if all(dataset.parent.parts[-depth:] != other.parent.parts[-depth:] for other in others))
+    return {"from": ":".join(part.strip("/") for part in dataset.parent.parts[-depth:])}
 
 
 def _checked_ranks(dataset: Path, ranks: int | None) -> int:

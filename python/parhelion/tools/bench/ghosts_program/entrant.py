@@ -6,11 +6,23 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
+from .arrivals import parts_of, skew
 from .case import Case
 from .contenders import Contender
 from .values import Skipped
 
 MOST_ITERATIONS = 1_000_000
+LOOK_EVERY = 5
+
+
+def half_width_of_median(samples: np.ndarray) -> float:
+    """How far the 95 % interval of the median reaches from it, as a share of it: by order statistics, as in bench/entrant.cpp."""
+    ordered, count = np.sort(samples), len(samples)
+    below = int((count - 1.96 * count**0.5) / 2)
+    if below < 1:
+        return float("inf")
+    low, high, median = ordered[below - 1], ordered[count - below], ordered[count // 2]
+    return float(max(high - median, median - low) / median)
 
 
 class Entrant:
@@ -22,6 +34,8 @@ class Entrant:
             "contender": contender.name, "role": contender.role, "verified": False, "error": None, "skipped": None, "iterations": 0,
         }  # fmt: skip
         self.samples: list[float] = []
+        self.arrivals: list[list[float]] = []
+        self.precise = False
         self.turn = 0
         self.made: Any = None
         start = time.perf_counter()
@@ -65,7 +79,15 @@ class Entrant:
 
     def take_sample(self) -> None:
         self.made.run(1)  # what the contender before has left in the caches is gone
-        self.samples.append(self._batch(self.line["iterations"]) / self.line["iterations"])
+        self.samples.append(self._watched_batch() / self.line["iterations"])
+
+    def is_precise(self, share: float) -> bool:
+        """Whether the samples so far tell the median to within `share` of it, with 95 % confidence; looked at after every fifth, once true for good."""
+        if not self.precise and len(self.samples) % LOOK_EVERY == 0:
+            slowest = np.empty(len(self.samples))
+            self.comm.Allreduce(np.array(self.samples), slowest, MPI.MAX)
+            self.precise = half_width_of_median(slowest) <= share
+        return self.precise
 
     def finish(self) -> dict[str, Any]:
         """The line of the record, complete on rank 0."""
@@ -79,13 +101,24 @@ class Entrant:
         if self.made:
             self.made.free()
         self.made = None
-        return self.line | {"samples_by_rank": by_rank, "samples": slowest, "probe_ns": []}
+        apart = skew(self.arrivals, self.line["iterations"], self.comm) if self.in_race else {}
+        return self.line | {"samples_by_rank": by_rank, "samples": slowest, "probe_ns": []} | apart
 
     def _batch(self, exchanges: int) -> float:
         self.comm.Barrier()
         start = time.perf_counter()
         self.made.run(exchanges)
         return time.perf_counter() - start
+
+    def _watched_batch(self) -> float:
+        """A batch in parts, between which nothing happens but a look at the clock."""
+        self.comm.Barrier()
+        times = [time.perf_counter()]
+        for exchanges in parts_of(self.line["iterations"]):
+            self.made.run(exchanges)
+            times.append(time.perf_counter())
+        self.arrivals.append(times)
+        return times[-1] - times[0]
 
     def _slowest(self, mine: float) -> float:
         return self.comm.allreduce(mine, MPI.MAX)

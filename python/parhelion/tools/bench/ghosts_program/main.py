@@ -6,6 +6,7 @@ import random
 import sys
 from typing import Any
 
+from ....launch.cores import usable_cores
 from ....launch.disk import writing
 
 OK, WRONG_VALUE, BAD_INPUT, FAILED = 0, 1, 2, 3
@@ -21,7 +22,7 @@ def main(imports: dict[str, float]) -> int:
     record = _Record(sys.argv[2] if comm.rank == 0 else os.devnull, job["launch"])
     try:
         _bind(comm, job["bind"])
-        record.write("launch", _launch(comm, imports))
+        record.write("launch", _launch(comm, imports) | ({"pair": job["pair"]} if "pair" in job else {}))
         status = _measure(comm, job, record)
     except ValueError as error:
         if comm.rank == 0:
@@ -62,7 +63,7 @@ def _measure(comm: Any, job: dict[str, Any], record: _Record) -> int:
     record.write("plan", {"cases": len(cases) * len(chosen)})
     status = OK
     for case in cases:
-        params = case.params()
+        params = case.params() | job.get("params", {})
         for line in _run_case(case, chosen, job):
             record.write("case", {"name": "ghosts", "params": params} | line)
             if not line["skipped"] and not line["verified"]:
@@ -71,7 +72,10 @@ def _measure(comm: Any, job: dict[str, Any], record: _Record) -> int:
 
 
 def _run_case(case: Any, chosen: list[Any], job: dict[str, Any]) -> list[dict[str, Any]]:
-    """Contenders take turns in every repetition, each time in another order, so that a drift meets all of them."""
+    """Contenders take turns in every repetition, each time in another order, so that a drift meets all of them.
+
+    With a precision, those go on whose median is not known well enough after the repetitions.
+    """
     from .entrant import Entrant
 
     entrants = [Entrant(each, case) for each in chosen]
@@ -81,15 +85,23 @@ def _run_case(case: Any, chosen: list[Any], job: dict[str, Any]) -> list[dict[st
                 entrant.verify(1)
         if entrant.in_race:
             entrant.choose_iterations(job["min_sample_s"])
-    draw = random.Random(f"{job['seed']}/{job['launch']}")
-    for _ in range(job["repetitions"]):
-        for entrant in draw.sample(entrants, len(entrants)):
-            if entrant.in_race:
-                entrant.take_sample()
+    _take_turns(entrants, job)
     for entrant in entrants:
         if entrant.in_race:
             entrant.verify(entrant.line["iterations"])
     return [entrant.finish() for entrant in entrants]
+
+
+def _take_turns(entrants: list[Any], job: dict[str, Any]) -> None:
+    draw = random.Random(f"{job['seed']}/{job['launch']}")
+    least, precision = job["repetitions"], job.get("precision", 0.0)
+    for repetition in range(max(least, job.get("most_repetitions", least)) if precision else least):
+        waiting = [each for each in draw.sample(entrants, len(entrants))
+                   if each.in_race and not (repetition >= least and each.is_precise(precision))]  # fmt: skip
+        for entrant in waiting:
+            entrant.take_sample()
+        if not waiting:
+            return
 
 
 def _bind(comm: Any, bind: bool) -> None:
@@ -104,6 +116,16 @@ def _bind(comm: Any, bind: bool) -> None:
     node.Free()
 
 
+def _cores_of_node(comm: Any) -> int:
+    """Cores that the ranks of this rank's node have between them."""
+    from mpi4py import MPI
+
+    node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    cores = usable_cores(set().union(*node.allgather(os.sched_getaffinity(0))))
+    node.Free()
+    return cores
+
+
 def _launch(comm: Any, imports: dict[str, float]) -> dict[str, Any]:
     import platform
 
@@ -112,6 +134,8 @@ def _launch(comm: Any, imports: dict[str, float]) -> dict[str, Any]:
     from ...records.variables import variables
 
     every = comm.gather(imports) or []
+    hosts = comm.gather(platform.node()) or []
+    cores = comm.gather(_cores_of_node(comm)) or []
     with open("/proc/self/maps", encoding="utf-8") as maps:
         libraries = sorted({line.split(maxsplit=5)[5].strip() for line in maps if ".so" in line})
     return {
@@ -119,7 +143,8 @@ def _launch(comm: Any, imports: dict[str, float]) -> dict[str, Any]:
         "mpi": {"library_version": MPI.Get_library_version(), "standard": ".".join(map(str, MPI.Get_version()))},
         "libraries": libraries,
         "binding": comm.gather(sorted(os.sched_getaffinity(0))) or [],
-        "hosts": comm.gather(platform.node()) or [],
+        "hosts": hosts,
+        "cores": {host: min(count for other, count in zip(hosts, cores, strict=True) if other == host) for host in hosts},
         "cvars": variables(),
         "imports": {name: {"mean": sum(each[name] for each in every) / len(every), "max": max(each[name] for each in every)}
                     for name in imports} if every else None,

@@ -62,7 +62,7 @@ def examine(ranks: int | None) -> Examination:
     builds = [_build(flavor) for flavor in flavors().values()]
     findings = machine_findings()
     return Examination(
-        environment=collect(count),
+        environment=collect(),
         cores=cores,
         ranks=count,
         builds=builds,

@@ -54,7 +54,7 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     profile_id, folder = create_folder(request.program[0], request.out)
     words = ["-m", "parhelion.tools.profiling.run.on_rank", folder.resolve(), request.wanted, "--", *tool.argv, "--", *program_words(request.program)]
     launch = request.flavor.launch(request.ranks, sys.executable, words, bind=request.bind)
-    environment = collect(request.ranks)
+    environment = collect()
     created = datetime.now(UTC).isoformat(timespec="seconds")
     try:
         completed = run_command(launch.argv, launch.env, timeout=request.timeout, on_line=on_line, false_start=launch.false_start)

@@ -1,0 +1,111 @@
+"""A rank for which the others wait is told from an exchange that is slow."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+import synthetic
+from measured import need_build, parhelion
+
+from parhelion.launch import default_flavor
+from parhelion.tools.documents.remarks import remarks
+from parhelion.tools.documents.results import results
+from parhelion.tools.documents.skew import skew
+from parhelion.tools.records import RecordError, read_record
+
+LATE = """
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+    const char* rank = getenv("PMI_RANK");
+    const int error = PMPI_Waitall(count, requests, statuses);
+    if (rank && rank[0] == '1') usleep(2000);
+    return error;
+}
+"""
+
+
+def measured(folder, *words, **variables):
+    done = parhelion("bench", *words, "--ranks", "2", "--launches", "1", "--repetitions", "10", "--out", "run", cwd=folder, timeout=100, **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = read_record(folder / "run")
+    return {case.contender: case for case in record.cases}, done.stdout, results(record.cases)
+
+
+def test_a_rank_that_sleeps_is_skew_and_the_exchange_with_all_ranks_in_it_is_not_slow(tmp_path):
+    need_build()
+    compiler = default_flavor().mpi_home / "bin" / "mpicc"
+    if default_flavor().kind != "mpich" or not compiler.exists() or not shutil.which("cc"):
+        pytest.skip("skipped: the rank's variable is MPICH's, or there is no compiler")
+    (tmp_path / "late.c").write_text(LATE)
+    subprocess.run([compiler, "-shared", "-fPIC", tmp_path / "late.c", "-o", tmp_path / "liblate.so"], check=True)
+    what = ("halo", "--extent", "16", "--halo", "1", "--fields", "1", "--contenders", "hand_packed,staged_shared")
+    lines, said, found = measured(tmp_path, *what, LD_PRELOAD=str(tmp_path / "liblate.so"))
+    late, right = (skew(found[0].entries[name]) for name in ("hand_packed", "staged_shared"))
+    assert late.apart > 1e-3 and late.rank == 1 and late.share >= 0.75 and late.matters
+    assert late.together < 0.5 * late.apart, "the sleep is not the exchange's"
+    assert right.apart < 1e-3, "who makes no such call does not wait"
+    assert "the exchange waits for rank 1" in " ".join(said.split())
+    assert all(len(line.skew_s) == len(line.last_rank) == len(line.samples) for line in lines.values())
+
+
+def test_rows_from_python_tell_the_same(tmp_path):
+    need_build()
+    lines, _, _ = measured(tmp_path, "ghosts", "--extent", "4", "--vdim", "2", "--contenders", "auto,mpi4py_isend")
+    for line in lines.values():
+        assert len(line.skew_s) == len(line.last_rank) == len(line.samples) == 10
+        assert set(line.last_rank) <= {0, 1} and all(apart <= 2 * whole + 1e-3 for apart, whole in zip(line.skew_s, line.samples, strict=True))
+
+
+def test_a_rank_of_python_that_comes_late_is_named():
+    program = """if True:
+        import sys
+        from mpi4py import MPI
+        from parhelion.tools.bench.ghosts_program.arrivals import parts_of, skew
+        late = 300e-6 * (MPI.COMM_WORLD.rank == 1)
+        sample = [5.0, *(5 + late + part * 1e-3 for part in range(1, 1 + len(parts_of(20))))]
+        told = skew([sample], 20, MPI.COMM_WORLD)
+        assert sum(parts_of(20)) == 20 and sum(parts_of(3)) == 3
+        if MPI.COMM_WORLD.rank == 0:
+            assert abs(told["skew_s"][0] - 300e-6) < 1e-9 and told["last_rank"] == [1], told
+        else:
+            assert told == {}
+    """
+    need_build()
+    done = subprocess.run([sys.executable, "-m", "parhelion.launch", "-n", "2", "python", "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def record_with(folder, apart, last, samples=20, role_of="auto"):
+    """A record in which ranks of one contender are apart for a share of each sample."""
+    run = synthetic.write_record(folder, launches=1, ranks=4, contenders=("auto", "hand_packed"), cases=synthetic.halo_cases((1,), (1,)), repetitions=samples)
+    lines = [json.loads(line) for line in (run / "record.jsonl").read_text().splitlines()]
+    for line in lines:
+        if line.get("contender") == role_of:
+            line |= {"skew_s": [apart * sample for sample in line["samples"]], "last_rank": [last(number) for number in range(samples)]}
+    (run / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return run
+
+
+@pytest.mark.parametrize(("apart", "last", "told"), [
+    (0.6, lambda number: 3, True), (0.1, lambda number: 3, False), (0.6, lambda number: number % 4, False),
+])  # fmt: skip
+def test_what_is_said_of_ranks_that_are_apart(tmp_path, apart, last, told):
+    record = read_record(record_with(tmp_path / "run", apart, last))
+    cases = results(record.cases)
+    words = " ".join(remarks(record, cases))
+    assert ("the exchange waits for rank" in words) == ("the exchange waits for rank 3" in words) == told
+    found = skew(cases[0].entries["auto"])
+    assert found.apart + found.together == pytest.approx(cases[0].entries["auto"].median, rel=0.05)
+    assert skew(cases[0].entries["hand_packed"]) is None
+
+
+def test_a_line_whose_lists_differ_in_length_is_damaged(tmp_path):
+    run = record_with(tmp_path / "run", 0.5, lambda number: 0)
+    text = (run / "record.jsonl").read_text().replace('"last_rank": [0, ', '"last_rank": [', 1)
+    (run / "record.jsonl").write_text(text)
+    with pytest.raises(RecordError, match="skew_s, last_rank and samples differ"):
+        read_record(run)
