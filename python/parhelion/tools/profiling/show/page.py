@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from msgspec import to_builtins
 
 from ...records.facts import flatten
@@ -32,9 +33,20 @@ def write(profiles: Sequence[Profile], file: Path) -> None:
 
 def render(profiles: Sequence[Profile]) -> str:
     """The page; whatever a profile holds is escaped."""
+    return _rendered("profile.html.j2", profiles)
+
+
+def parts(profiles: Sequence[Profile]) -> tuple[Markup, Markup, Markup]:
+    """What another page needs to show the same: style, body and script."""
+    folder = Path(__file__).parent / "templates"
+    style, script = (Markup((folder / f"profile.{kind}").read_text(encoding="utf-8")) for kind in ("css", "js"))
+    return style, Markup(_rendered("profile_body.html.j2", profiles)), script
+
+
+def _rendered(template: str, profiles: Sequence[Profile]) -> str:
     comparison = compare_profiles(*profiles) if len(profiles) == 2 else None
     return pages.render(
-        "parhelion.tools.profiling.show", "profile.html.j2", {"points": points, "place": place},
+        "parhelion.tools.profiling.show", template, {"points": points, "place": place},
         profiles=profiles, comparison=comparison, graphs=_graphs(profiles), hues=HUES, tables=_tables(profiles, comparison),
         changes=comparison.changes if comparison else [], facts=_facts(profiles), rank_parts=[_rank_parts(profile) for profile in profiles],
         headline=_headline(comparison),
