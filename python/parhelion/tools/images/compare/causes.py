@@ -159,7 +159,7 @@ def _variable(name: str, weight: float, pool: Pool, signs: Evidence) -> Cause:
     short = re.sub(r"^OMPI_MCA_", "", name)
     facts = pool.take(lambda each: each.variable == name)
     steers = weight > 70
-    seen = pool.take(lambda each: each.name in (OWN + name, OWN + short)) if steers else []
+    seen = pool.take(lambda each: each.name in (OWN + name, OWN + short.replace("_", " "))) if steers else []
     seen += pool.take(lambda each: each.kind == "channels" or _brought_along(each)) if steers else []
     first, second = facts[0].sides
     why = [_effect(each) for each in seen if each.kind != "libraries"]
@@ -220,7 +220,7 @@ def _channels(pool: Pool, signs: Evidence) -> list[Cause]:
     """Values and channels of the MPI that changed though no variable that was recorded did."""
     own = pool.take(lambda each: each.name.startswith(OWN))
     chosen = pool.take(lambda each: each.kind == "channels")
-    found = [Cause(f"control variable {each.name.removeprefix(OWN)}, as the MPI tells it: {_value(each.sides[0])} → {_value(each.sides[1])}", 76,
+    found = [Cause(f"control variable {each.name.removeprefix(OWN).replace(' ', '_')}, as the MPI tells it: {_value(each.sides[0])} → {_value(each.sides[1])}", 76,
                    ["set by no variable that was recorded: by a file, or by default"], [each]) for each in own]  # fmt: skip
     return found + [Cause(f"the MPI chose another channel: {_effect(each)}", 74, [], [each]) for each in chosen]
 
