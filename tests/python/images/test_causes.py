@@ -11,7 +11,7 @@ SLOW = "/opt/slow/libslow.so"
 PLANTED = {
     "a control variable": ({"variables": {"MPIR_CVAR_NOLOCAL": "1"}}, "control variable MPIR_CVAR_NOLOCAL: not set → 1"),
     "a variable of the network": ({"variables": {"UCX_TLS": "tcp"}, "providers": {"UCX intra-node": "tcp"}}, "control variable UCX_TLS: not set → tcp"),
-    "a variable set by a file": ({"own": {"MPIR_CVAR_ALLTOALL_THROTTLE": 1}}, "control variable MPIR_CVAR_ALLTOALL_THROTTLE, as the MPI tells it"),
+    "a variable set by a file": ({"own": {"MPIR_CVAR_ALLTOALL_THROTTLE": 1}}, "control variable MPIR_CVAR_ALLTOALL_THROTTLE, as the MPI tells it: 32 → 1"),
     "a preloaded library": ({"variables": {"LD_PRELOAD": SLOW}, "libraries": (SLOW,), "shares": {SLOW: 0.5, "/usr/lib/libmpi.so.12": 0.5}},
                             "library libslow.so preloaded in B alone"),
     "a loaded library": ({"libraries": (SLOW,), "shares": {SLOW: 0.5, "/usr/lib/libmpi.so.12": 0.5}}, "library libslow.so loaded in B alone"),
@@ -27,14 +27,17 @@ PLANTED = {
 }  # fmt: skip
 
 
+AS_EVER = {"providers": {"UCX intra-node": "sysv"}, "own": {"MPIR_CVAR_ALLTOALL_THROTTLE": 32}}
+
+
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    return read_image(image(tmp_path_factory.mktemp("images") / "plain", providers={"UCX intra-node": "sysv"}))
+    return read_image(image(tmp_path_factory.mktemp("images") / "plain", **AS_EVER))
 
 
 def planted(folder, **how):
     """The other image, beside what differs and explains nothing."""
-    how = {"providers": {"UCX intra-node": "sysv"}} | how
+    how = AS_EVER | how
     return read_image(image(folder, seed=2, scale=1.5, **how | {"environment": HARMLESS | how.get("environment", {})}))
 
 
@@ -44,6 +47,18 @@ def test_what_was_planted_is_the_first_cause(plain, tmp_path, what):
     found = compare_images(plain, planted(tmp_path / "b", **how))
     assert found.causes[0].title.startswith(title), [cause.title for cause in found.causes]
     assert found.causes[0].likelihood == "probable"
+
+
+def test_what_came_with_a_variable_is_no_cause_of_its_own(tmp_path):
+    first = read_image(image(tmp_path / "a", mpi=OPEN_MPI, own={"btl_sm_eager_limit": 4096, "btl_uct_eager_limit": 1},
+                             libraries=("/opt/libucp_of_mpi.so", "/opt/mca_btl_uct.so"), providers={"Open MPI's channels": "sm"}))  # fmt: skip
+    second = image(tmp_path / "b", scale=2, mpi=OPEN_MPI, variables={"OMPI_MCA_btl": "tcp"}, providers={"Open MPI's channels": "tcp"})
+    (cause,) = compare_images(first, read_image(second)).causes
+    assert cause.title == "control variable OMPI_MCA_btl: not set → tcp" and "Open MPI's channels: sm → tcp" in cause.why
+
+
+def test_a_run_that_was_cut_short_before_channels_were_asked_for_has_not_changed_them(plain, tmp_path):
+    assert compare_images(plain, read_image(image(tmp_path / "b", seed=2, **AS_EVER | {"providers": {}}))).causes == []
 
 
 def test_every_difference_belongs_to_one_cause(plain, tmp_path):
@@ -66,7 +81,7 @@ def test_a_preloaded_library_that_takes_no_time_stands_behind_a_variable(plain, 
 
 
 def test_equal_images_have_neither_changes_nor_causes(plain, tmp_path):
-    found = compare_images(plain, read_image(image(tmp_path / "b", seed=2, providers={"UCX intra-node": "sysv"})))
+    found = compare_images(plain, read_image(image(tmp_path / "b", seed=2, **AS_EVER)))
     assert (found.causes, found.changed) == ([], [])
 
 

@@ -160,9 +160,10 @@ def _variable(name: str, weight: float, pool: Pool, signs: Evidence) -> Cause:
     facts = pool.take(lambda each: each.variable == name)
     steers = weight > 70
     seen = pool.take(lambda each: each.name in (OWN + name, OWN + short.replace("_", " "))) if steers else []
-    seen += pool.take(lambda each: each.kind == "channels" or _brought_along(each)) if steers else []
     first, second = facts[0].sides
-    why = [_effect(each) for each in seen if each.kind != "libraries"]
+    seen += pool.take(lambda each: each.kind == "channels") if steers else []
+    why = [_effect(each) for each in seen]
+    seen += pool.take(lambda each: _brought_along(each) or _come_or_gone(each)) if steers else []
     if weight < 10:
         why.append("the MPIs that ran do not read it")
     if steers and signs.mpi_moved:
@@ -176,6 +177,11 @@ def _variable(name: str, weight: float, pool: Pool, signs: Evidence) -> Cause:
 def _brought_along(each: Difference) -> bool:
     """A library of the messaging software that one side alone has loaded."""
     return each.kind == "libraries" and each.one_sided and (_part(each) in MESSAGING or bool(LIBRARY_NAME.match(each.name)))
+
+
+def _come_or_gone(each: Difference) -> bool:
+    """A variable of a part of the MPI that one side alone has opened."""
+    return each.name.startswith(OWN) and each.one_sided
 
 
 def _effect(each: Difference) -> str:
@@ -218,10 +224,13 @@ def _other_content(each: Difference, signs: Evidence) -> Cause:
 
 def _channels(pool: Pool, signs: Evidence) -> list[Cause]:
     """Values and channels of the MPI that changed though no variable that was recorded did."""
+    parts = pool.take(_come_or_gone)
     own = pool.take(lambda each: each.name.startswith(OWN))
     chosen = pool.take(lambda each: each.kind == "channels")
     found = [Cause(f"control variable {each.name.removeprefix(OWN).replace(' ', '_')}, as the MPI tells it: {_value(each.sides[0])} → {_value(each.sides[1])}", 76,
                    ["set by no variable that was recorded: by a file, or by default"], [each]) for each in own]  # fmt: skip
+    if parts:
+        found.append(Cause(f"the MPI has other parts open: {len(parts)} of its own control variables are there in one image alone", 60, [], parts))
     return found + [Cause(f"the MPI chose another channel: {_effect(each)}", 74, [], [each]) for each in chosen]
 
 
