@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from made_up_images import OPEN_MPI, image
 from measured import built
 from perf import perf_works
+from synthetic import write_dataset
 
 from parhelion.launch import find_flavor
 from parhelion.tools.images.folder import RAN, read_image
@@ -124,12 +125,14 @@ def measure(tmp_path_factory):
     if not built("mpich"):
         pytest.skip("skipped: no build for mpich")
     folder = tmp_path_factory.mktemp("measured")
+    cells = write_dataset(folder / "cells-2", 2)
 
     def take(name, **variables):
         with pytest.MonkeyPatch.context() as patch:
             for key, value in variables.items():
                 patch.setenv(key, str(value))
-            result = parhelion("image", "run", name, "--out", folder / name, "--mpi", "mpich", "--ranks", 2, "--quick", "--label", "network=local")
+            result = parhelion("image", "run", name, "--out", folder / name, "--mpi", "mpich", "--ranks", 2, "--quick", "--launches", 1,
+                               "--dataset", cells, "--label", "network=local")  # fmt: skip
         assert result.exit_code == 0, result.output
         return folder / name
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 import synthetic
-from measured import built
+from measured import built, parhelion
 
 from parhelion import launch
 from parhelion.launch.disk import why
@@ -333,3 +333,12 @@ def test_at_any_moment_any_signal_leaves_no_process_and_a_record_that_opens(tmp_
             print(f"ok: {where} -> {code}", flush=True)
         finally:
             process.clear()
+
+
+def test_a_handler_that_a_preloaded_library_has_set_in_c_is_no_trouble(tmp_path):
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler")
+    (tmp_path / "early.c").write_text("#include <signal.h>\nstatic void hear(int n) {}\n__attribute__((constructor)) static void set(void) { signal(SIGHUP, hear); }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "early.c", "-o", tmp_path / "libearly.so"], check=True)
+    done = parhelion("--version", cwd=tmp_path, LD_PRELOAD=str(tmp_path / "libearly.so"))
+    assert (done.returncode, done.stderr) == (0, "")

@@ -15,7 +15,7 @@ from ...profiling.parts import part_of
 from ...style.words import percent
 from ..folder import MeasuredImage
 from .differences import OWN, Difference, Pool, base_name
-from .evidence import SLOW_RANKS, Evidence
+from .evidence import SLOW_RANKS, Evidence, Sleeper
 
 PROBABLE, POSSIBLE = 65.0, 35.0
 MESSAGING = ("MPI", "UCX", "libfabric", "RDMA")  # parts of the software
@@ -256,9 +256,13 @@ def _sleeper(rank: int, slow: Sequence[Difference], signs: Evidence) -> Cause:
         return Cause(f"rank {rank} takes longer than the others in {side}", 20 + 6 * min(len(facts), 8), why, facts, side)
     most = sleeps[0]
     side = "B" if most.change > 0 else "A"
-    told = [f"profile of {each.benchmark}: asleep in {each.where} for {percent(each.first)} of its time in A, {percent(each.second)} in B"
+    told = [f"profile of {each.benchmark}: {_asleep(each)} for {percent(each.first)} of its time in A, {percent(each.second)} in B"
             for each in sleeps]  # fmt: skip
     return Cause(f"rank {rank} sleeps in {side}", 62 + 36 * min(1.0, abs(most.change) / 0.25), told + why, facts, side, sleeps=True)
+
+
+def _asleep(sleeper: Sleeper) -> str:
+    return "asleep or stopped" if sleeper.where == "unknown" else f"asleep in {sleeper.where}"
 
 
 def _busy(pool: Pool, signs: Evidence) -> list[Cause]:

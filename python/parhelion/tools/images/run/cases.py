@@ -19,7 +19,7 @@ GATHER_CONTENDERS = ("auto", "mpi_persistent", "shared", "hand_isend", "hand_nei
 HALOS, FIELDS = (1, 5), (1, 8)
 CELLS = 50_000
 PROFILED = {"alltoall": ("mpi_alltoall", "mpi_ialltoall"), "halo": ("mpi_persistent", "hand_packed", "hand_persistent")}
-PROFILE_REPETITIONS, PROFILE_SAMPLE_S = 250, 0.001
+PROFILE_REPETITIONS, QUICK_REPETITIONS, PROFILE_SAMPLE_S = 150, 60, 0.001
 
 
 def groups(benchmark: str, ranks: int, datasets: tuple[Path, ...], store: Path) -> list[Group]:
@@ -44,8 +44,8 @@ def program_options(benchmark: str) -> tuple[str, ...]:
     return ("--cold-alltoall", str(SIZES[0])) if benchmark == "alltoall" else ()
 
 
-def profiled(benchmark: str, ranks: int) -> Measurement:
+def profiled(benchmark: str, ranks: int, quick: bool) -> Measurement:
     """What runs under the profiler: long enough for samples, and no contender that spins by itself."""
     cases = groups(benchmark, ranks, (), Path())[0].cases
-    return Measurement(benchmark, [Group(ranks, [cases[0], cases[-2]])], repetitions=PROFILE_REPETITIONS, launches=1,
+    return Measurement(benchmark, [Group(ranks, [cases[0], cases[-2]])], repetitions=QUICK_REPETITIONS if quick else PROFILE_REPETITIONS, launches=1,
                        min_sample_s=PROFILE_SAMPLE_S, contenders=PROFILED[benchmark])  # fmt: skip

@@ -103,7 +103,7 @@ def _profiled(benchmark: str, request: ImageRequest, folder: Path, flavor: Flavo
     """Samples of perf; where there is none, what the watcher sees of sleeping ranks. Returns `ran`, or why there is neither."""
     if not request.profile:
         return "not asked for"
-    job = _job(profiled(benchmark, request.ranks), folder / f"profile-{benchmark}.json")
+    job = _job(profiled(benchmark, request.ranks, request.quick), folder / f"profile-{benchmark}.json")
     reason = None
     for tool in ("perf", "watch"):
         what = Request([str(flavor.program), str(job), "/dev/null"], request.ranks, flavor, tool=tool, command=flavor.program.name,
