@@ -22,8 +22,7 @@ LABELS = ("network", "reservation", "notes")
 def html(found: ImageComparison) -> str:
     """The page; whatever was recorded is escaped."""
     profiles = {name: parts(each.profiles) for name, each in found.profiles.items()}
-    style, _, script = next(iter(profiles.values()), ("", "", ""))
-    return _render("image.html.j2", found, style=style, script=script, bodies={name: body for name, (_, body, _) in profiles.items()})
+    return _render("image.html.j2", found, profiles=profiles, any_profile=next(iter(profiles.values()), None))
 
 
 def markdown(found: ImageComparison) -> str:

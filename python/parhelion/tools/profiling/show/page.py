@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 from msgspec import to_builtins
@@ -36,11 +36,21 @@ def render(profiles: Sequence[Profile]) -> str:
     return _rendered("profile.html.j2", profiles)
 
 
-def parts(profiles: Sequence[Profile]) -> tuple[Markup, Markup, Markup]:
-    """What another page needs to show the same: style, body and script."""
+class Parts(NamedTuple):
+    """What another page needs to show the same."""
+
+    style: Markup
+    graphs: Markup
+    tables: Markup
+    script: Markup
+
+
+def parts(profiles: Sequence[Profile]) -> Parts:
+    """The page in parts; whatever a profile holds is escaped."""
     folder = Path(__file__).parent / "templates"
     style, script = (Markup((folder / f"profile.{kind}").read_text(encoding="utf-8")) for kind in ("css", "js"))
-    return style, Markup(_rendered("profile_body.html.j2", profiles)), script
+    drawn, listed = (Markup(_rendered(f"profile_{part}.html.j2", profiles)) for part in ("graphs", "tables"))
+    return Parts(style, drawn, listed, script)
 
 
 def _rendered(template: str, profiles: Sequence[Profile]) -> str:
