@@ -93,8 +93,8 @@ def ends_by_signals(program: str) -> Iterator[None]:
         ended = _state.ended
         if ended is None:
             for number, handler in before.items():
-                # None: a library that was preloaded has set one in C, before Python began.
-                signal.signal(number, signal.SIG_DFL if handler is None else handler)
+                if handler is not None:  # one of a library in this process, such as an MPI's
+                    signal.signal(number, handler)
     if ended is not None:
         _end(program, ended)
 
