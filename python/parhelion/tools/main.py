@@ -19,6 +19,7 @@ COMMANDS = {
     "report": ("parhelion.tools.reporting.command", "report", "Write HTML and Markdown from runs."),
     "compare": ("parhelion.tools.comparing.command", "compare", "Say what changed between two sets of runs."),
     "profile": ("parhelion.tools.profiling.group", "profile", "Sample ranks with perf: time per library and function; compare two profiles."),
+    "image": ("parhelion.tools.images.group", "image", "Measure a software image as a whole; say what changed between two, and why."),
     "calibrate": ("parhelion.tools.comparing.calibrate.command", "calibrate", "Say how often compare is right on this machine."),
     "runs": ("parhelion.tools.runs.group", "runs", "List, show, tag, export and query runs."),
     "doctor": ("parhelion.tools.machine.doctor.command", "doctor", "Say what this machine offers and which transports work here."),

@@ -12,6 +12,7 @@ import click
 import pytest
 import synthetic
 from click.testing import CliRunner
+from made_up_images import image
 
 from parhelion.tools.main import root
 
@@ -31,6 +32,8 @@ CALLS = {
     "demo": ["--ranks", "2", "--cells", "5000", "--mpi", "none"],
     "doctor": [],
     "hosts": ["--check"],
+    "image compare": ["image", "image"],
+    "image run": ["x", "--mpi", "none"],
     "inspect": ["set-2"],
     "model fit": ["run", "--contender", "hand_packed", "--out", "fit.json"],
     "model predict": ["--parameters", "figures.json", "--grid", "2x2", "--topology", "node:2 core:2", "--extent", "4x4"],
@@ -42,6 +45,7 @@ CALLS = {
     "profile show": ["profile.json"],
     "report": ["run"],
     "runs export": ["run", "--out", "out.csv"],
+    "runs history": ["--store", "."],
     "runs import": ["osu.txt"],
     "runs list": [],
     "runs query": ["select 1"],
@@ -85,6 +89,7 @@ def workplace(tmp_path, monkeypatch):
     synthetic.write_record(home / "run", launches=2, repetitions=4, cases=synthetic.halo_cases((1,), (1,)))
     tetra = [("tetra", [[0, 1, 2, 3]])]
     meshio.Mesh([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], tetra).write(home / "mesh.vtk")
+    image(home / "image")
     (home / "set-2").mkdir()
     for rank in range(2):
         words = (2, 1, 3 if rank == 0 else 1)
@@ -152,7 +157,7 @@ def test_absurd_values_are_refused(name, workplace):
 def test_pipes_and_devices_are_not_waited_for(workplace):
     os.mkfifo(workplace / "pipe")
     for call in (["report"], ["runs", "show"], ["runs", "import"], ["calibrate"], ["inspect"], ["partition", "--parts", "1"],
-                 ["profile", "show"], ["bench", "gather"], ["place", "--grid", "4", "--topology"],
+                 ["profile", "show"], ["bench", "gather"], ["image", "compare", "image"], ["place", "--grid", "4", "--topology"],
                  ["model", "predict", "--grid", "2", "--topology", "node:2", "--parameters"]):  # fmt: skip
         for file in ("pipe", "/dev/zero", "/dev/stdin", "."):
             done = invoke([*call, f"xml:{file}" if call[0] == "place" else file])

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 import synthetic
-from measured import built
+from measured import built, parhelion
 
 from parhelion import launch
 from parhelion.launch.disk import why
@@ -132,6 +132,15 @@ def test_a_signal_ends_all_ranks_keeps_the_cases_and_is_the_end_of_the_command(b
     assert f"parhelion: ended by {number.name}; " in output and "cases are kept in run" in output and "Traceback" not in output
     record = read_record("run")
     assert len(record.cases) >= 3 and [end.status for end in record.ends] == [f"ended by {number.name}"]
+
+
+def test_a_handler_that_a_preloaded_library_has_set_in_c_is_no_trouble(tmp_path):
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler")
+    (tmp_path / "early.c").write_text("#include <signal.h>\nstatic void hear(int n) {}\n__attribute__((constructor)) static void set(void) { signal(SIGHUP, hear); }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "early.c", "-o", tmp_path / "libearly.so"], check=True)
+    done = parhelion("--version", cwd=tmp_path, LD_PRELOAD=str(tmp_path / "libearly.so"))
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_ranks_are_gone_soon_after_the_command_line_was_killed(bench):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 
 Facts = list[tuple[str, str]]
 LONG_LIST = 40
+VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_|$)")  # UCX_TLS, OMPI_MCA_btl, PATH
 
 
 def flatten(value: Any, prefix: str = "") -> Facts:
@@ -21,7 +23,7 @@ def flatten(value: Any, prefix: str = "") -> Facts:
 
 def _word(key: Any) -> str:
     """A key as words, unless it is the name of a variable, which people want to find as it is written."""
-    return str(key) if str(key).isupper() else str(key).replace("_", " ")
+    return str(key) if VARIABLE.match(str(key)) else str(key).replace("_", " ")
 
 
 def _text(value: Any) -> str:

@@ -13,6 +13,7 @@ VERBS = {
     "export": ("parhelion.tools.runs.export", "export_runs", "Write samples or figures as CSV, Parquet or JSON."),
     "import": ("parhelion.tools.runs.import_", "import_runs", "Make a run of what OSU Micro-Benchmarks or IMB have printed."),
     "query": ("parhelion.tools.runs.export", "query_runs", "Ask the store in SQL."),
+    "history": ("parhelion.tools.runs.history.command", "history", "Find the runs at which figures of a store became slower or faster."),
 }
 
 

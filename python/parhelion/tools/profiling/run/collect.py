@@ -93,6 +93,8 @@ def _ending(completed: Completed) -> list[str]:
 
 
 def _elsewhere(tool: Tool, folder: Path) -> list[str]:
+    if tool.name == "watch":
+        return ["no samples were taken: sleep and libraries alone are told"]
     if tool.name == "perf":
         return []
     return [f"samples lie in {folder}/hpctoolkit-measurements: run hpcprof on them and open the result with hpcviewer; "

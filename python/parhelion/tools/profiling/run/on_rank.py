@@ -1,6 +1,6 @@
 """Runs beside each rank: `python -m parhelion.tools.profiling.run.on_rank FOLDER COMMAND -- TOOL... -- PROGRAM...`.
 
-This process becomes the tool (perf), whose child is the program, so that signals and the exit status take their usual
+This process becomes the tool (perf), whose child is the program, or the program itself where no tool is named, so that signals and the exit status take their usual
 way. A watcher, which belongs to nobody, writes down what samples of a core cannot show: where the rank sleeps, for how
 long, and which libraries it has mapped.
 """
@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> None:
     tool, program = _split(arguments[3:])
     here = inside_launcher()
     rank = here.rank if here else 0
-    _start_watcher(os.getpid(), command, os.path.join(folder, f"rank-{rank}.json"), os.path.basename(tool[0]) in REPLACED)
+    _start_watcher(os.getpid(), command, os.path.join(folder, f"rank-{rank}.json"), not tool or os.path.basename(tool[0]) in REPLACED)
     argv = [word.replace("{rank}", str(rank)).replace("{folder}", folder) for word in tool] + program
     try:
         os.execvp(argv[0], argv)

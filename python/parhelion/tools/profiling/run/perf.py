@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,6 +53,7 @@ def parse_script(lines: Iterable[str]) -> Iterator[Sample]:
         yield _sample(head, frames)
 
 
+@lru_cache(maxsize=100_000)  # samples repeat their frames
 def _split(text: str) -> tuple[str, str]:
     """Symbol and library of `operator()(int) (/a/b (1).so)`: the library stands in the last pair of parentheses."""
     depth = 0

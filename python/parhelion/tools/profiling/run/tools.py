@@ -1,4 +1,4 @@
-"""The tools that take samples: Linux perf, and HPCToolkit where it is."""
+"""The tools that take samples: Linux perf, and HPCToolkit where it is; `watch` takes none, and looks at sleep and libraries alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Tool:
 
 def find_tool(name: str, frequency: int, call_graph: str) -> Tool:
     """The named tool, ready to take samples here; raises `ProfileError` with the reason when it cannot."""
-    return {"perf": _perf, "hpctoolkit": _hpctoolkit}[name](frequency, call_graph)
+    return {"perf": _perf, "hpctoolkit": _hpctoolkit, "watch": _watch}[name](frequency, call_graph)
 
 
 def _perf(frequency: int, call_graph: str) -> Tool:
@@ -61,6 +61,10 @@ def _hpctoolkit(frequency: int, call_graph: str) -> Tool:
         )
     version = _output([program, "--version"])
     return Tool("hpctoolkit", version, [program, "-e", f"CPUTIME@f{frequency}", "-o", "{folder}/hpctoolkit-measurements"])
+
+
+def _watch(frequency: int, call_graph: str) -> Tool:
+    return Tool("watch", "", [])
 
 
 def _output(command: list[str]) -> str:

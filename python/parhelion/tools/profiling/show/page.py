@@ -5,8 +5,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from markupsafe import Markup
 from msgspec import to_builtins
 
 from ...records.facts import flatten
@@ -32,9 +33,30 @@ def write(profiles: Sequence[Profile], file: Path) -> None:
 
 def render(profiles: Sequence[Profile]) -> str:
     """The page; whatever a profile holds is escaped."""
+    return _rendered("profile.html.j2", profiles)
+
+
+class Parts(NamedTuple):
+    """What another page needs to show the same."""
+
+    style: Markup
+    graphs: Markup
+    tables: Markup
+    script: Markup
+
+
+def parts(profiles: Sequence[Profile]) -> Parts:
+    """The page in parts; whatever a profile holds is escaped."""
+    folder = Path(__file__).parent / "templates"
+    style, script = (Markup((folder / f"profile.{kind}").read_text(encoding="utf-8")) for kind in ("css", "js"))
+    drawn, listed = (Markup(_rendered(f"profile_{part}.html.j2", profiles)) for part in ("graphs", "tables"))
+    return Parts(style, drawn, listed, script)
+
+
+def _rendered(template: str, profiles: Sequence[Profile]) -> str:
     comparison = compare_profiles(*profiles) if len(profiles) == 2 else None
     return pages.render(
-        "parhelion.tools.profiling.show", "profile.html.j2", {"points": points, "place": place},
+        "parhelion.tools.profiling.show", template, {"points": points, "place": place},
         profiles=profiles, comparison=comparison, graphs=_graphs(profiles), hues=HUES, tables=_tables(profiles, comparison),
         changes=comparison.changes if comparison else [], facts=_facts(profiles), rank_parts=[_rank_parts(profile) for profile in profiles],
         headline=_headline(comparison),

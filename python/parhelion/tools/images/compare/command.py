@@ -1,0 +1,51 @@
+"""`parhelion image compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ...cli.errors import OK, WRONG_VALUE
+from ...cli.options import Real, Whole
+from ...cli.output import Output, json_option
+from ...comparing.command import FAIL_ON
+
+
+@click.command()
+@click.argument("a", type=click.Path(path_type=Path))
+@click.argument("b", type=click.Path(path_type=Path))
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default="image.html", show_default=True)
+@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), default="image.md", show_default=True)
+@click.option("--alpha", type=Real(0, 0.5, min_open=True), default=0.05, show_default=True, help="Share of false findings that is accepted.")
+@click.option("--least", type=Real(0, 1), default=0.01, show_default=True, help="Smaller differences do not count.")
+@click.option("--most", type=Whole(1, 1000), default=5, show_default=True, help="Causes that are printed; the page has them all.")
+@click.option("--fail-on", type=click.Choice(list(FAIL_ON)), default="slower", show_default=True,
+              help="Which verdict about a figure of B gives exit status 1.")
+@json_option
+def compare_images(
+    a: Path, b: Path, html: Path, markdown: Path, alpha: float, least: float, most: int, fail_on: str, json_file: str | None
+) -> None:
+    """Compare image B with image A: folders that `parhelion image run` has written.
+
+    Writes a page: what could explain the difference, most probable causes first; what changed, ranked; the table in the published
+    form; profiles side by side; all differences of libraries, channels, control variables and machine.
+    Exit status 1 when a figure of B is slower (see --fail-on) or wrong.
+    """  # fmt: skip
+    from ...statistics.verdict import Rules
+    from ...style import pages
+    from ..folder import ImageError, read_image
+    from . import page
+    from .comparison import compare_images as compare
+    from .document import image_document
+    from .text import show
+
+    output = Output(json_file)
+    found = compare(read_image(a), read_image(b), Rules(alpha=alpha, least=least))
+    show(found, output.console, most)
+    for path, made in ((html, page.html), (markdown, page.markdown)):
+        pages.write(path, made(found), ImageError)
+        output.console.print(str(path.resolve()), markup=False, soft_wrap=True)
+    output.document(image_document(found))
+    bad = any(str(row.verdict) in FAIL_ON[fail_on] for _, row in found.changed)
+    raise SystemExit(WRONG_VALUE if bad or found.failed else OK)

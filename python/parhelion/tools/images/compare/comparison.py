@@ -1,0 +1,78 @@
+"""Two images side by side: figures, profiles, what differs, and what could be why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...comparing import Comparison, compare
+from ...comparing.comparison import Row
+from ...documents.params import in_order
+from ...documents.results import results
+from ...documents.sweep.image_test import PublishedRow, published_rows
+from ...profiling.compare.difference import ProfileComparison, compare_profiles
+from ...records import RecordError
+from ...statistics.verdict import DEFAULT_RULES, Rules, Verdict
+from ..folder import RAN, ImageError, MeasuredImage
+from .causes import Cause, causes
+from .differences import Difference, differences
+from .evidence import evidence
+
+
+@dataclass(frozen=True)
+class ImageComparison:
+    """B against A. `changed` is ranked by how much; `missing` says what cannot be compared and why."""
+
+    images: tuple[MeasuredImage, MeasuredImage]
+    benchmarks: dict[str, Comparison]
+    profiles: dict[str, ProfileComparison]
+    changed: list[tuple[str, Row]]
+    moved: dict[str, float]
+    differences: list[Difference]
+    causes: list[Cause]
+    missing: list[str]
+
+    def count(self, verdict: Verdict) -> int:
+        """Figures of that verdict, over all benchmarks."""
+        return sum(found.count(verdict) for found in self.benchmarks.values())
+
+    @property
+    def failed(self) -> list[str]:
+        """What gave wrong values or broke down in B."""
+        return [name for found in self.benchmarks.values() for name in found.failed["B"]]
+
+    @property
+    def published(self) -> list[PublishedRow]:
+        """Both images in the layout of the published image test, size by size."""
+        records = [image.records["alltoall"] for image in self.images if "alltoall" in image.records]
+        rows = [row for record in records for row in published_rows(record, in_order(results(record.cases)))]
+        return sorted(rows, key=lambda row: (row.ranks, row.size))  # stable: A before B
+
+
+def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = DEFAULT_RULES) -> ImageComparison:
+    """Compare B (`second`) with A (`first`); raises `ImageError` when they have no figure in common."""
+    images = (first, second)
+    compared, missing = _compared(images, rules)
+    if not compared:
+        raise ImageError(f"{first.image.image} and {second.image.image} have no figure in common: " + "; ".join(missing or ["nothing was measured"]))
+    profiles = {name: compare_profiles(profile, second.profiles[name]) for name, profile in first.profiles.items() if name in second.profiles}
+    signs, found = evidence(images, compared, profiles), differences(first, second)
+    return ImageComparison(images, compared, profiles, signs.changed, signs.moved, found, causes(found, signs), missing)
+
+
+def _compared(images: tuple[MeasuredImage, MeasuredImage], rules: Rules) -> tuple[dict[str, Comparison], list[str]]:
+    compared: dict[str, Comparison] = {}
+    missing = [f"{side}: {part}: {why}" for side, image in zip("AB", images, strict=True) for part, why in _left_out(image.image.parts).items()]
+    first, second = images
+    for benchmark in first.records:
+        if benchmark not in second.records:
+            continue
+        try:
+            compared[benchmark] = compare(first.of(benchmark), second.of(benchmark), rules)
+        except RecordError as error:
+            missing.append(str(error))
+    return compared, missing
+
+
+def _left_out(parts: Mapping[str, str]) -> dict[str, str]:
+    return {part: why for part, why in parts.items() if why != RAN}

@@ -1,0 +1,100 @@
+"""Signs in figures and profiles: who became slower, which rank sleeps, which library takes the time."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...comparing.comparison import Comparison, Row
+from ...profiling.compare.difference import Difference, ProfileComparison
+from ...profiling.parts import ASLEEP, WAITING
+from ...statistics.verdict import Verdict
+from ..folder import MeasuredImage
+
+THROUGH_MPI = re.compile(r"^(mpi_|hand_|pairwise|spread_out|bruck)")
+PAST_MPI = re.compile(r"^(shared|staged_shared|cma|xpmem|node_aware)$")
+COPYING = re.compile(r"^floor_")
+GROUPS = {"through MPI": THROUGH_MPI, "past MPI": PAST_MPI, "copying alone": COPYING}
+CHANGED = (Verdict.SLOWER, Verdict.FASTER)
+CLEAR_SLEEP = 0.05  # of a rank's time more than the other image's same rank, apart from the other ranks
+SLOW_RANKS = re.compile(r"^slow ranks of (\S+) on \d+ ranks$")
+MUCH = math.log(1.2)
+
+
+@dataclass(frozen=True)
+class Sleeper:
+    """A rank that sleeps more in one image than in the other, and otherwise than the other ranks do."""
+
+    rank: int
+    benchmark: str
+    where: str
+    first: float
+    second: float
+
+    @property
+    def change(self) -> float:
+        return self.second - self.first
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """`moved`: per group of contenders, the typical ratio B / A over its figures."""
+
+    images: tuple[MeasuredImage, MeasuredImage]
+    changed: list[tuple[str, Row]]
+    moved: dict[str, float]
+    profiles: Mapping[str, ProfileComparison]
+    sleepers: list[Sleeper] = field(default_factory=list)
+
+    @property
+    def machine_moved(self) -> bool:
+        """Even what does nothing but copy took another time: then the machine is suspected before MPI."""
+        copying, mpi = (abs(math.log(self.moved.get(name, 1.0))) for name in ("copying alone", "through MPI"))
+        return copying > MUCH and copying > mpi / 2
+
+    @property
+    def mpi_moved(self) -> bool:
+        """What goes through MPI took another time, and what goes past it did not."""
+        return abs(math.log(self.moved.get("through MPI", 1.0))) > MUCH and not self.machine_moved
+
+    @property
+    def waiting(self) -> Difference | None:
+        """How much the ranks waited for cores that others had, in the profile where that changed most."""
+        found = [each for profile in self.profiles.values() for each in profile.parts if each.key.part == WAITING]
+        return max(found, key=lambda each: abs(each.change), default=None)
+
+    def library(self, name: str) -> tuple[float, float] | None:
+        """The share of the time of a library in both images, kernel and libc charged to it, in the profile where it changed most."""
+        found = [each for profile in self.profiles.values() for each in profile.charged if each.key.library and each.key.name == name]
+        most = max(found, key=lambda each: abs(each.change), default=None)
+        return (most.first, most.second) if most else None
+
+
+def evidence(images: tuple[MeasuredImage, MeasuredImage], compared: Mapping[str, Comparison], profiles: Mapping[str, ProfileComparison]) -> Evidence:
+    """Read all signs."""
+    rows = [(benchmark, row) for benchmark, found in compared.items() for row in found.rows]
+    changed = [(benchmark, row) for benchmark, row in rows if row.verdict in CHANGED and row.difference.ratio]
+    changed.sort(key=lambda each: -abs(math.log(each[1].difference.ratio or 1.0)))
+    return Evidence(images, changed, _moved(row for benchmark, row in rows if benchmark != "setup"), profiles, _sleepers(profiles))
+
+
+def _moved(rows: Iterable[Row]) -> dict[str, float]:
+    logs: dict[str, list[float]] = {}
+    for row in rows:
+        first, second = row.medians
+        name = next((name for name, pattern in GROUPS.items() if pattern.match(row.contender)), None)
+        if name and first and second:
+            logs.setdefault(name, []).append(math.log(second / first))
+    return {name: float(np.exp(np.median(values))) for name, values in logs.items()}
+
+
+def _sleepers(profiles: Mapping[str, ProfileComparison]) -> list[Sleeper]:
+    """Ranks that sleep apart from the others, the sleepiest first."""
+    found = [Sleeper(each.rank, benchmark, each.key.symbol or "unknown", each.first, each.second)
+             for benchmark, profile in profiles.items() for each in profile.ranks
+             if each.rank is not None and each.key.part == ASLEEP and abs(each.change) > CLEAR_SLEEP]  # fmt: skip
+    return sorted(found, key=lambda each: -abs(each.change))

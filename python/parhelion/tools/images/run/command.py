@@ -1,0 +1,64 @@
+"""`parhelion image run`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from ...cli.errors import BadInput
+from ...cli.options import MOST_LAUNCHES, RANKS, SECONDS, Whole, labels_option
+from ...cli.output import Output, json_option
+from ...records.labels import parse_labels
+
+LAUNCHES, QUICK_LAUNCHES = 5, 2
+
+
+@click.command()
+@click.argument("name")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Where it all goes [images/NAME].")
+@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last].")
+@click.option("--launches", type=Whole(1, MOST_LAUNCHES), help="Starts of the ranks for each benchmark [5; quick: 2].")
+@click.option("--quick", is_flag=True, help="A short run: fewer starts, shorter samples.")
+@click.option("--dataset", "datasets", type=click.Path(path_type=Path), multiple=True, metavar="DATASET",
+              help="Index maps for the gather; may be repeated [a demo mesh, made here].")
+@click.option("--no-profile", is_flag=True, help="Take no profiles.")
+@click.option("--no-bind", is_flag=True, help="Leave the ranks unbound.")
+@click.option("--timeout", type=SECONDS, default=300.0, show_default=True, metavar="SECONDS", help="Stop ranks that finish no case for so long.")
+@labels_option
+@json_option
+def run_image(
+    name: str, out: Path | None, ranks: int | None, flavor: str | None, launches: int | None, quick: bool, datasets: tuple[Path, ...],
+    no_profile: bool, no_bind: bool, timeout: float, labels: tuple[str, ...], json_file: str | None,
+) -> None:
+    """Measure an image as a whole and call it NAME: alltoall with its first calls, halo, gather, set-up, a profile of each
+    where perf is, the environment, loaded libraries with their checksums, and the channels that the MPI has chosen.
+
+    \b
+    parhelion image run v0.4 --label network=OFI --label reservation=full
+    parhelion image compare images/v0.3 images/v0.4
+
+    A part that cannot be had here is left out with its reason. Exit status as for every benchmark.
+    """  # fmt: skip
+    from ...bench.cases import usual_ranks
+    from ...tables.finish import exit_with
+    from .take import ImageRequest, take_image
+
+    output = Output(json_file)
+    folder = out or Path("images") / _folder_name(name)
+    request = ImageRequest(name, folder, ranks or usual_ranks(), flavor, launches or (QUICK_LAUNCHES if quick else LAUNCHES), quick,
+                           not no_profile, not no_bind, datasets, parse_labels(labels), timeout)  # fmt: skip
+    image, status = take_image(request, output)
+    output.console.print(f"image: {folder}", markup=False, soft_wrap=True)
+    output.document({"schema": image.schema, "folder": str(folder), "image": name, "ranks": image.ranks, "flavor": image.flavor,
+                     "labels": image.labels, "parts": image.parts, "providers": image.providers})  # fmt: skip
+    exit_with(status)
+
+
+def _folder_name(name: str) -> str:
+    plain = re.sub(r"[^\w.-]", "_", name).strip("._")
+    if not plain:
+        raise BadInput(f"{name!r} makes no name of a folder: give the image a name with letters, or a folder with --out")
+    return plain

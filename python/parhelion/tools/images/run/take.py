@@ -1,0 +1,131 @@
+"""An image measured part by part; a part that cannot be had here is left out with its reason."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from ....errors import InputError
+from ....launch import Flavor, find_flavor
+from ....launch.disk import writing
+from ...cli.errors import BadInput, missing_package
+from ...cli.output import Output
+from ...machine import collect
+from ...measuring.measurement import MIN_SAMPLE_S, QUICK_MIN_SAMPLE_S, TIMEOUT_S, Measurement
+from ...measuring.session import measure
+from ...profiling.errors import ProfileError
+from ...profiling.run.collect import Request, take_profile
+from ...records import Record
+from ...records.folder import DEFAULT_STORE
+from ...records.variables import without_secrets
+from ...tables.finish import exit_status
+from ..folder import BENCHMARKS, RAN, SCHEMA, Image, create_folder, profile_folder, write_image
+from .cases import PROFILED, contenders, groups, profiled, program_options
+from .files import loaded_files
+from .providers import providers
+
+REPETITIONS = 10
+PROFILE_TIMEOUT_S = 300.0
+
+
+@dataclass(frozen=True)
+class ImageRequest:
+    """What `parhelion image run` was asked for."""
+
+    name: str
+    folder: Path
+    ranks: int
+    flavor: str | None = None
+    launches: int = 5
+    quick: bool = False
+    profile: bool = True
+    bind: bool = True
+    datasets: tuple[Path, ...] = ()
+    labels: dict[str, str] = field(default_factory=dict)
+    timeout: float = TIMEOUT_S
+
+
+def take_image(request: ImageRequest, output: Output) -> tuple[Image, int]:
+    """Measure all parts into the folder; returns what `image.json` says, and the worst exit status of a part."""
+    flavor = find_flavor(request.flavor, measuring=True)
+    folder = create_folder(request.folder)
+    image = Image(
+        SCHEMA, request.name, datetime.now(UTC).isoformat(timespec="seconds"), without_secrets(["parhelion", *sys.argv[1:]]),
+        request.ranks, flavor.name, request.labels, collect(request.ranks),
+    )  # fmt: skip
+    write_image(image, folder)
+    records = [record for each in BENCHMARKS if (record := _measured(each, request, folder, image, output))]
+    for benchmark in PROFILED:
+        image.parts[f"profile of {benchmark}"] = _profiled(benchmark, request, folder, flavor, output)
+    image.providers = _providers(request, folder, flavor)
+    programs = [str(flavor.program)]
+    image.files = loaded_files([*programs, *(str(path) for each in records for launch in each.launches for path in launch.libraries)])
+    write_image(image, folder)
+    return image, max((exit_status(record) for record in records), default=0)
+
+
+def _measured(benchmark: str, request: ImageRequest, folder: Path, image: Image, output: Output) -> Record | None:
+    try:
+        what = _measurement(benchmark, request, folder, output)
+        record = measure(what, output)
+    except (BadInput, InputError) as error:
+        _left_out(benchmark, str(error), image, output)
+        return None
+    except ModuleNotFoundError as error:
+        _left_out(benchmark, str(missing_package(error)), image, output)
+        return None
+    image.parts[benchmark] = RAN
+    output.console.print(f"{benchmark}: {len(record.cases)} lines in {record.path}", markup=False, soft_wrap=True)
+    return record
+
+
+def _left_out(benchmark: str, reason: str, image: Image, output: Output) -> None:
+    image.parts[benchmark] = reason
+    output.errors.print(f"left out: {benchmark}: {reason}", markup=False, soft_wrap=True)
+
+
+def _measurement(benchmark: str, request: ImageRequest, folder: Path, output: Output) -> Measurement:
+    with output.errors.status(f"preparing {benchmark}"):
+        cases = groups(benchmark, request.ranks, request.datasets, DEFAULT_STORE / "meshes")
+    return Measurement(
+        benchmark, cases, repetitions=REPETITIONS, launches=request.launches, contenders=contenders(benchmark),
+        min_sample_s=QUICK_MIN_SAMPLE_S if request.quick else MIN_SAMPLE_S, bind=request.bind, flavor=request.flavor,
+        out=folder / benchmark, timeout=request.timeout, labels=request.labels | {"image": request.name},
+        program_options=program_options(benchmark),
+    )  # fmt: skip
+
+
+def _profiled(benchmark: str, request: ImageRequest, folder: Path, flavor: Flavor, output: Output) -> str:
+    """Samples of perf; where there is none, what the watcher sees of sleeping ranks. Returns `ran`, or why there is neither."""
+    if not request.profile:
+        return "not asked for"
+    job = _job(profiled(benchmark, request.ranks, request.quick), folder / f"profile-{benchmark}.json")
+    reason = None
+    for tool in ("perf", "watch"):
+        what = Request([str(flavor.program), str(job), "/dev/null"], request.ranks, flavor, tool=tool, command=flavor.program.name,
+                       bind=request.bind, timeout=PROFILE_TIMEOUT_S, out=profile_folder(folder, benchmark),
+                       labels=request.labels | {"image": request.name})  # fmt: skip
+        try:
+            with output.errors.status(f"profiling {benchmark}"):
+                take_profile(what, on_line=lambda line: None)
+            return RAN if reason is None else f"sleep and libraries alone: {reason}"
+        except ProfileError as error:
+            reason = reason or str(error)
+    return reason or RAN
+
+
+def _job(what: Measurement, file: Path) -> Path:
+    with writing(file):
+        file.write_bytes(msgspec.json.encode(what.job(0, what.groups[0])))
+    return file.resolve()
+
+
+def _providers(request: ImageRequest, folder: Path, flavor: Flavor) -> dict[str, str]:
+    group = groups("alltoall", request.ranks, (), Path())[0]
+    short = Measurement("alltoall", [group], repetitions=1, min_sample_s=0.0, contenders=("mpi_alltoall",))
+    job = _job(short, folder / "providers.json")
+    return providers(flavor, request.ranks, [str(flavor.program), str(job), "/dev/null"], request.bind)

@@ -1,0 +1,72 @@
+"""A store's history: series, change points, and whether the last change of any is for the worse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ...documents.params import text
+from ...documents.results import CaseResult
+from ...records import Record
+from .around import Turn, turns
+from .changes import LEAST_RUNS, ChangePoint, change_points
+from .series import Series, series_of
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which runs and figures enter, and which changes count. `since`: changes before it are history."""
+
+    benchmark: str | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    contenders: tuple[str, ...] = ()
+    params: tuple[tuple[str, str], ...] = ()
+    least: float = 0.05
+    alpha: float = 0.01
+    since: datetime | None = None
+
+    def run(self, record: Record) -> bool:
+        right = self.benchmark in (None, record.run.benchmark)
+        return right and all(record.labels.get(name) == value for name, value in self.labels)
+
+    def figure(self, case: CaseResult, contender: str) -> bool:
+        """Whether a contender on a case is looked at."""
+        named = not self.contenders or contender in self.contenders
+        return named and all(text(case.params.get(name)) == value for name, value in self.params)
+
+
+@dataclass(frozen=True)
+class History:
+    """`runs` have entered; `short` series have too few of them to tell; `latest` is the last change of each series that counts."""
+
+    runs: int
+    series: list[Series]
+    turns: list[Turn]
+    latest: list[ChangePoint]
+
+    @property
+    def short(self) -> int:
+        return sum(len(each.seconds) < LEAST_RUNS for each in self.series)
+
+
+def history(records: Sequence[Record], wanted: Wanted) -> History:
+    """Look at all runs, and keep the changes that count."""
+    chosen = [record for record in records if wanted.run(record)]
+    series = series_of(chosen, wanted.figure)
+    points = [point for point in change_points(series, wanted.least, wanted.alpha) if _counts(point, wanted.since)]
+    last = {id(point.series): point for point in points}  # those of a series are in order
+    return History(len(chosen), series, turns(points), list(last.values()))
+
+
+def _counts(point: ChangePoint, since: datetime | None) -> bool:
+    return since is None or when(point.series.records[point.place]) >= since
+
+
+def when(record: Record) -> datetime:
+    """When a run was made; a record that does not say is older than all others."""
+    try:
+        made = datetime.fromisoformat(record.run.created)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return made if made.tzinfo else made.replace(tzinfo=UTC)

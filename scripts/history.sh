@@ -1,0 +1,22 @@
+#!/bin/bash
+# A small run of the project's own benchmarks into a store, and the store's history: a record, not a gate.
+#   scripts/history.sh STORE PARHELION...       such as: scripts/history.sh ~/history .venv/bin/parhelion
+# Takes less than a minute, and always ends with 0.
+set -uo pipefail
+store=$1
+shift
+now=$(date -u +%Y%m%dT%H%M%S)
+
+measure() {
+    local seconds=$1 benchmark=$2
+    shift 2
+    timeout "$seconds" nice "${parhelion[@]}" bench "$benchmark" --quick --launches 3 --ranks 2 --out "$store/$now-$benchmark" "$@" >/dev/null ||
+        echo "history: the run of $benchmark ended with status $?: what it finished is kept"
+}
+
+parhelion=("$@")
+mkdir -p "$store" || exit 0
+measure 25 halo --halo 1 --fields 1,8 --contenders auto,mpi_persistent,hand_packed,hand_persistent
+measure 12 alltoall --size 8,64K --contenders mpi_alltoall,node_aware,pairwise
+timeout 15 "${parhelion[@]}" runs history --store "$store" --html "$store/history.html" --fail-on never || echo "history: it could not be told"
+exit 0

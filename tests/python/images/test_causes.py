@@ -1,0 +1,91 @@
+"""Whatever was planted between two made-up images is the first of the causes, beside differences that explain nothing."""
+
+import pytest
+from made_up_images import OPEN_MPI, image
+
+from parhelion.tools.images.compare.comparison import compare_images
+from parhelion.tools.images.folder import LoadedFile, read_image
+
+HARMLESS = {"host": "there", "software": {"python": "3.13", "compiler": "c++ 14", "packages": {"numpy": "3.0"}}}
+SLOW = "/opt/slow/libslow.so"
+PLANTED = {
+    "a control variable": ({"variables": {"MPIR_CVAR_NOLOCAL": "1"}}, "control variable MPIR_CVAR_NOLOCAL: not set → 1"),
+    "a variable of the network": ({"variables": {"UCX_TLS": "tcp"}, "providers": {"UCX intra-node": "tcp"}}, "control variable UCX_TLS: not set → tcp"),
+    "a variable set by a file": ({"own": {"MPIR_CVAR_ALLTOALL_THROTTLE": 1}}, "control variable MPIR_CVAR_ALLTOALL_THROTTLE, as the MPI tells it: 32 → 1"),
+    "a preloaded library": ({"variables": {"LD_PRELOAD": SLOW}, "libraries": (SLOW,), "shares": {SLOW: 0.5, "/usr/lib/libmpi.so.12": 0.5}},
+                            "library libslow.so preloaded in B alone"),
+    "a loaded library": ({"libraries": (SLOW,), "shares": {SLOW: 0.5, "/usr/lib/libmpi.so.12": 0.5}}, "library libslow.so loaded in B alone"),
+    "another file at the same place": ({"files": {"/usr/lib/libucp.so.0": LoadedFile(11, "dd")}}, "library libucp.so.0 holds something else"),
+    "a sleeping rank": ({"sleeping": 0.3}, "rank 1 sleeps in B"),
+    "a rank that sleeps in a library": ({"sleeping": 0.3, "variables": {"LD_PRELOAD": SLOW}, "libraries": (SLOW,)},
+                                        "rank 1 sleeps in B, which alone has preloaded libslow.so"),
+    "another MPI": ({"mpi": OPEN_MPI, "flavor": "openmpi", "own": {"btl_sm_eager_limit": 4096}, "libraries": ("/opt/libopen-pal.so.80",),
+                     "ranks_variables": {"OMPI_ALLOW_RUN_AS_ROOT": "1"}, "providers": {"Open MPI's pml": "ob1"}},
+                    "another MPI: MPICH 5.0.2 → Open MPI v5.0.11"),
+    "another channel": ({"providers": {"UCX intra-node": "tcp"}}, "the MPI chose another channel: UCX intra-node: sysv → tcp"),
+    "another processor": ({"environment": {"cpu": {"model": "Other CPU"}}}, "another processor: cpu model: Some CPU → Other CPU"),
+}  # fmt: skip
+
+
+AS_EVER = {"providers": {"UCX intra-node": "sysv"}, "own": {"MPIR_CVAR_ALLTOALL_THROTTLE": 32}}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    return read_image(image(tmp_path_factory.mktemp("images") / "plain", **AS_EVER))
+
+
+def planted(folder, **how):
+    """The other image, beside what differs and explains nothing."""
+    how = AS_EVER | how
+    return read_image(image(folder, seed=2, scale=1.5, **how | {"environment": HARMLESS | how.get("environment", {})}))
+
+
+@pytest.mark.parametrize("what", PLANTED)
+def test_what_was_planted_is_the_first_cause(plain, tmp_path, what):
+    how, title = PLANTED[what]
+    found = compare_images(plain, planted(tmp_path / "b", **how))
+    assert found.causes[0].title.startswith(title), [cause.title for cause in found.causes]
+    assert found.causes[0].likelihood == "probable"
+
+
+def test_what_came_with_a_variable_is_no_cause_of_its_own(tmp_path):
+    first = read_image(image(tmp_path / "a", mpi=OPEN_MPI, own={"btl_sm_eager_limit": 4096, "btl_uct_eager_limit": 1},
+                             libraries=("/opt/libucp_of_mpi.so", "/opt/mca_btl_uct.so"), providers={"Open MPI's channels": "sm"}))  # fmt: skip
+    second = image(tmp_path / "b", scale=2, mpi=OPEN_MPI, variables={"OMPI_MCA_btl": "tcp"}, providers={"Open MPI's channels": "tcp"})
+    (cause,) = compare_images(first, read_image(second)).causes
+    assert cause.title == "control variable OMPI_MCA_btl: not set → tcp" and "Open MPI's channels: sm → tcp" in cause.why
+
+
+def test_a_run_that_was_cut_short_before_channels_were_asked_for_has_not_changed_them(plain, tmp_path):
+    assert compare_images(plain, read_image(image(tmp_path / "b", seed=2, **AS_EVER | {"providers": {}}))).causes == []
+
+
+def test_every_difference_belongs_to_one_cause(plain, tmp_path):
+    found = compare_images(plain, planted(tmp_path / "b", **PLANTED["another MPI"][0]))
+    told = [(each.kind, each.name) for cause in found.causes for each in cause.facts]
+    assert sorted(told) == sorted((each.kind, each.name) for each in found.differences)
+    of_mpi = ("OMPI_", "libopen-pal", "channel", "own control variables")
+    assert not any(word in cause.title for cause in found.causes for word in of_mpi), "these come of the MPI"
+
+
+def test_a_variable_that_this_mpi_does_not_read_is_no_cause(plain, tmp_path):
+    found = compare_images(plain, planted(tmp_path / "b", variables={"OMPI_MCA_btl": "tcp,self", "MPIR_CVAR_NOLOCAL": "1"}))
+    by_name = {cause.title.split(":")[0]: cause for cause in found.causes}
+    assert found.causes[0] is by_name["control variable MPIR_CVAR_NOLOCAL"]
+    assert by_name["control variable OMPI_MCA_btl"].likelihood == "hardly"
+
+
+def test_a_preloaded_library_that_takes_no_time_stands_behind_a_variable(plain, tmp_path):
+    found = compare_images(plain, planted(tmp_path / "b", variables={"LD_PRELOAD": SLOW, "MPIR_CVAR_NOLOCAL": "1"}, libraries=(SLOW,)))
+    assert [cause.title.split(":")[0] for cause in found.causes[:2]] == ["control variable MPIR_CVAR_NOLOCAL", "library libslow.so preloaded in B alone"]
+
+
+def test_equal_images_have_neither_changes_nor_causes(plain, tmp_path):
+    found = compare_images(plain, read_image(image(tmp_path / "b", seed=2, **AS_EVER)))
+    assert (found.causes, found.changed) == ([], [])
+
+
+def test_the_other_way_round_the_side_is_told(plain, tmp_path):
+    found = compare_images(planted(tmp_path / "b", **PLANTED["a sleeping rank"][0]), plain)
+    assert found.causes[0].title == "rank 1 sleeps in A"
