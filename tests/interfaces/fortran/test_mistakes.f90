@@ -21,7 +21,7 @@ contains
   !> One value is for all dimensions; lists of another length than the dimensions are refused.
   subroutine bad_lists()
     type(cartesian_domain) :: domain
-    integer :: a(2), b(2), lo(2), hi(2), status
+    integer :: a(2), b(2), lo(2), hi(2), none(0), status
     character(300) :: message
     call domain%init(world, [8 * ranks, 8], lower=[2], upper=[1], periodic=[.true.])
     call domain%owned(a, b)
@@ -31,7 +31,7 @@ contains
     call check_failure('two widths for three dimensions', status, phl_error_value, message, 'lower has 2 values for 3')
     call domain%init(world, [8 * ranks, 8], halo=1, periodic=[.true., .true., .true.], stat=status, errmsg=message)
     call check_failure('three flags for two dimensions', status, phl_error_value, message, 'periodic has 3 values for 2')
-    call domain%init(world, [8 * ranks, 8], upper=[integer ::], stat=status, errmsg=message)
+    call domain%init(world, [8 * ranks, 8], upper=none, stat=status, errmsg=message)
     call check_failure('no width', status, phl_error_value, message, 'upper has 0 values for 2')
     call domain%init(world, [8 * ranks, 8], process_grid=[ranks], stat=status, errmsg=message)
     call check_failure('a short process grid', status, phl_error_value, message, 'process_grid has 1 values for 2')
