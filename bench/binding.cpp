@@ -3,8 +3,10 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bitset>
+#include <cstdint>
 
 #include "core/usable_cores.hpp"
 
@@ -12,23 +14,22 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr std::size_t most_cpus = CPU_SETSIZE;
+constexpr std::size_t most_cpus = 1 << 14;  // cpu_set_t ends at 1,024
 using CpuSet = std::bitset<most_cpus>;
+using Words = std::array<std::uint64_t, most_cpus / 64>;
 
 CpuSet my_cpus() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    sched_getaffinity(0, sizeof set, &set);
+    const CpuMask words = usable_threads();
     CpuSet cpus;
-    for (std::size_t cpu = 0; cpu < most_cpus; ++cpu) cpus[cpu] = CPU_ISSET(cpu, &set);
+    for (std::size_t cpu = 0; cpu < std::min(most_cpus, words.size() * 64); ++cpu) cpus[cpu] = words[cpu / 64] >> cpu % 64 & 1;
     return cpus;
 }
 
 void run_only_on(std::size_t cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof set, &set);  // where it is refused, the list read back afterwards shows it
+    Words words{};
+    words[cpu / 64] = std::uint64_t{1} << cpu % 64;
+    // Where it is refused, the list read back afterwards shows it.
+    sched_setaffinity(0, sizeof words, reinterpret_cast<const cpu_set_t*>(words.data()));
 }
 
 std::vector<int> listed(const CpuSet& cpus) {

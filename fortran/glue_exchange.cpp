@@ -1,4 +1,5 @@
 // Exchanges of arrays behind the Fortran module.
+#include <algorithm>
 #include <array>
 #include <initializer_list>
 
@@ -114,13 +115,33 @@ int begin_with(phl_exchange exchange, const Arguments& given, Begin&& begin) {
     });
 }
 
+[[noreturn]] void refuse_list(const char* name, int given, int dimensions, const char* remedy) {
+    throw Error(std::string(name) + " has " + std::to_string(std::max(given, 0)) + " values for " + std::to_string(dimensions) +
+                " dimensions: give " + remedy);
+}
+
+// One value stands for all dimensions.
+void repeat_single(int32_t* values, int given, int dimensions, const char* name) {
+    if (given == 1) std::fill_n(values, PHL_MAX_DIMENSIONS, values[0]);
+    else if (given != 0 && given != dimensions) refuse_list(name, given, dimensions, "one for all, or one for each");
+}
+
 }  // namespace
 
 extern "C" {
 
 int phl_f_cartesian_create(const MPI_Fint* comm, int dimensions, const int64_t* extents,
-                           const phl_cartesian_options* options, phl_cartesian* domain) {
-    return phl_cartesian_create_f(*comm, dimensions, extents, options, domain);
+                           const phl_cartesian_options* options, const int* given, phl_cartesian* domain) {
+    phl_cartesian_options all = *options;
+    const int status = guarded([&] {
+        validate_together(Communicator(comm_from_fortran(*comm)), [&] {
+            repeat_single(all.halo_lower, given[0], dimensions, "lower");
+            repeat_single(all.halo_upper, given[1], dimensions, "upper");
+            repeat_single(all.periodic, given[2], dimensions, "periodic");
+            if (given[3] != 0 && given[3] != dimensions) refuse_list("process_grid", given[3], dimensions, "one number of ranks for each");
+        });
+    });
+    return status != PHL_SUCCESS ? status : phl_cartesian_create_f(*comm, dimensions, extents, &all, domain);
 }
 
 int phl_f_rank(const MPI_Fint* comm, int32_t* rank, int32_t* size) { return phl_rank_f(*comm, rank, size); }

@@ -133,12 +133,13 @@ module phl_bindings
       type(c_ptr) :: text
     end function
 
-    integer(c_int) function phl_f_cartesian_create(comm, dimensions, extents, options, domain) bind(c)
+    integer(c_int) function phl_f_cartesian_create(comm, dimensions, extents, options, given, domain) bind(c)
       import :: c_int, c_int64_t, c_ptr, phl_cartesian_options
       type(*), intent(in) :: comm
       integer(c_int), value :: dimensions
       integer(c_int64_t), intent(in) :: extents(*)
       type(phl_cartesian_options), intent(in) :: options
+      integer(c_int), intent(in) :: given(4)  ! values for lower, upper, periodic and process_grid; 0: not passed
       type(c_ptr), intent(out) :: domain
     end function
     integer(c_int) function phl_cartesian_free(domain) bind(c)

@@ -25,7 +25,8 @@ module phl_cartesian
 contains
 
   !> Collective, the same arguments everywhere. `halo` is the width on every side; `lower` and `upper` give it per dimension
-  !> instead. Without `process_grid` the one with the least halo is chosen.
+  !> instead. These and `periodic` have one value for all dimensions or one for each. Without `process_grid` the one with the
+  !> least halo is chosen.
   subroutine init_domain(this, comm, extents, halo, lower, upper, periodic, process_grid, faces_only, staged, stat, errmsg)
     class(cartesian_domain), intent(inout) :: this
     type(*), intent(in) :: comm
@@ -37,17 +38,19 @@ contains
     type(phl_cartesian_options) :: options
     type(c_ptr) :: made
     integer(c_int) :: status, ignored
+    integer(c_int) :: given(4)  ! values in each list; 0: not passed
+    given = 0
     options%halo_lower = 1
     if (present(halo)) options%halo_lower = halo
     options%halo_upper = options%halo_lower
-    if (present(lower)) call fill(options%halo_lower, lower)
-    if (present(upper)) call fill(options%halo_upper, upper)
-    if (present(process_grid)) call fill(options%process_grid, process_grid)
-    if (present(periodic)) call fill(options%periodic, merge(1, 0, periodic))
+    if (present(lower)) call fill(options%halo_lower, lower, given(1))
+    if (present(upper)) call fill(options%halo_upper, upper, given(2))
+    if (present(periodic)) call fill(options%periodic, merge(1, 0, periodic), given(3))
+    if (present(process_grid)) call fill(options%process_grid, process_grid, given(4))
     if (present(faces_only)) options%neighbors = merge(1, 0, faces_only)
     if (present(staged)) options%algorithm = merge(1, 0, staged)
     made = c_null_ptr
-    status = phl_f_cartesian_create(comm, size(extents, kind=c_int), int(extents, c_int64_t), options, made)
+    status = phl_f_cartesian_create(comm, size(extents, kind=c_int), int(extents, c_int64_t), options, given, made)
     call finish(status, stat, errmsg)
     if (status /= 0) return
     if (c_associated(this%handle)) ignored = phl_cartesian_free(this%handle)
@@ -55,10 +58,12 @@ contains
     this%dimensions_ = size(extents)
   end subroutine
 
-  subroutine fill(list, values)
+  subroutine fill(list, values, given)
     integer(c_int32_t), intent(inout) :: list(:)
     integer, intent(in) :: values(:)
+    integer(c_int), intent(out) :: given
     integer :: count
+    given = merge(-1, size(values), size(values) == 0)  ! none is a number, too, and never right
     count = min(size(list), size(values))
     list(:count) = int(values(:count), c_int32_t)
   end subroutine

@@ -137,7 +137,7 @@ int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owne
 
 /* ---- Structured grids ---------------------------------------------------------------------------------------------- */
 
-/* All zero: no halo, not periodic, process grid chosen, even splits, one block per rank, full neighbors, standard. */
+/* One entry per dimension, as many as the domain has: {2} is C's {2, 0, 0, 0}. All zero: no halo, not periodic, process grid chosen, even splits, one block per rank, full neighbors, standard. */
 typedef struct phl_cartesian_options {
     int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
     int32_t periodic[PHL_MAX_DIMENSIONS];

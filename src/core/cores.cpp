@@ -20,16 +20,53 @@ CpuMask online_threads() {
     return threads;
 }
 
+long number(const char* name) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? 0 : std::atol(text);
+}
+
+// Launchers other than srun tell themselves, also inside an allocation of Slurm.
+long ranks_by_other_launchers() {
+    for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"})
+        if (const long ranks = number(name); ranks > 0) return ranks;
+    return 0;
+}
+
+// "2(x3),1": 2 tasks on each of three nodes, 1 on the fourth. 0 where that does not tell.
+long tasks_on_node(const char* text, long node) {
+    while (text != nullptr && *text != '\0') {
+        char* end = nullptr;
+        const long tasks = std::strtol(text, &end, 10);
+        if (end == text) return 0;
+        long nodes = 1;
+        if (end[0] == '(' && end[1] == 'x') {
+            nodes = std::strtol(end + 2, &end, 10);
+            if (*end == ')') ++end;
+        }
+        if ((node -= nodes) < 0) return tasks;
+        text = *end == ',' ? end + 1 : nullptr;
+    }
+    return 0;
+}
+
 }  // namespace
 
 void Patience::yield() { sched_yield(); }
 
+// SLURM_NTASKS_PER_NODE is there only where --ntasks-per-node was given, and says what was asked for.
+long launched_ranks_here() {
+    if (const long ranks = ranks_by_other_launchers(); ranks > 0) return ranks;
+    const long ranks = tasks_on_node(std::getenv("SLURM_STEP_TASKS_PER_NODE"), number("SLURM_NODEID"));
+    return ranks > 0 ? ranks : number("SLURM_NTASKS_PER_NODE");
+}
+
+long launched_cores_here() {
+    const long online = processes_at_once(online_threads()), given = ranks_by_other_launchers() > 0 ? 0 : number("SLURM_CPUS_ON_NODE");
+    return given > 0 && given < online ? given : online;
+}
+
 bool launcher_oversubscribes() {
-    static const bool answer = [] {
-        for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"})
-            if (const char* text = std::getenv(name)) return std::atol(text) > processes_at_once(online_threads());
-        return false;
-    }();
+    static const bool answer = launched_ranks_here() > launched_cores_here();
     return answer;
 }
 

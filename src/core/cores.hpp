@@ -3,8 +3,13 @@
 
 namespace parhelion {
 
-/// More ranks on this node than can run at the same time, as far as the launcher tells (Hydra, Open MPI, Slurm); false when it tells
-/// nothing. Local, no communication.
+/// Ranks on this node, as far as the launcher tells (Hydra, Open MPI, srun); 0 when it tells nothing. Local, no communication.
+long launched_ranks_here();
+
+/// Cores that they have together: those that Slurm gave the step on this node where srun started it, else all that are online; as many as control groups let run at once.
+long launched_cores_here();
+
+/// More ranks on this node than cores, as far as the launcher tells; looked for once. Local, no communication.
 bool launcher_oversubscribes();
 
 /// Gives the core to another rank after the first few hundred calls. Polling MPI calls never do, and some blocking ones do

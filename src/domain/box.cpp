@@ -1,6 +1,14 @@
 #include "parhelion/domain/box.hpp"
 
+#include "parhelion/core/error.hpp"
+
 namespace parhelion {
+
+void require_dimensions(int listed, int dimensions, const std::string& what) {
+    if (listed != 0 && listed != dimensions)
+        throw Error(what + " is given for " + std::to_string(listed) + " dimensions of " + std::to_string(dimensions) +
+                    ": give one value for all of them, or one for each");
+}
 
 Box intersect(const Box& a, const Box& b) {
     Box both;

@@ -50,6 +50,8 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
     const int dims = static_cast<int>(extents.size());
     require(dims >= 1 && dims <= max_dimensions,
             "a Cartesian domain has 1 to 4 dimensions, not " + number(dims) + ": pass one extent per dimension");
+    require_dimensions(options.halo.listed, dims, "the halo width");
+    require_dimensions(options.periodic.listed, dims, "periodic");
     for (int d = 0; d < dims; ++d) {
         const std::string where = " in dimension " + number(d);
         require(extents[d] >= 0, "extent " + number(extents[d]) + where + " is negative: pass the number of cells");

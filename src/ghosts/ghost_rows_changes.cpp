@@ -18,6 +18,7 @@ void GhostRows::edit() {
 
 void GhostRows::resize(local_index row, global_index entries) {
     State& s = *state_;
+    if (s.layout.kind == RowKind::padded) return s.resize_padded(row, entries);
     s.require_ragged("resize");
     if (!s.ragged.editing) throw Error("row " + number(row) + " cannot change its size now: call edit first, and compress when done");
     if (row < 0 || row >= s.map.owned())

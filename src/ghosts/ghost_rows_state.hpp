@@ -29,6 +29,14 @@ struct GhostRows::State {
         owned = {memory.start.get(), layout.stride(), memory.start};
         ghosts = {memory.start.get() + map.owned() * layout.stride(), layout.stride(), memory.start};
     }
+    void resize_padded(local_index row, global_index entries) {
+        if (row < 0 || row >= map.size())
+            throw Error("row " + std::to_string(row) + " does not exist: this rank has " + std::to_string(map.size()) + " rows and ghosts");
+        if (entries < 0 || entries > layout.width)
+            throw Error("row " + std::to_string(row) + " cannot have " + std::to_string(entries) + " entries: padded rows have from 0 to " +
+                        std::to_string(layout.width));
+        reinterpret_cast<local_index*>(sizes.start.get())[row] = static_cast<local_index>(entries);
+    }
     void require_ragged(const char* what) const {
         if (layout.kind != RowKind::ragged)
             throw Error(std::string(what) + " is for ragged rows: these have the same size for good, or room for it", ErrorKind::type);

@@ -25,6 +25,12 @@ int guarded(const std::function<void()>& work) {
     return 1;
 }
 
+std::size_t one_of(int index, std::size_t count, const char* what) {
+    if (index < 0 || static_cast<std::size_t>(index) >= count)
+        throw Error(std::string(what) + " " + std::to_string(index) + " does not exist: there are " + std::to_string(count) + ", counted from 0");
+    return static_cast<std::size_t>(index);
+}
+
 Stencil stencil_from(int dimensions, int count, const int* offsets, const std::int64_t* bytes) {
     Stencil stencil;
     if (count > 0 && (dimensions < 1 || dimensions > max_dimensions))

@@ -14,6 +14,16 @@ namespace parhelion::placement {
 /// Runs `work`; an exception becomes status 1 and the message that phl_place_error gives. None crosses into C.
 int guarded(const std::function<void()>& work);
 
+/// What `work` gives; after a mistake, told as by `guarded`, `otherwise`.
+template <class Value>
+Value guarded_or(Value otherwise, const std::function<Value()>& work) {
+    Value value = otherwise;
+    return guarded([&] { value = work(); }) == 0 ? value : otherwise;
+}
+
+/// `index` as one of `count` things, or an Error that calls them `what`.
+std::size_t one_of(int index, std::size_t count, const char* what);
+
 Stencil stencil_from(int dimensions, int count, const int* offsets, const std::int64_t* bytes);
 std::vector<bool> flags_from(int count, const int* flags);
 std::map<std::string, std::vector<int>> blocks_from(int dimensions, const char* levels, const int* blocks);

@@ -50,9 +50,22 @@ phl_machine machine_from(const std::string& text, int nodes, int entries, const 
     return {make_machine(topology, {ranks_per_node, ranks_per_node + entries}, binding), "description '" + text + "'"};
 }
 
-Coords padded(const phl_placement* p, const int* point) {
+// Of a rank: the level exists, and the position does.
+int unit_at(const phl_machine* machine, int level, int position, int (Machine::*unit)(int, int) const) {
+    return guarded_or<int>(-1, [&] {
+        one_of(level, static_cast<std::size_t>(machine->machine.levels()), "level");
+        one_of(position, static_cast<std::size_t>(machine->machine.size()), "position");
+        return (machine->machine.*unit)(level, position);
+    });
+}
+
+// Null for the placement itself.
+const Member* member_of(const phl_placement* p, int member) {
+    return member == -1 ? nullptr : &p->members[one_of(member, p->members.size(), "member")];
+}
+
+Coords padded(const ProcessGrid& grid, const int* point) {
     Coords coords{};
-    const auto& grid = p->placement.grid();
     for (int d = 0; d < grid.dimensions; ++d) {
         if (point[d] < 0 || point[d] >= grid.extent[d])
             throw parhelion::Error("coordinate " + std::to_string(point[d]) + " in dimension " + std::to_string(d) +
@@ -82,13 +95,21 @@ void phl_machine_free(phl_machine* machine) { delete machine; }
 int phl_machine_size(const phl_machine* machine) { return machine->machine.size(); }
 int phl_machine_nodes(const phl_machine* machine) { return machine->machine.nodes(); }
 int phl_machine_levels(const phl_machine* machine) { return machine->machine.levels(); }
-int phl_machine_units(const phl_machine* machine, int level) { return machine->machine.units(level); }
-const char* phl_machine_level(const phl_machine* machine, int level) { return machine->machine.level(level).c_str(); }
-int phl_machine_unit(const phl_machine* machine, int level, int position) {
-    return machine->machine.unit_of(level, position);
+int phl_machine_units(const phl_machine* machine, int level) {
+    return guarded_or<int>(-1, [&] {
+        one_of(level, static_cast<std::size_t>(machine->machine.levels()), "level");
+        return machine->machine.units(level);
+    });
 }
+const char* phl_machine_level(const phl_machine* machine, int level) {
+    return guarded_or<const char*>(nullptr, [&] {
+        const auto& names = machine->machine.level_names();
+        return names[one_of(level, names.size(), "level")].c_str();
+    });
+}
+int phl_machine_unit(const phl_machine* machine, int level, int position) { return unit_at(machine, level, position, &Machine::unit_of); }
 int phl_machine_unit_in_node(const phl_machine* machine, int level, int position) {
-    return machine->machine.unit_in_node(level, position);
+    return unit_at(machine, level, position, &Machine::unit_in_node);
 }
 const char* phl_machine_source(const phl_machine* machine) { return machine->source.c_str(); }
 
@@ -133,7 +154,7 @@ int phl_placement_grid(const phl_placement* p, int* grid) {
 }
 
 int phl_placement_position(const phl_placement* p, const int* point, int* position) {
-    return guarded([&] { *position = p->placement.position(padded(p, point)); });
+    return guarded([&] { *position = p->placement.position(padded(p->placement.grid(), point)); });
 }
 
 int phl_placement_point(const phl_placement* p, int position, int* point) {
@@ -155,8 +176,9 @@ int phl_placement_positions(const phl_placement* p, int* positions) {
 }
 
 int phl_placement_units(const phl_placement* p, int level, int within_node, int* units) {
-    if (const int failed = phl_placement_positions(p, units)) return failed;
     const auto& machine = p->placement.machine();
+    if (const int failed = guarded([&] { one_of(level, static_cast<std::size_t>(machine.levels()), "level"); })) return failed;
+    if (const int failed = phl_placement_positions(p, units)) return failed;
     std::transform(units, units + machine.size(), units, [&](int position) {
         return within_node ? machine.unit_in_node(level, position) : machine.unit_of(level, position);
     });
@@ -169,24 +191,33 @@ int phl_placement_score(const phl_placement* p, int offset_count, const int* off
                         int64_t* score) {
     return guarded([&] {
         const auto stencil = stencil_from(p->placement.grid().dimensions, offset_count, offsets, bytes);
-        export_score(p->placement.scores(stencil).at(static_cast<std::size_t>(level)), score);
+        const auto scores = p->placement.scores(stencil);
+        export_score(scores[one_of(level, scores.size(), "level")], score);
     });
 }
 
 int phl_placement_members(const phl_placement* p) { return static_cast<int>(p->members.size()); }
 
 const char* phl_placement_member_name(const phl_placement* p, int member) {
-    return member < 0 ? p->chosen.c_str() : p->members.at(static_cast<std::size_t>(member)).name.c_str();
+    return guarded_or<const char*>(nullptr, [&] {
+        const Member* found = member_of(p, member);
+        return (found ? found->name : p->chosen).c_str();
+    });
 }
 
 const char* phl_placement_member_reason(const phl_placement* p, int member) {
-    return member < 0 ? "" : p->members.at(static_cast<std::size_t>(member)).reason.c_str();
+    return guarded_or<const char*>(nullptr, [&] {
+        const Member* found = member_of(p, member);
+        return found ? found->reason.c_str() : "";
+    });
 }
 
 int phl_placement_member_score(const phl_placement* p, int member, int level, int64_t* score) {
     return guarded([&] {
-        const auto& scores = member < 0 ? p->scores : p->members.at(static_cast<std::size_t>(member)).scores;
-        export_score(scores.at(static_cast<std::size_t>(level)), score);
+        const Member* found = member_of(p, member);
+        const auto& scores = found ? found->scores : p->scores;
+        if (scores.empty()) throw parhelion::Error("this placement was not scored when it was made: ask phl_placement_score");
+        export_score(scores[one_of(level, scores.size(), "level")], score);
     });
 }
 
@@ -195,15 +226,14 @@ const char* phl_placement_note(const phl_placement* p) { return p->note.c_str();
 int phl_numbering_rank(int dimensions, const int* grid, const char* numbering, const int* point, int* rank) {
     return guarded([&] {
         const auto checked = grid_from(dimensions, grid, nullptr);
-        Coords coords{};
-        std::copy_n(point, dimensions, coords.begin());
-        *rank = numbering_from(numbering, dimensions).rank(checked.extent, coords);
+        *rank = numbering_from(numbering, dimensions).rank(checked.extent, padded(checked, point));
     });
 }
 
 int phl_numbering_coords(int dimensions, const int* grid, const char* numbering, int rank, int* point) {
     return guarded([&] {
         const auto checked = grid_from(dimensions, grid, nullptr);
+        one_of(rank, static_cast<std::size_t>(checked.size()), "rank");
         const Coords coords = numbering_from(numbering, dimensions).coords(checked.extent, rank);
         std::copy_n(coords.begin(), dimensions, point);
     });

@@ -81,13 +81,16 @@ int phl_placed_sub(const phl_placed* placed, const int* remain, int* sub) {
 
 int phl_placed_levels(const phl_placed* placed) { return placed->comm.placement().machine().levels(); }
 const char* phl_placed_level(const phl_placed* placed, int level) {
-    return placed->comm.placement().machine().level(level).c_str();
+    return guarded_or<const char*>(nullptr, [&] {
+        const auto& names = placed->comm.placement().machine().level_names();
+        return names[one_of(level, names.size(), "level")].c_str();
+    });
 }
 
 int phl_placed_score(const phl_placed* placed, int level, int blocked, int64_t* score) {
     return guarded([&] {
         const auto& scores = blocked ? placed->comm.scores_blocked() : placed->comm.scores();
-        export_score(scores.at(static_cast<std::size_t>(level)), score);
+        export_score(scores[one_of(level, scores.size(), "level")], score);
     });
 }
 

@@ -5,6 +5,7 @@
 namespace parhelion {
 
 std::vector<global_index> array_extents(const CartesianDomain& domain, const HaloWidth& halo, int block) {
+    require_dimensions(halo.listed, domain.dimensions(), "the halo width of an array");
     const Box all = grow(domain.owned(block), halo, domain.dimensions());
     std::vector<global_index> extents;
     for (int d = 0; d < domain.dimensions(); ++d) extents.push_back(all.extent(d));

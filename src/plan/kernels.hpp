@@ -5,8 +5,8 @@
 
 namespace parhelion {
 
-struct Kernels {
-    const char* name;
+/// What is done with each kind of op.
+struct Loops {
     /// `planes` × `rows` pieces of `width` bytes; stride index 0 is the plane, 1 the row.
     void (*strided)(std::byte* dst, const std::byte* src, byte_count planes, byte_count rows, const byte_count* dst_stride,
                     const byte_count* src_stride, byte_count width);
@@ -14,10 +14,16 @@ struct Kernels {
     void (*runs)(std::byte* dst, const std::byte* src, const Run* runs, byte_count count);
 };
 
+/// Copies, and how they are combined instead.
+struct Kernels : Loops {
+    const char* name;
+    const Loops* (*combining)(Scalar scalar, Reduction reduction);  ///< null where such values cannot be combined so
+};
+
 const Kernels& kernels();
 
-/// One op, by the kernels chosen.
-void run_strided(const StridedOp& op, Bases src, Bases dst);
+/// One op, by these loops.
+void run_strided(const StridedOp& op, Bases src, Bases dst, const Loops& use = kernels());
 
 extern const Kernels kernels_baseline;
 #if defined(__x86_64__)

@@ -54,7 +54,9 @@ void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, c
         case 24: return strided_loop<Fixed<24>>(dst, src, planes, rows, ds, ss, width);
         case 32: return strided_loop<Fixed<32>>(dst, src, planes, rows, ds, ss, width);
         case 40: return strided_loop<Fixed<40>>(dst, src, planes, rows, ds, ss, width);
+        case 48: return strided_loop<Fixed<48>>(dst, src, planes, rows, ds, ss, width);
         case 64: return strided_loop<Fixed<64>>(dst, src, planes, rows, ds, ss, width);
+        case 72: return strided_loop<Fixed<72>>(dst, src, planes, rows, ds, ss, width);
         default:
             if (width <= 1024) return strided_loop<Row>(dst, src, planes, rows, ds, ss, width);
             return strided_loop<Any>(dst, src, planes, rows, ds, ss, width);
@@ -101,10 +103,15 @@ void indexed(Bytes* dst, const Bytes* src, const IndexedOp& op) {
     switch (op.width) {
         case 4: return indexed_fixed<4>(dst, src, op);
         case 8: return indexed_fixed<8>(dst, src, op);
+        case 12: return indexed_fixed<12>(dst, src, op);
         case 16: return indexed_fixed<16>(dst, src, op);
+        case 20: return indexed_fixed<20>(dst, src, op);
         case 24: return indexed_fixed<24>(dst, src, op);
         case 32: return indexed_fixed<32>(dst, src, op);
+        case 40: return indexed_fixed<40>(dst, src, op);
+        case 48: return indexed_fixed<48>(dst, src, op);
         case 64: return indexed_fixed<64>(dst, src, op);
+        case 72: return indexed_fixed<72>(dst, src, op);
         default:
             if (op.width <= 1024) return indexed_sides<Row, 0>(dst, src, op);
             return indexed_sides<Any, 0>(dst, src, op);

@@ -4,8 +4,9 @@
 #pragma GCC target("avx2,bmi2")
 namespace { constexpr long vector_bytes = 32; }
 #include "plan/kernels.inl"
+#include "plan/combine.inl"
 
 namespace parhelion {
-const Kernels kernels_avx2{"avx2", strided, indexed, runs};
+const Kernels kernels_avx2{{strided, indexed, runs}, "avx2", combining};
 }
 #endif

@@ -2,7 +2,8 @@
 
 namespace { constexpr long vector_bytes = 16; }
 #include "plan/kernels.inl"
+#include "plan/combine.inl"
 
 namespace parhelion {
-const Kernels kernels_baseline{"baseline", strided, indexed, runs};
+const Kernels kernels_baseline{{strided, indexed, runs}, "baseline", combining};
 }

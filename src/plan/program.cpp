@@ -162,8 +162,12 @@ void for_outer(const StridedOp& op, int outer, std::byte* dst, const std::byte* 
         for_outer(op, outer, dst, src, body, d + 1);
 }
 
-void run_strided(const StridedOp& op, std::byte* dst, const std::byte* src, const Kernels& use) {
+}  // namespace
+
+void run_strided(const StridedOp& op, Bases src_bases, Bases dst_bases, const Loops& use) {
     static constexpr byte_count none[2] = {0, 0};
+    std::byte* dst = dst_bases[op.dst_base] + op.dst;
+    const std::byte* src = src_bases[op.src_base] + op.src;
     if (op.dims == 0) return use.strided(dst, src, 1, 1, none, none, op.width);
     if (op.dims == 1) {
         const byte_count ds[2] = {0, op.dst_stride[0]}, ss[2] = {0, op.src_stride[0]};
@@ -175,16 +179,9 @@ void run_strided(const StridedOp& op, std::byte* dst, const std::byte* src, cons
     });
 }
 
-}  // namespace
-
-void run_strided(const StridedOp& op, Bases src, Bases dst) {
-    run_strided(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src, kernels());
-}
-
 void run(const Program& program, Bases src, Bases dst) {
     const Kernels& use = kernels();
-    for (const StridedOp& op : program.strided)
-        run_strided(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src, use);
+    for (const StridedOp& op : program.strided) run_strided(op, src, dst, use);
     for (const IndexedOp& op : program.indexed) use.indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
     for (const RunsOp& op : program.runs)
         use.runs(dst[op.dst_base], src[op.src_base], op.runs.data(), static_cast<byte_count>(op.runs.size()));

@@ -21,6 +21,7 @@
 #include "transport/node/left_messages.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/node/peer_plan.hpp"
+#include "transport/node/xpmem.hpp"
 
 namespace parhelion {
 namespace {
@@ -354,6 +355,7 @@ std::unique_ptr<Transport> make_shared_transport(const TransportContext& context
 
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context) {
     if (!context.forward()) return make_staged_shared_reverse(context);
+    validate_together(context.plan.communicator(), [] { static_cast<void>(xpmem_segment()); });
     return std::make_unique<Shared>(context, "xpmem", xpmem_access());
 }
 

@@ -1,7 +1,7 @@
 // A transport that a program brings, and what a plan's programs mean, told by a second interpreter of them.
 #include <doctest/doctest.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "parhelion/core/aligned.hpp"
 #include "support/exchanging.hpp"
@@ -14,11 +14,11 @@ using namespace test;
 namespace {
 
 // Byte by byte, and slow: nothing of the library's own loops.
-void copy(std::byte* to, const std::byte* from, byte_count bytes) {
+void move_bytes(std::byte* to, const std::byte* from, byte_count bytes) {
     for (byte_count i = 0; i < bytes; ++i) to[i] = from[i];
 }
 void interpret(const StridedOp& op, const std::byte* from, std::byte* to, int d = 0) {
-    if (d == op.dims) return copy(to, from, op.width);
+    if (d == op.dims) return move_bytes(to, from, op.width);
     for (byte_count i = 0; i < op.count[static_cast<std::size_t>(d)]; ++i)
         interpret(op, from + i * op.src_stride[static_cast<std::size_t>(d)], to + i * op.dst_stride[static_cast<std::size_t>(d)], d + 1);
 }
@@ -26,10 +26,10 @@ void interpret(const Program& program, Bases from, Bases to) {
     for (const StridedOp& op : program.strided) interpret(op, from[op.src_base] + op.src, to[op.dst_base] + op.dst);
     for (const IndexedOp& op : program.indexed)
         for (byte_count k = 0; k < op.count; ++k)
-            copy(to[op.dst_base] + op.dst + (op.dst_list ? op.dst_list[k] : k) * op.dst_stride,
+            move_bytes(to[op.dst_base] + op.dst + (op.dst_list ? op.dst_list[k] : k) * op.dst_stride,
                  from[op.src_base] + op.src + (op.src_list ? op.src_list[k] : k) * op.src_stride, op.width);
     for (const RunsOp& op : program.runs)
-        for (const Run& run : op.runs) copy(to[op.dst_base] + run.dst, from[op.src_base] + run.src, run.bytes);
+        for (const Run& run : op.runs) move_bytes(to[op.dst_base] + run.dst, from[op.src_base] + run.src, run.bytes);
 }
 
 class Plain final : public Transport {

@@ -113,7 +113,11 @@ TEST_CASE("sizes of padded rows travel with them") {
         step.end();
         CHECK(all_equal(rows, value));
         for (local_index row = 0; row < rows.size(); ++row) CHECK(rows.row_size(row) == entries_of(map.domain().global_of(row)));
-        CHECK(refusal([&] { rows.resize(0, 4); }).find("from 0 to 3") != std::string::npos);
+        const local_index before = rows.row_size(0);
+        for (const global_index entries : {global_index{4}, global_index{-1}, (global_index{1} << 32) + 2})
+            CHECK(refusal([&] { rows.resize(0, entries); }).find("from 0 to 3") != std::string::npos);
+        CHECK(refusal([&] { rows.resize(rows.size(), 1); }).find("does not exist") != std::string::npos);
+        CHECK(rows.row_size(0) == before);
     }
 }
 

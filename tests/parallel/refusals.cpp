@@ -57,7 +57,21 @@ TEST_CASE("wrong arguments of a structured domain are refused on every rank") {
     refuse_domain("splits", {8, 8}, {.splits = {{}}});
     refuse_domain("blocks_per_rank", {8, 8}, {.blocks_per_rank = {0, 1}});
     refuse_domain("blocks_per_rank", {8, 8}, {.blocks_per_rank = {1}});
+    refuse_domain("halo width is given for 2 dimensions of 3", {8, 8, 8}, {.halo = {2, 1}});
+    refuse_domain("halo width is given for 3 dimensions of 2", {8, 8}, {.halo = {2, 1, 1}});
+    refuse_domain("halo width is given for 5 dimensions of 4", {8, 8, 8, 8}, {.halo = {1, 1, 1, 1, 1}});
+    refuse_domain("periodic is given for 2 dimensions of 3", {8, 8, 8}, {.periodic = {true, false}});
+    refuse_domain("periodic is given for 2 dimensions of 1", {8}, {.periodic = {true, true}});
     refuse_domain("staged", {8, 8}, {.neighbors = Neighbors::faces, .algorithm = Algorithm::staged});
+}
+
+TEST_CASE("one halo width or flag in braces is for all dimensions, as it is without") {
+    const CartesianDomain domain({4 * size(), 8, 8}, {.halo = {2}, .periodic = {true}});
+    CHECK(domain.halo() == CartesianDomain({4 * size(), 8, 8}, {.halo = 2}).halo());
+    for (int d = 0; d < 3; ++d) CHECK((domain.halo().lower[d] == 2 && domain.halo().upper[d] == 2 && domain.axis(d).periodic));
+    CHECK_EQ(array_extents(domain, {1})[2], domain.owned().extent(2) + 2);
+    CHECK_THROWS_WITH_AS(array_extents(domain, {1, 1}), doctest::Contains("for 2 dimensions of 3"), Error);
+    CHECK_THROWS_WITH_AS(view(domain, static_cast<double*>(nullptr), HaloWidth{1, 1}), doctest::Contains("for 2 dimensions of 3"), Error);
 }
 
 TEST_CASE("absurd sizes of a structured domain are refused, neither computed with nor allocated") {

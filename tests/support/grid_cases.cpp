@@ -37,7 +37,7 @@ CartesianOptions periodic_and_uneven(int dims, int ranks) {
 CartesianOptions mixed_in_blocks(int dims) {
     CartesianOptions options;
     options.halo = 2;
-    options.periodic = {true, false, true, false};
+    options.periodic.along = {true, false, true, false};
     options.blocks_per_rank.assign(static_cast<std::size_t>(dims), 1);
     options.blocks_per_rank[0] = 2;
     options.blocks_per_rank[static_cast<std::size_t>(dims - 1)] += 1;

@@ -21,10 +21,10 @@ bool has_xpmem() {
 }
 
 // Null under the real library, which does not count.
-int (*open_things())() {
+int (*stand_in(const char* function))() {
     const char* library = std::getenv("PARHELION_XPMEM");
     void* loaded = library == nullptr ? nullptr : dlopen(library, RTLD_NOW | RTLD_NOLOAD);
-    return loaded == nullptr ? nullptr : reinterpret_cast<int (*)()>(dlsym(loaded, "stand_in_open"));
+    return loaded == nullptr ? nullptr : reinterpret_cast<int (*)()>(dlsym(loaded, function));
 }
 
 CartesianDomain row_of_ranks(global_index across) {
@@ -37,6 +37,25 @@ GridField field_on(const CartesianDomain& domain, Memory memory) {
 }
 
 }  // namespace
+
+// Before all others, which use the transport.
+TEST_CASE("a process shares its memory when xpmem is used, not when it is looked for") {
+    if (!has_xpmem() || Communicator(MPI_COMM_WORLD).size() == 1) return;
+    const auto made = stand_in("stand_in_made");
+    if (made == nullptr) return;
+    CHECK_EQ(made(), 0);
+    const CartesianDomain domain = row_of_ranks(12);
+    const auto exchanged = [&](const char* transport) {
+        std::vector<GridField> fields;
+        fields.push_back(field_on(domain, Memory::elsewhere));
+        Exchange exchange(build_pattern(domain), views(fields), {transport});
+        check_forward(exchange, fields, 0);
+    };
+    exchanged("staged_shared");
+    CHECK_EQ(made(), 0);
+    for (int time = 0; time < 2; ++time) exchanged("xpmem");
+    CHECK_EQ(made(), 1);
+}
 
 TEST_CASE("arrays that the library did not make are exchanged straight, forward and reverse") {
     if (!has_xpmem()) return;
@@ -81,7 +100,7 @@ TEST_CASE("where XPMEM does not work, asking for it tells what is missing") {
 }
 
 TEST_CASE("what was mapped is given back with the exchange") {
-    const auto open = open_things();
+    const auto open = stand_in("stand_in_open");
     if (!has_xpmem() || open == nullptr) return;
     const CartesianDomain domain = row_of_ranks(6);
     std::vector<GridField> fields{field_on(domain, Memory::elsewhere)};
@@ -94,7 +113,7 @@ TEST_CASE("what was mapped is given back with the exchange") {
 }
 
 TEST_CASE("an array that XPMEM cannot map is refused by all ranks, and auto does without") {
-    const auto open = open_things();
+    const auto open = stand_in("stand_in_open");
     if (!has_xpmem() || open == nullptr || Communicator(MPI_COMM_WORLD).size() == 1) return;
     const CartesianDomain domain = row_of_ranks(6);
     const bool odd = Communicator(MPI_COMM_WORLD).rank() == 1;

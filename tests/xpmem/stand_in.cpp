@@ -31,6 +31,7 @@ constexpr std::int64_t mark = std::int64_t{0x7e} << 40;  // of segments; permits
 constexpr std::int64_t permit_mark = std::int64_t{0x7f} << 40;
 constexpr std::int64_t process_of(std::int64_t number) { return number & 0xffffffff; }
 
+std::atomic<int> made = 0;
 std::mutex mutex;
 std::map<std::int64_t, int> permits;           // how often each was got
 std::map<void*, std::size_t> attached;
@@ -97,6 +98,7 @@ int xpmem_version() { return std::getenv("STAND_IN_WITHOUT_DEVICE") != nullptr ?
 std::int64_t xpmem_make(void* start, std::size_t bytes, int permit_type, void* permit) {
     if (start != nullptr || bytes != ~std::size_t{0} || permit_type != 1) return refuse<std::int64_t>(EINVAL, -1);
     if (reinterpret_cast<std::uintptr_t>(permit) != 0600) return refuse<std::int64_t>(EPERM, -1);
+    ++made;
     return mark | getpid();
 }
 
@@ -140,6 +142,9 @@ int xpmem_detach(void* place) {
     attached.erase(found);
     return 0;
 }
+
+/// For tests: how often this process has shared its memory.
+int stand_in_made() { return made; }
 
 /// For tests: what is attached and got at the moment.
 int stand_in_open() {

@@ -23,25 +23,38 @@ struct Box {
     friend bool operator==(const Box&, const Box&) = default;
 };
 
+/// One value for all dimensions or the first ones of `values`. Returns how many a list named, 0 for all.
+template <class T>
+int fill_per_dimension(std::array<T, max_dimensions>& values, std::initializer_list<T> listed) {
+    if (listed.size() == 1) values.fill(*listed.begin());
+    else std::copy_n(listed.begin(), std::min<std::size_t>(listed.size(), max_dimensions), values.begin());
+    return listed.size() == 1 ? 0 : static_cast<int>(listed.size());
+}
+
+/// Throws Error where a list named another number of dimensions.
+void require_dimensions(int listed, int dimensions, const std::string& what);
+
 /// Halo width in cells, per dimension and side:
 ///
 ///            lower[0]  owned cells  upper[0]
 ///          ├─────────┼────────────┼─────────┤   → dimension 0
 ///
-/// One number means that width on every side; one number per dimension means both sides of it.
+/// One number, in braces or not, means that width on every side; one number per dimension means both sides of it. A list of another
+/// length than the domain's dimensions is refused where it meets the domain.
 struct HaloWidth {
     std::array<int, max_dimensions> lower{};
     std::array<int, max_dimensions> upper{};
+    int listed = 0;  ///< dimensions that a list named; 0: all
 
     HaloWidth() = default;
     HaloWidth(int width) { lower.fill(width), upper.fill(width); }  // NOLINT: `.halo = 2` is how one says it
     HaloWidth(std::initializer_list<int> per_dimension) {
-        std::copy_n(per_dimension.begin(), std::min<std::size_t>(per_dimension.size(), max_dimensions), lower.begin());
+        listed = fill_per_dimension(lower, per_dimension);
         upper = lower;
     }
     HaloWidth(std::array<int, max_dimensions> lower_, std::array<int, max_dimensions> upper_)
         : lower(lower_), upper(upper_) {}
-    friend bool operator==(const HaloWidth&, const HaloWidth&) = default;
+    friend bool operator==(const HaloWidth& a, const HaloWidth& b) { return a.lower == b.lower && a.upper == b.upper; }
 };
 
 Box intersect(const Box& a, const Box& b);

@@ -17,13 +17,13 @@ enum class Neighbors : std::uint8_t { full, faces };
 /// neighbors, 2·d messages (needs Neighbors::full).
 enum class Algorithm : std::uint8_t { standard, staged };
 
+/// One flag, in braces or not, is for all dimensions; a list has one for each.
 struct Periodicity {
     std::array<bool, max_dimensions> along{};
+    int listed = 0;  ///< dimensions that a list named; 0: all
     Periodicity() = default;
     Periodicity(bool everywhere) { along.fill(everywhere); }  // NOLINT: `.periodic = true`
-    Periodicity(std::initializer_list<bool> per_dimension) {
-        std::copy_n(per_dimension.begin(), std::min<std::size_t>(per_dimension.size(), max_dimensions), along.begin());
-    }
+    Periodicity(std::initializer_list<bool> per_dimension) : listed(fill_per_dimension(along, per_dimension)) {}
 };
 
 struct CartesianOptions {
@@ -60,7 +60,7 @@ struct Block {
 /// reported on every rank. Ranks fill the process grid with the last dimension fastest. Extents that do not divide
 /// give the first ranks one cell more; a rank may own nothing, and a halo may be wider than the neighbor's block.
 /// Errors (on every rank): no or more than 4 dimensions, negative extents or widths, a process grid whose product is
-/// not the number of ranks, splits that do not add up.
+/// not the number of ranks, splits that do not add up, lists of another length than there are dimensions.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {

@@ -3,11 +3,13 @@
 
 #include <array>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "parhelion/ghosts/ghost_exchange.hpp"
 #include "parhelion/ghosts/ghost_rows.hpp"
+#include "parhelion/plan/strided_view.hpp"
 
 namespace parhelion {
 
@@ -76,21 +78,23 @@ public:
         if constexpr (Row::extent != std::dynamic_extent) return Row(first, Row::extent);
         else return Row(first, static_cast<std::size_t>(rows_.row_size(row)));
     }
+    /// All rows for inner loops, owned ones and ghosts: values()(i, k) is entry k of row i. Padded rows have all their room. Nothing is
+    /// checked, and no such view is of ragged rows. Local. Error where the alignment of rows is no whole number of entries.
+    StridedView<T, 2> values() {
+        static_assert(!std::is_same_v<Layout, RaggedRows>, "ragged rows have no stride");
+        const byte_count stride = rows_.layout().stride(), entry = static_cast<byte_count>(sizeof(T));
+        if (stride % entry != 0)
+            throw Error("rows lie " + std::to_string(stride) + " bytes apart, no multiple of their entries' " + std::to_string(entry) +
+                        ": choose another alignment");
+        return {reinterpret_cast<T*>(rows_.memory().start.get()), {size(), rows_.layout().width}, {stride / entry, 1}};
+    }
     local_index row_size(local_index row) const { return rows_.row_size(row); }
     local_index owned() const { return rows_.map().owned(); }
     local_index ghosts() const { return rows_.map().ghosts(); }
     local_index size() const { return rows_.map().size(); }
 
     /// Padded rows: within the room that there is. Ragged rows: between edit and compress.
-    void resize(local_index row, global_index entries) {
-        if constexpr (std::is_same_v<Layout, PaddedRows>) {
-            static_cast<void>(rows_.row_size(row));
-            rows_.sizes()[static_cast<std::size_t>(row)] = static_cast<local_index>(entries);
-            static_cast<void>(rows_.row_size(row));
-        } else {
-            rows_.resize(row, entries);
-        }
-    }
+    void resize(local_index row, global_index entries) { rows_.resize(row, entries); }
     void edit() { rows_.edit(); }
     void compress() { rows_.compress(); }
 

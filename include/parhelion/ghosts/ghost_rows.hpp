@@ -51,7 +51,8 @@ public:
     /// Ragged rows: from now on owned rows can be given any size, and the array cannot be exchanged. Local.
     void edit();
     bool editing() const;
-    /// Makes an owned row `entries` long; new entries are zero, others keep their values. Local, while editing.
+    /// Makes a row `entries` long. Ragged rows: an owned one, while editing; new entries are zero, others keep their values. Padded rows:
+    /// any, within its room. Local. A size that cannot be is an Error and changes nothing.
     void resize(local_index row, global_index entries);
     /// Ends the editing: rows lie one behind the other again. Collective, so that on every rank exchanges of the array notice
     /// that it has changed, and ask to be refreshed. Ghosts keep their rows. Error (on every rank) while somebody else holds

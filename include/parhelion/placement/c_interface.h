@@ -1,6 +1,7 @@
 /* Placement for C, and for Fortran and Python through it. Link with libparhelion.
  *
- * Functions return 0, or another value after a mistake; phl_place_error then tells what, where and what to do.
+ * Functions return 0, or another value after a mistake; phl_place_error then tells what, where and what to do. Those that return a
+ * number or a text return -1 or NULL then. Levels, units, members and positions are counted from 0.
  * Coordinates and grids have as many entries as the placement has dimensions. Nothing here is collective except
  * the functions that take a communicator. */
 #ifndef PARHELION_PLACEMENT_C_INTERFACE_H

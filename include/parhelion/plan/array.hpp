@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "parhelion/core/checked.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/plan/field.hpp"
+#include "parhelion/plan/strided_view.hpp"
 
 namespace parhelion {
 
@@ -42,7 +44,42 @@ public:
     template <class... Index>
     T& operator()(Index... index) { return at({static_cast<global_index>(index)...}); }
 
+    /// The cells for inner loops, whose accesses become plain pointer arithmetic. Local.
+    ///
+    ///     auto v = u.values<3>();
+    ///     for (…) v(i, j, k) = 1;       // from 0, the first owned cell; ghosts from −halo on
+    ///
+    /// `Rank` is the number of dimensions, or one more for components as the last index. Errors: another rank; elements that do not lie next
+    /// to each other along `Along` (Order::c: last, Order::fortran: first; components are a dimension too).
+    template <std::size_t Rank, Contiguity Along = Contiguity::last>
+    StridedView<T, Rank, Along> values(int block = 0) { return indexed_from<Rank, Along>({}, block); }
+    /// The same, by global coordinates.
+    template <std::size_t Rank, Contiguity Along = Contiguity::last>
+    StridedView<T, Rank, Along> global_values(int block = 0) {
+        return indexed_from<Rank, Along>(boxes_.at(static_cast<std::size_t>(block)).lo, block);
+    }
+
 private:
+    template <std::size_t Rank, Contiguity Along>
+    StridedView<T, Rank, Along> indexed_from(const Coordinates& first, int block) {
+        const auto dims = static_cast<std::size_t>(dimensions_), b = static_cast<std::size_t>(block);
+        if (Rank != dims && Rank != dims + 1)
+            throw Error("an array of " + std::to_string(dims) + " dimensions has no values<" + std::to_string(Rank) +
+                        ">: ask for as many, or one more for components as the last index");
+        const BlockView& view = field_.blocks.at(b);
+        typename StridedView<T, Rank>::Indices extents{}, strides{}, origin{};
+        for (std::size_t d = 0; d < Rank; ++d) {
+            const bool cells = d < dims;
+            extents[d] = cells ? boxes_[b].extent(static_cast<int>(d)) : field_.components;
+            strides[d] = (cells ? view.strides[d] : field_.stride_of_components(b)) / static_cast<byte_count>(sizeof(T));
+            origin[d] = cells ? first[d] : 0;
+        }
+        if (const std::size_t d = Along == Contiguity::first ? 0 : Rank - 1; Along != Contiguity::none && strides[d] != 1)
+            throw Error("values of this array lie " + std::to_string(strides[d]) + " apart in dimension " + std::to_string(d) +
+                        ": name another Contiguity, or one more dimension for components");
+        return {reinterpret_cast<T*>(view.first), extents, strides, origin};
+    }
+
     int dimensions_;
     std::vector<std::shared_ptr<std::byte>> memory_;
     std::vector<Box> boxes_;

@@ -53,7 +53,8 @@ struct ArrayLayout {
 };
 
 /// Cells of an array that holds one block with a halo around it, `extents = owned + halo.lower + halo.upper` in each
-/// dimension. Bytes: the product, times components, times the element's size.
+/// dimension. Bytes: the product, times components, times the element's size. Throws Error for a list of widths of another length than
+/// there are dimensions.
 std::vector<global_index> array_extents(const CartesianDomain& domain, const HaloWidth& halo, int block = 0);
 
 /// View of one array per block, each with `halo` around its owned cells. Local. Throws Error when the number of arrays is

@@ -80,7 +80,7 @@ class PlacedComm:
     def coords_of(self, rank: int) -> tuple[int, ...]:
         """The coordinates of any rank. Local."""
         coords = integers(self.grid)
-        check(library().phl_placed_coords(self._handle, int(rank), coords))
+        check(library().phl_placed_coords(self._handle, integers([rank])[0], coords))
         return tuple(coords)
 
     def rank_of(self, coords: Sequence[int]) -> int:

@@ -29,7 +29,7 @@ def library() -> ctypes.CDLL:
     return loaded
 
 
-def check(status: int) -> None:
+def check(status: bool | int) -> None:
     """Raise what the library complained about."""
     if status:
         raise PlacementError(library().phl_place_error().decode())

@@ -55,8 +55,10 @@ class Machine:
         return library().phl_machine_units(self._handle, self.level(level))
 
     def unit(self, level: str, position: int) -> int:
-        """The unit of the rank at a position, counted over the whole machine."""
-        return library().phl_machine_unit(self._handle, self.level(level), int(position))
+        """The unit of the rank at a position, counted over the whole machine. Raises PlacementError for a position that it lacks."""
+        unit = library().phl_machine_unit(self._handle, self.level(level), integers([position])[0])
+        check(unit < 0)
+        return unit
 
     def level(self, name: str) -> int:
         """The index of a level, 0 being the node. Raises PlacementError where the machine has no such level."""

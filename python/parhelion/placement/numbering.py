@@ -29,7 +29,7 @@ class Numbering:
     def coords(self, rank: int) -> tuple[int, ...]:
         """The grid point of a rank."""
         point = integers(self.grid)
-        check(library().phl_numbering_coords(len(self.grid), integers(self.grid), self.name.encode(), int(rank), point))
+        check(library().phl_numbering_coords(len(self.grid), integers(self.grid), self.name.encode(), integers([rank])[0], point))
         return tuple(point)
 
     def in_order(self, values: np.ndarray) -> np.ndarray:

@@ -65,7 +65,7 @@ class Placement:
     def point(self, position: int) -> tuple[int, ...]:
         """The grid point of the rank at a position."""
         point = integers(self.grid)
-        check(library().phl_placement_point(self._handle, int(position), point))
+        check(library().phl_placement_point(self._handle, integers([position])[0], point))
         return tuple(point)
 
     @functools.cached_property

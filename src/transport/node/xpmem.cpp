@@ -60,7 +60,6 @@ bool find(void* library, const char* name, Function& function) {
 
 struct Xpmem {
     Calls calls{};
-    std::int64_t segment = -1;
     std::string missing;
 
     Xpmem() {
@@ -74,14 +73,6 @@ struct Xpmem {
         else if (calls.version() < 0)
             missing = "the device /dev/xpmem is not there, or may not be opened: load the kernel module xpmem and permit reading and "
                       "writing its device";
-        else
-            share();
-    }
-
-    // All memory at once, as XPMEM has no registration to save on: what is mapped is chosen when a neighbor attaches.
-    void share() {
-        segment = calls.make(nullptr, all_memory, permitted_by_mode, reinterpret_cast<void*>(std::uintptr_t{0600}));
-        if (segment == -1) missing = std::string("xpmem_make failed (") + std::strerror(errno) + ")";
     }
 };
 
@@ -96,6 +87,15 @@ const Xpmem& working_xpmem() {
     return found;
 }
 
+// All memory at once, as XPMEM has no registration to save on: what is mapped is chosen when a neighbor attaches.
+std::int64_t share() {
+    const std::int64_t segment =
+        working_xpmem().calls.make(nullptr, all_memory, permitted_by_mode, reinterpret_cast<void*>(std::uintptr_t{0600}));
+    if (segment == -1)
+        throw Error(std::string("xpmem_make failed (") + std::strerror(errno) + "): use transport staged_shared or cma", ErrorKind::system);
+    return segment;
+}
+
 [[noreturn]] void fail(const char* call, std::int64_t segment) {
     throw Error(std::string(call) + " of segment " + std::to_string(segment) + " failed (" + std::strerror(errno) +
                 "): both processes must be of one user; use transport staged_shared or cma", ErrorKind::system);
@@ -106,7 +106,7 @@ public:
     std::string refusal(const Plan& plan) const override { return ragged_field(plan); }
 
     std::optional<BlockPlace> describe(const ArrayBlock& block) const override {
-        return BlockPlace{{working_xpmem().segment, reinterpret_cast<std::int64_t>(block.begin), 0, block.end - block.begin},
+        return BlockPlace{{xpmem_segment(), reinterpret_cast<std::int64_t>(block.begin), 0, block.end - block.begin},
                           block.first - block.begin};
     }
 
@@ -120,7 +120,10 @@ public:
 
 std::string xpmem_unavailable() { return xpmem().missing; }
 
-std::int64_t xpmem_segment() { return working_xpmem().segment; }
+std::int64_t xpmem_segment() {
+    static const std::int64_t segment = share();
+    return segment;
+}
 
 std::shared_ptr<std::byte> xpmem_map(std::int64_t segment, std::uintptr_t address, std::size_t bytes) {
     const Calls& calls = working_xpmem().calls;

@@ -13,10 +13,11 @@
 
 namespace parhelion {
 
-/// Empty where XPMEM works, else what is missing. Local; tried once.
+/// Empty where XPMEM's library and device are there, else what is missing. Local; looked for once. Shares nothing yet.
 std::string xpmem_unavailable();
 
-/// A number by which other processes of the same user get at all memory of this one. Throws Error when XPMEM does not work.
+/// A number by which other processes of the same user get at all memory of this one: from the first call on, until the process ends.
+/// Throws Error when XPMEM does not work.
 std::int64_t xpmem_segment();
 
 /// Maps `bytes` bytes from `address` on in the process with that segment, until the last copy of the pointer goes.

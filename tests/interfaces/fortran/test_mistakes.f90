@@ -14,7 +14,27 @@ contains
     call bad_arrays()
     call bad_grids()
     call unlike_ranks()
+    call bad_lists()
     call shared_memory()
+  end subroutine
+
+  !> One value is for all dimensions; lists of another length than the dimensions are refused.
+  subroutine bad_lists()
+    type(cartesian_domain) :: domain
+    integer :: a(2), b(2), lo(2), hi(2), none(0), status
+    character(300) :: message
+    call domain%init(world, [8 * ranks, 8], lower=[2], upper=[1], periodic=[.true.])
+    call domain%owned(a, b)
+    call domain%extended(lo, hi)
+    call check(all(lo == a - 2) .and. all(hi == b + 1), 'one width for all dimensions')
+    call domain%init(world, [8 * ranks, 8, 8], lower=[2, 1], stat=status, errmsg=message)
+    call check_failure('two widths for three dimensions', status, phl_error_value, message, 'lower has 2 values for 3')
+    call domain%init(world, [8 * ranks, 8], halo=1, periodic=[.true., .true., .true.], stat=status, errmsg=message)
+    call check_failure('three flags for two dimensions', status, phl_error_value, message, 'periodic has 3 values for 2')
+    call domain%init(world, [8 * ranks, 8], upper=none, stat=status, errmsg=message)
+    call check_failure('no width', status, phl_error_value, message, 'upper has 0 values for 2')
+    call domain%init(world, [8 * ranks, 8], process_grid=[ranks], stat=status, errmsg=message)
+    call check_failure('a short process grid', status, phl_error_value, message, 'process_grid has 1 values for 2')
   end subroutine
 
   !> Arrays that share cells, on one rank alone where that can be.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from parhelion.placement import PlacementError
+from parhelion.placement import Machine, PlacementError
 from parhelion.placement.library import integers
 from parhelion.placement.numbering import Numbering
 from parhelion.tools.main import root
@@ -54,6 +54,19 @@ def test_a_topology_longer_than_announced_is_refused(tmp_path):
 def test_numbers_that_ctypes_would_cut_are_refused():
     with pytest.raises(PlacementError, match="does not fit"):
         integers([2**32])
+
+
+def test_ranks_that_a_machine_or_a_numbering_lacks_are_refused():
+    machine = Machine("node:2 core:4")
+    assert machine.unit("core", 7) == 7
+    for position in (-1, 8, 2**32):
+        with pytest.raises(PlacementError):
+            machine.unit("core", position)
+    for rank in (-1, 6, 2**32):
+        with pytest.raises(PlacementError):
+            Numbering((3, 2)).coords(rank)
+    with pytest.raises(PlacementError, match="outside"):
+        Numbering((3, 2)).rank((0, 2))
 
 
 @pytest.mark.parametrize("name", ["", "ZYX", "XYZ", "YXZ"])

@@ -1,0 +1,159 @@
+// Included once per instruction set, as kernels.inl: destination = destination ⊕ source.
+//
+// Every loop computes what one value after the other gives: nothing is reassociated, so that all instruction sets give the same bits.
+
+namespace parhelion {
+namespace {
+
+// Of one value, or of each in a vector of them. Minimum and maximum keep the destination's where a value is no number and where zeros
+// differ in sign. Sums get unsigned integers, which wrap around, as MPI's sums do in practice.
+struct Sum { template <class V> static V of(V a, V b) { return static_cast<V>(a + b); } };
+struct Min { template <class V> static V of(V a, V b) { return b < a ? b : a; } };
+struct Max { template <class V> static V of(V a, V b) { return a < b ? b : a; } };
+struct And { template <class V> static V of(V a, V b) { return static_cast<V>(a & b); } };
+struct Or { template <class V> static V of(V a, V b) { return static_cast<V>(a | b); } };
+
+template <class T, byte_count Size>
+struct Vector { typedef T type __attribute__((vector_size(Size))); };
+template <class T>
+struct Vector<T, byte_count{sizeof(T)}> { using type = T; };
+
+template <class T, class Operation, byte_count Size>
+void combine_vector(Bytes* dst, const Bytes* src) {
+    typename Vector<T, Size>::type a, b;
+    __builtin_memcpy(&a, dst, Size);
+    __builtin_memcpy(&b, src, Size);
+    a = Operation::of(a, b);
+    __builtin_memcpy(dst, &a, Size);
+}
+
+// What is left of a row after vectors of `Size` bytes: fewer bytes than that.
+template <class T, class Operation, byte_count Size>
+void combine_rest(Bytes* dst, const Bytes* src, byte_count bytes) {
+    if constexpr (Size > byte_count{sizeof(T)}) {
+        constexpr byte_count half = Size / 2;
+        const bool fits = bytes >= half;
+        if (fits) combine_vector<T, Operation, half>(dst, src);
+        combine_rest<T, Operation, half>(dst + (fits ? half : 0), src + (fits ? half : 0), bytes - (fits ? half : 0));
+    }
+}
+
+// Values next to each other, `Width` bytes or (0) as many as are told.
+template <class T, class Operation, byte_count Width>
+struct CombinedRow {
+    static void combine(Bytes* dst, const Bytes* src, byte_count told) {
+        const byte_count bytes = Width > 0 ? Width : told;
+        byte_count i = 0;
+        for (; i + vector_bytes <= bytes; i += vector_bytes) combine_vector<T, Operation, vector_bytes>(dst + i, src + i);
+        if (i < bytes) combine_rest<T, Operation, vector_bytes>(dst + i, src + i, bytes - i);
+    }
+};
+
+template <class Row>
+void combine_rows(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds, const byte_count* ss,
+                  byte_count width) {
+    const byte_count dst_row = ds[1], src_row = ss[1];
+    for (byte_count p = 0; p < planes; ++p, dst += ds[0], src += ss[0])
+        for (byte_count r = 0; r < rows; ++r) Row::combine(dst + r * dst_row, src + r * src_row, width);
+}
+
+// Cells that are listed twice are combined twice, in the list's order.
+template <class Row>
+void combine_cells(Bytes* dst, const Bytes* src, const IndexedOp& op) {
+    const byte_count ds = op.dst_stride, ss = op.src_stride, width = op.width, count = op.count;
+    const local_index* const from = op.src_list;
+    const local_index* const to = op.dst_list;
+    if (from == nullptr && to != nullptr)
+        for (byte_count k = 0; k < count; ++k) Row::combine(dst + to[k] * ds, src + k * ss, width);
+    else
+        for (byte_count k = 0; k < count; ++k) Row::combine(dst + (to ? to[k] : k) * ds, src + (from ? from[k] : k) * ss, width);
+}
+
+// Calls `use` with the row for this width. Short rows of small integers are rare.
+template <class T, class Operation, class Use>
+void with_row(byte_count width, Use use) {
+    if (width == byte_count{sizeof(T)}) return use(CombinedRow<T, Operation, sizeof(T)>{});
+    if constexpr (sizeof(T) == 4) {
+        switch (width) {
+            case 12: return use(CombinedRow<T, Operation, 12>{});
+            case 20: return use(CombinedRow<T, Operation, 20>{});
+        }
+    }
+    if constexpr (sizeof(T) >= 4) {
+        switch (width) {
+            case 8: return use(CombinedRow<T, Operation, 8>{});
+            case 16: return use(CombinedRow<T, Operation, 16>{});
+            case 24: return use(CombinedRow<T, Operation, 24>{});
+            case 32: return use(CombinedRow<T, Operation, 32>{});
+            case 40: return use(CombinedRow<T, Operation, 40>{});
+            case 48: return use(CombinedRow<T, Operation, 48>{});
+            case 64: return use(CombinedRow<T, Operation, 64>{});
+            case 72: return use(CombinedRow<T, Operation, 72>{});
+        }
+    }
+    use(CombinedRow<T, Operation, 0>{});
+}
+
+template <class T, class Operation>
+struct Combined {
+    static void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds, const byte_count* ss,
+                        byte_count width) {
+        with_row<T, Operation>(width, [&](auto row) { combine_rows<decltype(row)>(dst, src, planes, rows, ds, ss, width); });
+    }
+    static void indexed(Bytes* dst, const Bytes* src, const IndexedOp& op) {
+        with_row<T, Operation>(op.width, [&](auto row) { combine_cells<decltype(row)>(dst, src, op); });
+    }
+    static void runs(Bytes* dst, const Bytes* src, const Run* run, byte_count count) {
+        for (byte_count k = 0; k < count; ++k) CombinedRow<T, Operation, 0>::combine(dst + run[k].dst, src + run[k].src, run[k].bytes);
+    }
+    static constexpr Loops loops{strided, indexed, runs};
+};
+
+template <class T>
+const Loops* combine_ordered(Reduction reduction) {
+    if (reduction == Reduction::min) return &Combined<T, Min>::loops;
+    if (reduction == Reduction::max) return &Combined<T, Max>::loops;
+    return nullptr;
+}
+
+template <class T>
+const Loops* combine_integers(Reduction reduction) {
+    using U = std::make_unsigned_t<T>;
+    if (reduction == Reduction::sum) return &Combined<U, Sum>::loops;
+    if (reduction == Reduction::bit_and) return &Combined<U, And>::loops;
+    if (reduction == Reduction::bit_or) return &Combined<U, Or>::loops;
+    return combine_ordered<T>(reduction);
+}
+
+// A sum of complex numbers is one of twice as many real ones.
+template <class T>
+const Loops* combine_sum(Reduction reduction) {
+    return reduction == Reduction::sum ? &Combined<T, Sum>::loops : nullptr;
+}
+
+template <class T>
+const Loops* combine_reals(Reduction reduction) {
+    return reduction == Reduction::sum ? combine_sum<T>(reduction) : combine_ordered<T>(reduction);
+}
+
+const Loops* combining(Scalar scalar, Reduction reduction) {
+    switch (scalar) {
+        case Scalar::bytes: return nullptr;
+        case Scalar::int8: return combine_integers<std::int8_t>(reduction);
+        case Scalar::int16: return combine_integers<std::int16_t>(reduction);
+        case Scalar::int32: return combine_integers<std::int32_t>(reduction);
+        case Scalar::int64: return combine_integers<std::int64_t>(reduction);
+        case Scalar::uint8: return combine_integers<std::uint8_t>(reduction);
+        case Scalar::uint16: return combine_integers<std::uint16_t>(reduction);
+        case Scalar::uint32: return combine_integers<std::uint32_t>(reduction);
+        case Scalar::uint64: return combine_integers<std::uint64_t>(reduction);
+        case Scalar::float32: return combine_reals<float>(reduction);
+        case Scalar::float64: return combine_reals<double>(reduction);
+        case Scalar::complex64: return combine_sum<float>(reduction);
+        case Scalar::complex128: return combine_sum<double>(reduction);
+    }
+    return nullptr;
+}
+
+}  // namespace
+}  // namespace parhelion
