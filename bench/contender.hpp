@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "work.hpp"
+
 namespace parhelion::bench {
 
 /// The arrays that a contender works on. Both calls are local.
@@ -31,6 +33,10 @@ public:
     virtual ~Contender() = default;
     /// One whole exchange, owner to ghost, of all fields.
     virtual void exchange() = 0;
+    /// The same in two halves, for those that can do something between them.
+    virtual bool has_halves() const { return false; }
+    virtual void begin() {}
+    virtual void end() {}
     virtual Values& values() = 0;
     virtual Traffic traffic() const = 0;
     /// Why it does what it does, for those that choose; null for the others.
@@ -62,6 +68,7 @@ struct Case {
     std::string name;
     nlohmann::json params;
     std::vector<Entry> entries;
+    Work work = {};  // between the halves of each exchange
 };
 
 }  // namespace parhelion::bench

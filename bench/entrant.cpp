@@ -42,7 +42,8 @@ std::optional<std::string> agreed(const Communicator& comm, const std::string& c
 
 }  // namespace
 
-Entrant::Entrant(const Entry& entry, Ground ground) : ground_(ground) {
+Entrant::Entrant(const Entry& entry, Ground ground, const Work& work)
+    : ground_(ground), work_s_(work.of_rank(ground.comm.rank(), ground.comm.size())) {
     outcome_.contender = entry.name;
     outcome_.role = entry.role;
     std::unique_ptr<Contender> made;
@@ -54,6 +55,7 @@ Entrant::Entrant(const Entry& entry, Ground ground) : ground_(ground) {
     } catch (const std::exception& e) {
         failed = e.what();
     }
+    if (made && work.any() && !made->has_halves()) cannot = "it cannot be begun and ended apart";
     if (!cannot.empty()) outcome_.skipped = cannot;  // on every rank, so there is nothing to agree on
     outcome_.error = agreed(ground_.comm, failed);
     if (!outcome_.skipped && !outcome_.error) contender_ = std::move(made);
@@ -82,8 +84,9 @@ void Entrant::checked_round(std::int64_t exchanges) {
     const bool held = contender_->needs_barrier_between_steps() || round_ == 1;
     if (held) ground_.start_line.wait();
     const double start = now();
-    for (std::int64_t i = 0; i < exchanges; ++i) contender_->exchange();
-    if (round_ == 1) outcome_.first_s = now() - start;
+    double worked = 0;
+    for (std::int64_t i = 0; i < exchanges; ++i) worked += exchange_once();
+    if (round_ == 1) outcome_.first_s = now() - start - worked;
     wrong_ += contender_->values().count_wrong(round_);
     if (held) ground_.start_line.wait();
 }
@@ -111,7 +114,8 @@ void Entrant::choose_iterations(double least_s) {
     attempt([&] {
         std::int64_t exchanges = 1;
         for (batch(1);;) {
-            const double seconds = std::max(slowest(batch(exchanges)), 1e-9);
+            const double working = work_s_ * static_cast<double>(exchanges);
+            const double seconds = std::max(slowest(batch(exchanges) + working), 1e-9);
             outcome_.iterations = exchanges;
             exchange_s_ = seconds / static_cast<double>(exchanges);
             if (seconds >= least_s || exchanges >= most) return;
@@ -162,11 +166,26 @@ Outcome Entrant::finish() {
     return outcome_;
 }
 
+// Tells the seconds of work in it, which do not count.
+double Entrant::exchange_once() {
+    if (work_s_ == 0) {
+        contender_->exchange();
+        return 0;
+    }
+    contender_->begin();
+    const double begun = now();
+    spin(work_s_);
+    const double worked = now() - begun;
+    contender_->end();
+    return worked;
+}
+
 double Entrant::batch(std::int64_t exchanges) {
     ground_.start_line.wait();
+    double worked = 0;
     const double start = now();
-    for (std::int64_t i = 0; i < exchanges; ++i) contender_->exchange();
-    return now() - start;
+    for (std::int64_t i = 0; i < exchanges; ++i) worked += exchange_once();
+    return now() - start - worked;
 }
 
 // A batch of `iterations` exchanges in parts, between which nothing happens but a look at the clock.
@@ -174,14 +193,14 @@ double Entrant::watched_batch() {
     const std::int64_t exchanges = outcome_.iterations;
     ground_.start_line.wait();
     const double start = now();
-    double end = start;
+    double end = start, worked = 0;
     arrivals_.note(start);
     std::int64_t done = 0;
     for (int part = 0; part < Arrivals::parts(exchanges); ++part) {
-        for (; done < Arrivals::end_of(part, exchanges); ++done) contender_->exchange();
+        for (; done < Arrivals::end_of(part, exchanges); ++done) worked += exchange_once();
         arrivals_.note(end = now());
     }
-    return end - start;
+    return end - start - worked;
 }
 
 double Entrant::slowest(double mine) const {

@@ -24,7 +24,7 @@ struct Ground {
 class Entrant {
 public:
     /// Makes the contender; afterwards it may be out, with the reason.
-    Entrant(const Entry& entry, Ground ground);
+    Entrant(const Entry& entry, Ground ground, const Work& work = {});
 
     /// Several exchanges with new values each, every element compared. The first one's time is kept.
     void verify_first_exchanges();
@@ -53,10 +53,12 @@ private:
     void judge();
     double batch(std::int64_t exchanges);
     double watched_batch();
+    double exchange_once();
     MPI_Comm comm() const { return ground_.comm.handle(); }
     double slowest(double mine) const;
 
     Ground ground_;
+    double work_s_;  // of this rank, between the halves of an exchange; 0: called at once
     std::unique_ptr<Contender> contender_;
     Outcome outcome_;
     SetupTimes setup_;

@@ -1,5 +1,6 @@
 #include "own.hpp"
 
+#include <optional>
 #include <sstream>
 
 #include "clock.hpp"
@@ -15,12 +16,19 @@ public:
         : exchange_(std::move(exchange)), values_(std::move(values)) {}
 
     void exchange() override { exchange_(); }
+    bool has_halves() const override { return true; }
+    void begin() override { step_.emplace(exchange_.begin()); }
+    void end() override {
+        step_->end();
+        step_.reset();
+    }
     Values& values() override { return *values_; }
     Traffic traffic() const override { return {exchange_.plan().bytes_sent(), exchange_.plan().messages_sent()}; }
     nlohmann::json explain() const override { return exchange_.explain(); }
 
 private:
     Exchange exchange_;
+    std::optional<Exchange::Step> step_;
     std::shared_ptr<Values> values_;
 };
 
@@ -73,10 +81,11 @@ void require_usable(const OwnWay& way, const Communicator& comm) {
 }
 
 std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Pattern()>& pattern,
-                                    std::vector<Field> fields, std::shared_ptr<Values> values, SetupTimes& times) {
+                                    std::vector<Field> fields, std::shared_ptr<Values> values, SetupTimes& times, const Work& work) {
     Pattern built = timed(times.pattern, pattern);
     return timed(times.plan, [&] {
-        Exchange exchange{std::move(built), std::move(fields), {.transport = way.transport}};
+        ExchangeOptions options{.transport = way.transport, .overlap = work.any(), .work_s = work.seconds};
+        Exchange exchange{std::move(built), std::move(fields), std::move(options)};
         return std::make_unique<Own>(std::move(exchange), std::move(values));
     });
 }

@@ -29,6 +29,7 @@ void require_usable(const OwnWay& way, const Communicator& comm);
 
 /// A contender that goes through the library's public interface, over `values`, on which `fields` of `pattern` lie.
 std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Pattern()>& pattern,
-                                    std::vector<Field> fields, std::shared_ptr<Values> values, SetupTimes& times);
+                                    std::vector<Field> fields, std::shared_ptr<Values> values, SetupTimes& times,
+                                    const Work& work = {});
 
 }  // namespace parhelion::bench

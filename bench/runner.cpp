@@ -41,7 +41,7 @@ void take_turns(std::deque<Entrant>& entrants, const Job& job) {
 void run_case(const Case& which, const Job& job, Ground ground, const std::function<void(const Outcome&)>& report) {
     std::deque<Entrant> entrants;
     for (const Entry& entry : which.entries) {
-        Entrant& entrant = entrants.emplace_back(entry, ground);
+        Entrant& entrant = entrants.emplace_back(entry, ground, which.work);
         if (entrant.in_race()) entrant.verify_first_exchanges();
         if (entrant.in_race()) entrant.choose_iterations(job.min_sample_s);
     }

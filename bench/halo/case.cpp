@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cmath>
+
 #include "parhelion/core/error.hpp"
 
 namespace parhelion::bench {
@@ -12,6 +14,14 @@ std::string joined(const std::vector<int>& numbers) {
     std::string text;
     for (int number : numbers) text += (text.empty() ? "" : "x") + std::to_string(number);
     return text;
+}
+
+double microseconds(const Work& work) { return std::round(work.seconds * 1e9) / 1e3; }
+
+std::string around(const Work& work) {
+    if (!work.any()) return "";
+    const auto shortest = [](double number) { return nlohmann::json(number).dump(); };
+    return " around " + shortest(microseconds(work)) + " us" + (work.uneven > 0 ? " uneven by " + shortest(work.uneven) : "");
 }
 
 nlohmann::json periodicity_of(const HaloParams& params) {
@@ -44,20 +54,22 @@ std::string halo_case_name(const HaloParams& params) {
     std::string name = "halo " + joined(params.extent) + " " + to_string(params.element);
     if (params.components > 1) name += "x" + std::to_string(params.components);
     return name + " h" + std::to_string(params.halo) + " f" + std::to_string(params.fields) +
-           (params.full ? "" : " faces") + (params.first_fastest ? "" : " C") + " on " + joined(params.grid);
+           (params.full ? "" : " faces") + around(params.work) + (params.first_fastest ? "" : " C") + " on " + joined(params.grid);
 }
 
 nlohmann::json halo_case_params(const HaloParams& params, int ranks) {
-    return {{"ranks", ranks},
-            {"grid", params.grid},
-            {"extent", params.extent},
-            {"halo", params.halo},
-            {"fields", params.fields},
-            {"element", to_string(params.element)},
-            {"components", params.components},
-            {"neighbors", params.full ? "full" : "faces"},
-            {"periodic", periodicity_of(params)},
-            {"order", params.first_fastest ? "F" : "C"}};
+    nlohmann::json all = {{"ranks", ranks},
+                          {"grid", params.grid},
+                          {"extent", params.extent},
+                          {"halo", params.halo},
+                          {"fields", params.fields},
+                          {"element", to_string(params.element)},
+                          {"components", params.components},
+                          {"neighbors", params.full ? "full" : "faces"},
+                          {"periodic", periodicity_of(params)},
+                          {"order", params.first_fastest ? "F" : "C"}};
+    if (params.work.any()) all.update({{"work_us", microseconds(params.work)}, {"uneven", params.work.uneven}});
+    return all;
 }
 
 HaloSetup make_halo_setup(const HaloParams& params, const Communicator& comm) {
@@ -69,7 +81,7 @@ HaloSetup make_halo_setup(const HaloParams& params, const Communicator& comm) {
 }
 
 Case make_halo_case(const HaloParams& params, const Communicator& comm) {
-    return {halo_case_name(params), halo_case_params(params, comm.size()), halo_contenders(make_halo_setup(params, comm))};
+    return {halo_case_name(params), halo_case_params(params, comm.size()), halo_contenders(make_halo_setup(params, comm)), params.work};
 }
 
 }  // namespace parhelion::bench

@@ -9,6 +9,7 @@
 
 #include "element.hpp"
 #include "parhelion/domain/box.hpp"
+#include "work.hpp"
 
 namespace parhelion::bench {
 
@@ -23,6 +24,7 @@ struct HaloParams {
     bool full = true;  // edges and corners too, not faces alone
     std::vector<bool> periodic;
     bool first_fastest = true;  // order "F"; "C" when false
+    Work work = {};             // between the beginning and the end of an exchange
 };
 
 using Offset = std::array<int, max_dimensions>;  // to a neighbor in the process grid: each -1, 0 or 1

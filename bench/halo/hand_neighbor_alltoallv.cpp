@@ -51,10 +51,17 @@ public:
         : arrays_(setup.arrays), packed_(setup, std::move(plan)), start_(packed_) {}
 
     void exchange() override {
+        begin();
+        end();
+    }
+    bool has_halves() const override { return true; }
+    void begin() override {
         packed_.pack_all();
-        MPI_Request* request = start_();
+        request_ = start_();
         copy_local(packed_.messages.local);
-        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+    void end() override {
+        MPI_Wait(request_, MPI_STATUS_IGNORE);
         packed_.unpack_all();
     }
 
@@ -65,6 +72,7 @@ private:
     std::shared_ptr<HaloArrays> arrays_;
     Packed packed_;
     Start start_;
+    MPI_Request* request_ = nullptr;
 };
 
 class StartAnew {

@@ -19,12 +19,16 @@ public:
     }
 
     void exchange() override {
-        MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Ineighbor_alltoallw(MPI_BOTTOM, ones_.data(), zeros_.data(), send_types_.data(), MPI_BOTTOM, ones_.data(),
-                                zeros_.data(), receive_types_.data(), neighborhood_.get(), &request);
-        copy_local(messages_.local);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        begin();
+        end();
     }
+    bool has_halves() const override { return true; }
+    void begin() override {
+        MPI_Ineighbor_alltoallw(MPI_BOTTOM, ones_.data(), zeros_.data(), send_types_.data(), MPI_BOTTOM, ones_.data(),
+                                zeros_.data(), receive_types_.data(), neighborhood_.get(), &request_);
+        copy_local(messages_.local);
+    }
+    void end() override { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
 
     Values& values() override { return *arrays_; }
     Traffic traffic() const override { return traffic_of(messages_.sends); }
@@ -36,6 +40,7 @@ private:
     std::vector<int> ones_;
     std::vector<MPI_Aint> zeros_;
     Neighborhood neighborhood_;
+    MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
 }  // namespace

@@ -76,7 +76,7 @@ ContenderPointer make_own_halo(const OwnWay& way, const HaloSetup& setup, SetupT
     std::shared_ptr<HaloArrays> arrays = setup.arrays;
     if (way.node_shared && some_share_a_node(setup.comm)) validate_together(setup.comm, [&] { arrays = node_shared_arrays(setup); });
     const auto pattern = [&] { return build_pattern(make_domain(setup)); };
-    return make_own(way, pattern, fields_on(setup, *arrays), arrays, times);
+    return make_own(way, pattern, fields_on(setup, *arrays), arrays, times, setup.params.work);
 }
 
 }  // namespace parhelion::bench

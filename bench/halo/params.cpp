@@ -45,6 +45,13 @@ bool one_of_two(const json& object, const std::string& key, const std::string& y
     return word == yes;
 }
 
+double number_of(const json& object, const std::string& key, double least, double most) {
+    const auto number = value_of(object, key, 0.0);
+    if (!(number >= least && number <= most))
+        throw Error("job: '" + key + "' is " + json(number).dump() + ": use " + json(least).dump() + " to " + json(most).dump());
+    return number;
+}
+
 void check_grid(const HaloParams& params, int ranks) {
     if (params.grid.size() != params.extent.size())
         throw Error("job: 'grid' has " + std::to_string(params.grid.size()) + " dimensions and 'extent' has " +
@@ -75,7 +82,7 @@ void check_size(const HaloParams& params) {
 
 HaloParams read_halo_params(const json& object, int ranks) {
     refuse_other_keys(object, "a halo case",
-                      {"grid", "extent", "halo", "fields", "element", "components", "neighbors", "periodic", "order"});
+                      {"grid", "extent", "halo", "fields", "element", "components", "neighbors", "periodic", "order", "work_us", "uneven"});
     HaloParams params;
     params.extent = integers_of(object, "extent");
     params.grid = object.contains("grid") ? integers_of(object, "grid") : chosen_grid(ranks, params.extent.size());
@@ -86,6 +93,7 @@ HaloParams read_halo_params(const json& object, int ranks) {
     params.full = one_of_two(object, "neighbors", "full", "faces");
     params.periodic = periodicity_of(object, params.extent.size());
     params.first_fastest = one_of_two(object, "order", "F", "C");
+    params.work = {number_of(object, "work_us", 0, 1e6) * 1e-6, number_of(object, "uneven", 0, 0.95)};
     check_grid(params, ranks);
     check_halo(params);
     check_size(params);

@@ -18,9 +18,16 @@ public:
         : arrays_(std::move(arrays)), messages_(comm, std::move(messages)) {}
 
     void exchange() override {
+        begin();
+        end();
+    }
+    bool has_halves() const override { return true; }
+    void begin() override {
         messages_.post_receives();
         messages_.pack_and_send();
         messages_.copy_own_images();
+    }
+    void end() override {
         messages_.unpack_arrivals();
         messages_.wait_for_sends();
     }
@@ -43,10 +50,17 @@ public:
     }
 
     void exchange() override {
+        begin();
+        end();
+    }
+    bool has_halves() const override { return true; }
+    void begin() override {
         for (auto& stage : stages_) stage->post_receives();
+        if (!stages_.empty()) send(*stages_.front());
+    }
+    void end() override {
         for (auto& stage : stages_) {
-            stage->pack_and_send();
-            stage->copy_own_images();
+            if (&stage != &stages_.front()) send(*stage);
             stage->unpack_arrivals();
         }
         for (auto& stage : stages_) stage->wait_for_sends();
@@ -63,6 +77,10 @@ public:
     }
 
 private:
+    static void send(MessageKind& stage) {
+        stage.pack_and_send();
+        stage.copy_own_images();
+    }
     std::shared_ptr<HaloArrays> arrays_;
     std::vector<std::unique_ptr<MessageKind>> stages_;
 };

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "exchange/stages.hpp"
+#include "exchange/trials.hpp"
 
 namespace parhelion {
 
@@ -18,14 +18,14 @@ struct Measured {
 struct AutoChoice {
     Choice choice;
     std::unique_ptr<Stages> stages;   ///< its forward direction
-    std::vector<Measured> measured;   ///< empty when nothing needed measuring
-    bool remembered = false;          ///< an equal plan was measured before
+    std::vector<Measured> measured;   ///< empty when nothing was measured
+    std::string reason;               ///< for people
 };
 
-/// Collective. Sets up each way that can serve the plan, likely winners first, times a few forward exchanges of each, and keeps
-/// the one whose slowest rank is fastest. A way that is far behind in its second exchange gets no third; all trials together
-/// take no longer than some 40 exchanges of the fastest. The ghosts' values are saved before and restored after. Equal plans on
-/// the same communicator are measured once.
-AutoChoice choose_automatically(const Plan& plan, const BoundArrays& arrays);
+/// Collective. Sets up each way that can serve the plan, likely winners first, times a few forward exchanges of each as the exchange will
+/// be used, and keeps the one whose slowest rank is fastest (run_race). The others go before it returns. The ghosts' values are saved
+/// before and restored after. Equal plans on the same communicator are measured once; those that the file of PARHELION_WISDOM knows, not
+/// at all. Errors: PARHELION_AUTO, equal on all ranks, names something unknown or leaves nothing.
+AutoChoice choose_automatically(const Plan& plan, const BoundArrays& arrays, const Use& use = {});
 
 }  // namespace parhelion

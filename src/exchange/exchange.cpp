@@ -48,10 +48,25 @@ void require_reducible(const Plan& plan, Reduction reduction) {
     for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
 }
 
-TellProperties equal_options(const std::string& transport, int parts) {
-    return [transport, parts](Properties& told) {
+bool overlaps(bool from_options) {
+    const char* text = std::getenv("PARHELION_OVERLAP");
+    return from_options || (text != nullptr && std::string(text) == "1");
+}
+
+Use use_of(const ExchangeOptions& options) {
+    if (!(options.work_s >= 0 && options.work_s <= 1))
+        throw Error("an exchange cannot be tried with " + std::to_string(options.work_s) + " s of work: use 0 to 1");
+    return {overlaps(options.overlap), options.work_s};
+}
+
+TellProperties equal_options(const std::string& transport, const ExchangeOptions& options) {
+    return [transport, options](Properties& told) {
         told.add("the transport", transport);
-        told.add("the number of parts", parts);
+        told.add("the number of parts", options.parts);
+        if (transport != "auto") return;
+        told.add("whether the exchange overlaps with work", overlaps(options.overlap) ? "yes" : "no");
+        told.add("the work in seconds", std::to_string(options.work_s));
+        told.add("the environment variable PARHELION_AUTO", auto_list_text());
     };
 }
 
@@ -76,13 +91,17 @@ struct Exchange::Impl {
     std::shared_ptr<ProgressThread> progress;
 
     Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
-        : plan(plan_watched(std::move(pattern), std::move(fields), equal_options(requested, options.parts))), arrays(plan),
+        : plan(plan_watched(std::move(pattern), std::move(fields), equal_options(requested, options))), arrays(plan),
           by_name(requested != "auto"), timeout_s(time_limit(options.timeout_s)) {
-        validate_together(plan.communicator(), [&] { plan.parts = part_count(options.parts); });
+        Use use;
+        validate_together(plan.communicator(), [&] {
+            plan.parts = part_count(options.parts);
+            use = use_of(options);
+        });
         validate_together(plan.communicator(), [&] { plan.team = copy_team(thread_count(options.threads)); });
         if (wants_progress(options.progress_thread)) progress = ProgressThread::of_process();
         if (!by_name) {
-            chosen = choose_automatically(plan, arrays);
+            chosen = choose_automatically(plan, arrays, use);
         } else {
             validate_together(plan.communicator(), [&] { chosen.choice = parse_choice(requested); });
             chosen.stages = std::make_unique<Stages>(plan, arrays, chosen.choice);
@@ -155,20 +174,6 @@ struct Exchange::Impl {
         const std::string text = std::to_string(plan.parts) + " parts: ";
         if (chosen.stages->takes_parts()) return text + "each is packed by the thread that tells of it, and given to MPI as early as it takes it";
         return text + "packed and sent when all are ready (mpi_partitioned packs each when it is)";
-    }
-
-    std::string reason() const {
-        if (by_name) return "asked for by name";
-        if (chosen.remembered) return "as measured for an equal plan before";
-        if (chosen.measured.empty()) return "the only way that can serve it";
-        std::ostringstream text;
-        text << "the fastest when the exchange was made (µs per exchange:";
-        for (const Measured& each : chosen.measured)
-            if (each.refusal.empty()) text << " " << each.name << " " << each.seconds * 1e6;
-        text << ")";
-        for (const Measured& each : chosen.measured)
-            if (!each.refusal.empty()) text << ", " << each.name << " left out: " << each.refusal;
-        return text.str();
     }
 };
 
@@ -254,8 +259,8 @@ std::string Exchange::transport() const { return impl_->chosen.choice.name(); }
 
 std::string Exchange::explain() const {
     std::ostringstream out;
-    out << "transport " << transport() << ", " << impl_->reason() << "; " << impl_->plan.messages_sent() << " messages, "
-        << impl_->plan.bytes_sent() << " bytes sent per exchange, copies by " << copy_kernels_name();
+    out << "transport " << transport() << ", " << (impl_->by_name ? "asked for by name" : impl_->chosen.reason) << "; "
+        << impl_->plan.messages_sent() << " messages, " << impl_->plan.bytes_sent() << " bytes sent per exchange, copies by " << copy_kernels_name();
     if (impl_->plan.team) out << ", large ones by " << impl_->plan.team->size() << " threads";
     out << "\n";
     if (impl_->plan.parts > 1) out << "  " << impl_->about_parts() << "\n";

@@ -3,12 +3,21 @@
 
 #include "parhelion/core/error.hpp"
 #include "transport/factories.hpp"
+#include "transport/node/array_access.hpp"
 #include "transport/node/xpmem.hpp"
 
 namespace parhelion {
 namespace {
 
 std::string works() { return {}; }
+
+std::string xpmem_refusal(const Plan& plan) {
+    const std::string missing = xpmem_unavailable();
+    return missing.empty() ? ragged_field(plan) : missing;
+}
+
+// A type of an index list has an entry for each run of it.
+std::string typed_refusal(const Plan& plan) { return plan.pattern->indexed() ? "index lists make large types" : ""; }
 
 // Other names of a transport, for people who do not care which of MPI's ways it is.
 const TransportInfo* alias(const std::string& name) {
@@ -30,16 +39,20 @@ struct Registry {
     std::mutex mutex;
     std::list<TransportInfo> all{
         {"loopback", "copies to the rank's own periodic images", Scope::own_rank, works, make_loopback},
-        {"mpi_p2p", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi_p2p},
+        {"mpi_p2p", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi_p2p, {.akin = "mpi_persistent"}},
         {"mpi_persistent", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent},
-        {"mpi_typed", "MPI's datatypes instead of packing", Scope::anywhere, works, make_mpi_typed},
-        {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor},
-        {"mpi_partitioned", "MPI messages in partitions, for threads", Scope::anywhere, partitioned_missing, make_mpi_partitioned},
-        {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works, make_shared_transport},
+        {"mpi_typed", "MPI's datatypes instead of packing", Scope::anywhere, works, make_mpi_typed,
+         {.refusal = typed_refusal, .akin = "mpi_persistent"}},
+        {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor, {.by_name_only = true}},
+        {"mpi_partitioned", "MPI messages in partitions, for threads", Scope::anywhere, partitioned_missing, make_mpi_partitioned,
+         {.by_name_only = true}},
+        {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works, make_shared_transport,
+         {.refusal = private_field, .straight = true}},
         {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared},
-        {"xpmem", "one copy between arrays that XPMEM maps", Scope::same_node, xpmem_unavailable, make_xpmem},
-        {"cma", "one copy by the kernel (process_vm_readv)", Scope::same_node, works, make_cma},
-        {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx},
+        {"xpmem", "one copy between arrays that XPMEM maps", Scope::same_node, xpmem_unavailable, make_xpmem,
+         {.refusal = xpmem_refusal, .straight = true}},
+        {"cma", "one copy by the kernel (process_vm_readv)", Scope::same_node, works, make_cma, {.by_name_only = true}},
+        {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx, {.between_nodes = true}},
     };
 };
 

@@ -30,6 +30,13 @@ struct ExchangeOptions {
     bool progress_thread = false;
     /// Into how many parts the owned cells are divided for begin_parts; equal on all ranks.
     int parts = 1;
+    /// How the exchange will be used: begun and ended around work (true), or called at once. `auto` measures it so, and counts only what
+    /// is spent inside begin and end. Equal on all ranks. False: as the environment variable PARHELION_OVERLAP says (1: yes), else no.
+    bool overlap = false;
+    /// The work in seconds, about: between begin and end, or before each call; `auto` spins as long between its trials. Ranks that come
+    /// from work do not call at the same time, which makes some transports slower than others. 0 to 1, equal on all ranks. 0: with
+    /// overlap as long as an exchange takes, 200 µs at most; else none.
+    double work_s = 0;
 };
 
 /// Refreshes the ghosts of fields, or gives the ghosts' contributions back.

@@ -77,6 +77,20 @@ struct TransportContext {
 /// Which neighbors a transport can reach.
 enum class Scope { anywhere, same_node, own_rank };
 
+/// What `auto` has to know of a transport. Those that say nothing are tried for every neighbor in reach.
+struct Traits {
+    /// Why it cannot serve the plan with the arrays that this rank has, empty where it can. Local. None: it takes any.
+    std::function<std::string(const Plan&)> refusal = {};
+    /// Writes each piece where it belongs in the neighbor's arrays: made for wide pieces, and the first to suffer when cores lie far
+    /// apart. Of several such transports the first that takes the arrays is tried.
+    bool straight = false;
+    bool by_name_only = false;
+    /// Tried only where some neighbor is on another node.
+    bool between_nodes = false;
+    /// Another transport from whose times it is never far: tried only where that one comes near the fastest.
+    std::string akin = {};
+};
+
 struct TransportInfo {
     std::string name;
     std::string description;
@@ -84,6 +98,7 @@ struct TransportInfo {
     /// Empty where it works, else why it cannot be used with this build or machine. Local. Null: it works.
     std::function<std::string()> unavailable;
     std::function<std::unique_ptr<Transport>(const TransportContext&)> make;
+    Traits traits = {};
 };
 
 /// All transports that this build knows, the usable ones and the others, and those that were registered. Local.

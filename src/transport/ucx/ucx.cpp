@@ -128,11 +128,20 @@ TransportContext part_of(const TransportContext& context, const std::vector<int>
     return context.with(std::move(links));
 }
 
+// A library that loads need not find anything to work with. That is no fault of a neighbor: others can move the data.
+void open_ucx(const Communicator& comm) {
+    try {
+        comm.shared_state<UcxContext>();
+    } catch (const Error& error) {
+        throw Error(std::string("transport ucx cannot be used here: ") + error.what(), ErrorKind::system);
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<Transport> make_ucx(const TransportContext& context) {
     const Communicator& comm = context.plan.communicator();
-    validate_together(comm, [&] { comm.shared_state<UcxContext>(); });
+    validate_together(comm, [&] { open_ucx(comm); });
     const Meeting meeting(context);
     auto transport = std::make_unique<Split>();
     const auto near = meeting.slots(true), far = meeting.slots(false);

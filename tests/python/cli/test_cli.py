@@ -97,6 +97,13 @@ def test_contenders_repetitions_seed_and_labels_reach_the_ranks(flavor):
     assert (job["seed"], job["schema"], record.labels) == (9, "parhelion.job/1", {"image": "v1"})
 
 
+def test_work_to_overlap_with_reaches_the_ranks(flavor):
+    result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--launches", "1", "--overlap", "50", "--uneven", "0.5", "--out", "run")
+    assert result.exit_code == 0, result.output
+    (case,) = json.loads(Path("run/job-0.json").read_text())["cases"]
+    assert (case["work_us"], case["uneven"]) == (50, 0.5)
+
+
 def test_the_same_seed_gives_the_same_order_of_cases(flavor):
     orders = []
     for run, seed in (("a", 3), ("b", 3), ("c", 4)):
@@ -123,6 +130,8 @@ def test_the_same_seed_gives_the_same_order_of_cases(flavor):
         (["bench", "halo", "--json", "/nowhere/out.json"], "cannot write --json"),
         (["bench", "halo", "--out", "/dev/null/run"], "cannot make the run folder"),
         (["bench", "halo", "--launches", "-1"], "--launches"),
+        (["bench", "halo", "--overlap", "0"], "--overlap"),
+        (["bench", "halo", "--uneven", "0.5"], "--uneven tells how unequal"),
         (["bench", "gather", "nowhere"], "nowhere"),
         (["bench", "gather"], "DATASET"),
         (["report", "nowhere"], "nowhere is not a run"),

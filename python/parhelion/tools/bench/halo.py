@@ -41,6 +41,10 @@ PEERS = tuple(PLUG_INS["halo"])
               help="With edges and corners, or faces only.")
 @click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
 @click.option("--not-periodic", is_flag=True, help="Domain with ends [periodic in every dimension].")
+@click.option("--overlap", type=click.FloatRange(0, 1e6, min_open=True), metavar="WORK",
+              help="Begin and end each exchange around so many microseconds of work, which do not count.")
+@click.option("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",
+              help="With --overlap: the first rank works less by this share of it, the last more, the others between.")
 @click.option("--peers", type=Peers(PEERS), default=(), metavar="NAMES",
               help=f"Other libraries beside the rest: {', '.join(PEERS)} (built by `make peers`).")
 @measuring_options
@@ -65,6 +69,8 @@ def halo_group(
     neighbors: str = "full",
     order: str = "F",
     not_periodic: bool = False,
+    overlap: float | None = None,
+    uneven: float = 0,
 ) -> Group:
     """One case per combination, all on one process grid; checked before anything is started."""
     count, process_grid, cells = _shape(ranks, grid, extent)
@@ -74,7 +80,11 @@ def halo_group(
     bytes_per_cell = max(fields) * max(components) * max(ELEMENT_BYTES[kind] for kind in element)
     needed = count * math.prod(side + 2 * widest for side in cells) * bytes_per_cell
     check_memory(needed, "the fields take", "use a smaller --extent or fewer --fields")
+    if uneven and not overlap:
+        raise BadInput("--uneven tells how unequal the work of --overlap is: give both, or neither")
     fixed = {"neighbors": neighbors, "periodic": not not_periodic, "order": order}
+    if overlap:
+        fixed |= {"work_us": overlap, "uneven": uneven}
     cases = [
         {"grid": process_grid, "extent": cells, "halo": width, "fields": number, "element": kind, "components": each} | fixed
         for kind, each, width, number in product(element, components, halo, fields)

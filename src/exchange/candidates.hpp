@@ -1,0 +1,31 @@
+// Which ways `auto` tries.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "exchange/auto_list.hpp"
+#include "parhelion/transport/transport.hpp"
+
+namespace parhelion {
+
+/// What a plan asks for. Equal on all ranks.
+struct Situation {
+    bool near = false, far = false;   ///< some rank has a neighbor on its own node, on another one
+    bool thin = false, wide = false;  ///< some neighbor on the own node gets its ghosts in thin, in wide pieces
+    std::vector<bool> refused;        ///< of the transports, in their order: some rank cannot use it
+};
+
+struct Candidate {
+    std::string name;     ///< as parse_choice takes it
+    bool steady = false;  ///< inside a node, and packed: other ways that are hardly faster lose against it
+    int after = -1;       ///< tried only when this candidate, an earlier one, ...
+    double within = 0;    ///< ... takes at most so many times what the fastest takes
+};
+
+/// All ways that can serve, likely winners first: the later ones are left out the sooner, the faster those before them are. No name
+/// means anything here; what a transport can do is told by its TransportInfo. Where no rank has neighbors it is the transport for
+/// that. Throws Error when nothing is left.
+std::vector<Candidate> candidates(const std::vector<TransportInfo>& all, const Situation& situation, const AutoList& list);
+
+}  // namespace parhelion

@@ -1,0 +1,174 @@
+#include "exchange/race.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace parhelion {
+namespace {
+
+constexpr double most_exchanges = 45;      // of the fastest: the budget
+constexpr double affordable_s = 300e-6;    // less than any plan takes
+constexpr double most_s = 0.15;            // where ranks wait for cores, an exchange takes milliseconds
+constexpr double shortest_turn_s = 20e-6;  // what ranks begin apart, and the clock's steps, are small beside it
+constexpr double out_factor = 2;           // so far behind in its first turns: no more of them
+constexpr double finalist_factors[] = {1.6, 1.3, 1.2, 1.1};  // by round; caches may not be warm yet in the first
+constexpr int least_rounds = 4, most_rounds = 9;
+constexpr int most_warming_turns = 8;
+constexpr double still_warming = 0.93;
+constexpr double clear_win = 0.95;
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+int exchanges_lasting(double seconds, double each_s, int least) {
+    constexpr double most = 200;
+    return std::max(least, static_cast<int>(std::min(std::ceil(seconds / std::max(each_s, 1e-9)), most)));
+}
+
+class Race {
+public:
+    Race(const std::vector<Candidate>& contestants, Track& track)
+        : contestants_(contestants), track_(track), standings_(contestants.size()) {}
+
+    RaceResult run() {
+        for (int i = 0; i < count(); ++i)
+            if (is_worth_trying(contestants_[at(i)]) && (has_time() || best_early() == Standing::unknown)) qualify(i);
+        for (int i = 0; i < count(); ++i)
+            if (standing(i).made) in_.push_back(i);
+        if (in_.empty()) return {-1, std::move(standings_)};
+        look_again();
+        final();
+        const int winner = decide();
+        return {winner, std::move(standings_)};
+    }
+
+private:
+    static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+    int count() const { return static_cast<int>(contestants_.size()); }
+    Standing& standing(int i) { return standings_[at(i)]; }
+    double best_early() const {
+        double best = Standing::unknown;
+        for (const Standing& each : standings_) best = std::min(best, each.early);
+        return best;
+    }
+    bool has_time() const { return track_.elapsed() < most_s; }
+    double seconds(int i) const { return standings_[at(i)].seconds(); }
+    int fastest() const {
+        return *std::min_element(in_.begin(), in_.end(), [this](int a, int b) { return seconds(a) < seconds(b); });
+    }
+
+    // Where the one that it comes after could not be made, nothing is known.
+    bool is_worth_trying(const Candidate& candidate) const {
+        if (candidate.after < 0) return true;
+        const Standing& before = standings_[at(candidate.after)];
+        return before.made ? before.early <= candidate.within * best_early() : !before.refusal.empty();
+    }
+
+    double turn(int i, int counted) {
+        const double seconds = track_.take({{i, 0, counted}}).front();
+        standing(i).early = std::min(standing(i).early, seconds);
+        return seconds;
+    }
+
+    // The first exchange touches and connects: it seldom tells much.
+    void qualify(int i) {
+        standing(i).refusal = track_.make(i);
+        if (!standing(i).refusal.empty()) return;
+        standing(i).made = true;
+        const double rivals = best_early();
+        const double first = turn(i, 1);
+        const double second = turn(i, exchanges_lasting(shortest_turn_s / 2, first, 1));
+        if (second < out_factor * rivals) warm_up(i, second);
+    }
+
+    // Long lists take some ten exchanges to settle in the caches, from which those that are tried later profit too.
+    void warm_up(int i, double before) {
+        for (int turns = 0; turns < most_warming_turns; ++turns) {
+            const double now = turn(i, exchanges_lasting(shortest_turn_s, before, 1));
+            if (now > still_warming * before || track_.spent() > most_exchanges / 2 * standing(i).early || !has_time()) break;
+            before = now;
+        }
+    }
+
+    // A disturbance seldom lasts until all others have been tried. What came first found its arrays in memory, not in caches.
+    void look_again() {
+        std::vector<Turn> turns;
+        for (const int i : in_)
+            if (standing(i).early > finalist_factors[0] * best_early()) turns.push_back({i, 0, 1});
+        if (turns.empty() || !has_time()) return;
+        const std::vector<double> seconds = track_.take(turns);
+        for (std::size_t k = 0; k < turns.size(); ++k) {
+            const int i = turns[k].contestant;
+            standing(i).early = std::min(standing(i).early, seconds[k]);
+            if (seconds[k] < out_factor * best_early()) turn(i, exchanges_lasting(shortest_turn_s, seconds[k], 1));
+        }
+    }
+
+    void final() {
+        std::erase_if(in_, [this](int i) { return standing(i).early > finalist_factors[0] * best_early(); });
+        for (int round = 0; round < most_rounds && in_.size() > 1; ++round) {
+            if (round > 0 && !is_affordable(round)) return;
+            take_turns(round);
+            narrow(finalist_factors[std::min(round, 3)]);
+            if (round + 1 >= least_rounds && stands_out()) return;
+        }
+    }
+
+    bool is_affordable(int round) const {
+        if (!has_time()) return false;
+        const double best = best_early();
+        const double turns = static_cast<double>(in_.size()) * (1 + exchanges_lasting(shortest_turn_s, best, 1)) * best;
+        return round < least_rounds || track_.spent() + turns <= std::max(most_exchanges * best, affordable_s);
+    }
+
+    // Forth and back: whoever comes next does not always profit from the same one before.
+    void take_turns(int round) {
+        const int counted = exchanges_lasting(shortest_turn_s, best_early(), 1);
+        std::vector<Turn> turns;
+        for (const int i : in_) turns.push_back({i, 1, counted});
+        if (round % 2 == 1) std::reverse(turns.begin(), turns.end());
+        const std::vector<double> seconds = track_.take(turns);
+        for (std::size_t k = 0; k < turns.size(); ++k) standing(turns[k].contestant).turns.push_back(seconds[k]);
+    }
+
+    double best_turn(int i) const { return *std::min_element(standings_[at(i)].turns.begin(), standings_[at(i)].turns.end()); }
+
+    // By the best that whoever is behind has shown: a disturbed turn leaves nobody out.
+    void narrow(double factor) {
+        const double best = seconds(fastest());
+        std::erase_if(in_, [&](int i) { return std::min(best_turn(i), standings_[at(i)].early) > factor * best; });
+    }
+
+    // Whether no other has had a turn as fast as the usual one of the fastest.
+    bool stands_out() const {
+        const int best = fastest();
+        return std::none_of(in_.begin(), in_.end(), [&](int i) { return i != best && best_turn(i) <= seconds(best); });
+    }
+
+    // Straight copies into a neighbor's arrays are the first to suffer when cores are far apart or move: to be chosen, they must
+    // win clearly over the rings.
+    int decide() const {
+        const int first = fastest();
+        int best = first;
+        for (const int i : in_)
+            if (is_steady(i) && seconds(i) * clear_win <= seconds(first) && (!is_steady(best) || seconds(i) < seconds(best))) best = i;
+        return best;
+    }
+    bool is_steady(int i) const { return contestants_[at(i)].steady; }
+
+    const std::vector<Candidate>& contestants_;
+    Track& track_;
+    std::vector<Standing> standings_;
+    std::vector<int> in_;  // who may win
+};
+
+}  // namespace
+
+double Standing::seconds() const { return turns.empty() ? early : median(turns); }
+
+RaceResult run_race(const std::vector<Candidate>& contestants, Track& track) { return Race(contestants, track).run(); }
+
+}  // namespace parhelion

@@ -1,0 +1,213 @@
+// The choice by measuring: what it is told, what it remembers, what it leaves out. Which way wins is nowhere asked.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+
+#include "exchange/wisdom.hpp"
+#include "support/exchanging.hpp"
+#include "support/grid_cases.hpp"
+#include "support/transports.hpp"
+
+using namespace test;
+
+namespace {
+
+int rank() { return Communicator(MPI_COMM_WORLD).rank(); }
+int size() { return Communicator(MPI_COMM_WORLD).size(); }
+bool last() { return rank() == size() - 1; }
+
+// As the user would have set it before the start.
+class Variable {
+public:
+    Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+    ~Variable() { unsetenv(name_); }
+
+private:
+    const char* name_;
+};
+
+// A communicator of its own remembers nothing.
+class Fresh {
+public:
+    Fresh() { MPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
+    ~Fresh() { MPI_Comm_free(&comm_); }
+    operator MPI_Comm() const { return comm_; }
+
+private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+// Makes an exchange over `comm`, checks its values, also of begin and end, and tells what it says of itself.
+std::string made_on(MPI_Comm comm, ExchangeOptions options = {}) {
+    options.transport = "auto";
+    const CartesianDomain domain({6 * size(), 9}, {.halo = 2, .periodic = true, .process_grid = {size(), 1}}, comm);
+    std::vector<GridField> fields;
+    for (int f = 0; f < 2; ++f) fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, f, Memory::node_shared);
+    Exchange exchange(build_pattern(domain), views(fields), options);
+    check_forward(exchange, fields, 0);
+    for (auto& field : fields) field.fill(Values::bits, 1), field.expect_forward();
+    exchange.begin().end();
+    for (const auto& field : fields) CHECK_EQ(field.difference(), "");
+    check_reverse(exchange, fields, Reduction::sum, false, 2);
+    return exchange.explain();
+}
+std::string made(const ExchangeOptions& options = {}) { return made_on(Fresh(), options); }
+
+std::ptrdiff_t threads() { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); }
+
+// A file of rank 0's that all ranks name alike; gone at the end.
+struct SharedFile {
+    std::string path;
+    SharedFile() {
+        char name[] = "/tmp/parhelion-wisdom-XXXXXX";
+        if (rank() == 0) close(mkstemp(name));
+        MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+        path = name;
+    }
+    ~SharedFile() {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank() == 0) unlink(path.c_str());
+    }
+    // Under another name, which nobody has read yet.
+    void rename() {
+        const std::string next = path + "+";
+        MPI_Barrier(MPI_COMM_WORLD);  // all have read it
+        if (rank() == 0) std::rename(path.c_str(), next.c_str());
+        path = next;
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    std::vector<WisdomEntry> entries() const {
+        std::ifstream file(path);
+        std::string complaint;
+        return read_wisdom(std::string(std::istreambuf_iterator<char>(file), {}), complaint);
+    }
+    void write(const std::string& text) const {
+        if (rank() == 0) std::ofstream(path) << text;
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("auto tries what can serve, tells what it measured, and remembers it") {
+    const Fresh comm;
+    const std::string first = made_on(comm), second = made_on(comm);
+    if (size() == 1) {
+        CHECK(holds(first, "transport loopback, the only way"));
+        return;
+    }
+    for (const char* part : {"the fastest when", "staged_shared", "shared", "mpi_persistent"}) CHECK(holds(first, part));
+    CHECK(holds(second, "as measured for an equal plan before"));
+}
+
+TEST_CASE("users add transports to the race and leave others out") {
+    if (size() == 1) return;
+    const Variable list("PARHELION_AUTO", "+cma,-shared,+mpi_neighbor");
+    const std::string told = made();
+    for (const char* part : {" cma ", " mpi_neighbor ", " staged_shared "}) CHECK(holds(told, part));
+    CHECK_FALSE(holds(told, " shared "));
+    CHECK_FALSE(holds(told, "shared|"));
+}
+
+TEST_CASE("a list that is wrong, or not the same on all ranks, is refused on all of them") {
+    {
+        const Variable list("PARHELION_AUTO", "+wheel");
+        CHECK(holds(error_of([] { made(); }), "no transport 'wheel': use some of loopback"));
+    }
+    if (size() == 1) return;
+    const Variable list("PARHELION_AUTO", last() ? "-shared" : "+cma");
+    const std::string error = error_of([] { made(); });
+    CHECK(holds(error, "PARHELION_AUTO is +cma on rank 0 and -shared on rank "));
+    CHECK(holds(error_of([] {
+        std::string all;
+        for (const TransportInfo& info : transports()) all += (all.empty() ? "-" : ",-") + info.name;
+        const Variable nothing("PARHELION_AUTO", all);
+        made();
+    }), "leave fewer out in PARHELION_AUTO"));
+}
+
+TEST_CASE("an exchange that will overlap with work is measured so, and the ranks have to agree on that") {
+    const std::string told = made({.overlap = true, .work_s = 20e-6});
+    const Variable by_environment("PARHELION_OVERLAP", "1");
+    const std::string again = made();
+    made({.work_s = 5e-6});
+    if (size() > 1) {
+        CHECK(holds(told, "in begin and end"));
+        CHECK(holds(again, "in begin and end"));
+        CHECK(holds(error_of([] { made({.work_s = last() ? 1e-3 : 0}); }), "the work in seconds is 0.000000 on rank 0 and 0.001000"));
+    }
+    for (const double wrong : {-1e-6, 2.0, std::numeric_limits<double>::quiet_NaN()})
+        CHECK(holds(error_of([&] { made({.work_s = wrong}); }), "s of work"));
+}
+
+TEST_CASE("how an exchange is used makes it another one to remember") {
+    if (size() == 1) return;
+    const Fresh comm;
+    CHECK(holds(made_on(comm), "the fastest when"));
+    CHECK(holds(made_on(comm, {.overlap = true}), "the fastest when"));
+    CHECK(holds(made_on(comm), "as measured for an equal plan before"));
+}
+
+TEST_CASE("what one run has learnt another one knows") {
+    if (size() == 1) return;
+    SharedFile file;
+    const auto wise = [&] {
+        const Variable wisdom("PARHELION_WISDOM", rank() == 0 ? file.path : "");  // rank 0 reads for all
+        return made();
+    };
+    CHECK(holds(wise(), "the fastest when"));
+    CHECK(holds(wise(), "as measured in another run"));
+    MPI_Barrier(MPI_COMM_WORLD);
+    const auto entries = file.entries();
+    REQUIRE_EQ(entries.size(), 1);
+    CHECK_GT(entries[0].seconds, 0);
+
+    file.rename();
+    CHECK(holds(wise(), "as measured in another run"));
+    // A way that this plan does not have, and a file that is broken, are as if nothing was known.
+    for (const char* choice : {"wheel", "loopback", "shared+ucx"}) {
+        file.rename();
+        WisdomEntry changed = entries[0];
+        changed.choice = choice;
+        file.write(write_wisdom({changed}));
+        CHECK(holds(wise(), "the fastest when"));
+    }
+    file.rename();
+    file.write("neither wise\nnor whole\n");
+    CHECK(holds(wise(), "the fastest when"));
+    if (rank() == 0) unlink(file.path.c_str());
+}
+
+// UCX finds no network of that name, in the library that is there.
+TEST_CASE("a UCX that makes no worker is left out with its reason, though it was chosen before") {
+    if (size() == 1 || !is_usable("ucx")) return;
+    const Variable no_network("UCX_TLS", "none_such"), quiet("UCX_LOG_LEVEL", "fatal"), list("PARHELION_AUTO", "+ucx");
+    const std::string told = made();
+    CHECK(holds(told, "ucx left out: "));
+    CHECK(holds(told, "transport ucx cannot be used here: ucp_"));
+
+    SharedFile file;
+    const auto wise = [&] {
+        const Variable wisdom("PARHELION_WISDOM", file.path);
+        return made();
+    };
+    wise();
+    MPI_Barrier(MPI_COMM_WORLD);
+    auto entries = file.entries();
+    REQUIRE_EQ(entries.size(), 1);
+    entries[0].choice = "ucx";
+    file.rename();
+    file.write(write_wisdom(entries));
+    CHECK(holds(wise(), "ucx left out: "));
+}
+
+TEST_CASE("what lost leaves no thread behind") {
+    const std::ptrdiff_t before = threads();
+    made();
+    CHECK_EQ(threads(), before);
+}

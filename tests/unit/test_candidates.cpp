@@ -1,0 +1,86 @@
+// Which ways are tried follows from what transports say of themselves: these have names that the library does not know.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "exchange/candidates.hpp"
+#include "parhelion/core/error.hpp"
+
+using namespace parhelion;
+
+namespace {
+
+TransportInfo info(const std::string& name, Scope scope, Traits traits = {}) { return {name, "", scope, nullptr, nullptr, std::move(traits)}; }
+
+const std::vector<TransportInfo>& invented() {
+    static const std::vector<TransportInfo> all{
+        info("mirror", Scope::own_rank),
+        info("parcel", Scope::anywhere, {.akin = "letter"}),
+        info("letter", Scope::anywhere),
+        info("pen", Scope::same_node, {.straight = true}),
+        info("brush", Scope::same_node, {.straight = true}),
+        info("tray", Scope::same_node),
+        info("robot", Scope::same_node, {.by_name_only = true}),
+        info("truck", Scope::anywhere, {.between_nodes = true}),
+    };
+    return all;
+}
+
+Situation with(bool near, bool far, bool thin, bool wide, std::vector<std::string> refused = {}) {
+    Situation situation{near, far, thin, wide, {}};
+    for (const TransportInfo& each : invented())
+        situation.refused.push_back(std::find(refused.begin(), refused.end(), each.name) != refused.end());
+    return situation;
+}
+
+std::string names(const Situation& situation, const std::string& list = "") {
+    std::string text;
+    for (const Candidate& each : candidates(invented(), situation, parse_auto_list(list, invented()))) {
+        text += (text.empty() ? "" : " ") + each.name;
+        if (each.after >= 0) text += "<" + std::to_string(each.after);
+        if (each.steady) text += "!";
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("inside a node straight and packed ways are tried, those for thin pieces first where there are some") {
+    CHECK_EQ(names(with(true, false, false, true)), "pen tray! letter parcel<2");
+    CHECK_EQ(names(with(true, false, true, false)), "tray! pen letter parcel<2");
+    CHECK_EQ(names(with(true, false, true, true)), "pen|tray tray! pen letter parcel<3");
+}
+
+TEST_CASE("of the straight ways the first that takes the arrays is tried") {
+    CHECK_EQ(names(with(true, false, false, true, {"pen"})), "brush tray! letter parcel<2");
+    CHECK_EQ(names(with(true, false, true, true, {"pen", "brush"})), "tray! letter parcel<1");
+}
+
+TEST_CASE("between nodes networks are tried, behind the best way inside the node where both occur") {
+    CHECK_EQ(names(with(false, true, false, false)), "letter truck parcel<0");
+    CHECK_EQ(names(with(true, true, false, true)),
+             "pen+letter tray+letter! pen+truck<0 tray+truck<1! pen+parcel<0 tray+parcel<1! letter parcel<6");
+    CHECK_EQ(names(with(false, true, false, false, {"truck", "letter"})), "parcel");
+}
+
+TEST_CASE("without neighbors nothing is set up that moves messages") { CHECK_EQ(names(with(false, false, false, false)), "mirror"); }
+
+TEST_CASE("users add and leave out transports") {
+    CHECK_EQ(names(with(true, false, false, true), "+robot"), "pen tray! robot! letter parcel<3");
+    CHECK_EQ(names(with(true, false, false, true), "+truck,-pen"), "brush tray! letter truck parcel<2");
+    CHECK_EQ(names(with(true, false, false, true), "+parcel"), "pen tray! parcel letter");
+    CHECK_EQ(names(with(true, false, true, true), "+brush"), "pen|tray brush|tray tray! pen brush letter parcel<5");
+    CHECK_EQ(names(with(true, false, false, true), "-letter,-pen,-brush,-tray"), "parcel");
+}
+
+TEST_CASE("what is wrong in a list is said") {
+    const auto refuse = [](const std::string& list, const char* text) {
+        CAPTURE(list);
+        CHECK_THROWS_WITH_AS(parse_auto_list(list, invented()), doctest::Contains(text), Error);
+    };
+    refuse("+wheel", "no transport 'wheel': use some of mirror, parcel, letter, pen, brush, tray, robot, truck");
+    refuse("pen", "has no sign");
+    refuse("+pen,,-tray", "has no sign");
+    refuse("+pen,-pen", "both");
+    CHECK_THROWS_WITH_AS(names(with(false, true, false, false), "-letter,-parcel,-truck"), doctest::Contains("PARHELION_AUTO"), Error);
+}
