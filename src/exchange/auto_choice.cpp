@@ -36,7 +36,7 @@ Situation look_around(const Plan& plan) {
             (near ? mine.has_near : mine.has_far) = 1;
             if (near) (link.thin ? mine.has_thin : mine.has_wide) = 1;
         }
-    mine.has_boxes = !plan.pattern->indexed();
+    mine.has_boxes = std::none_of(plan.patterns.begin(), plan.patterns.end(), [](const auto& each) { return each->indexed(); });
     mine.lacks_ucx = mine.has_far && !ucx_missing().empty();  // looking loads it
     mine.has_private = private_field(plan).empty() ? 0 : 1;
     mine.has_unmappable = mine.has_private && !(xpmem_unavailable().empty() && ragged_field(plan).empty());
