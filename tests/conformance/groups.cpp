@@ -190,6 +190,32 @@ TEST_CASE("groups go in parts, too") {
     }
 }
 
+TEST_CASE("a part has its share of each group, whose cells get their values right before it is told") {
+    const int n = ranks();
+    const CartesianDomain small({4, 4 * n}, {.halo = 1, .periodic = true, .process_grid = {1, n}});
+    const CartesianDomain large({2000, 4 * n}, {.halo = {0, 2}, .periodic = true, .process_grid = {1, n}});
+    for (const Route& route : routes_for(7, 3)) {
+        CAPTURE(route.transport);
+        Array<double> u = make_array<double>(small), v = make_array<double>(large);
+        Exchange exchange({{build_pattern(small), {u.field()}}, {build_pattern(large), {v.field()}}}, {.transport = route.transport, .parts = 4});
+        auto step = exchange.begin_parts();
+        const Box own = large.owned();
+        for (const int part : {3, 1, 2, 0}) {
+            const PartOfBlock rows = exchange.part(part, 0, 1);
+            REQUIRE_EQ(rows.dimension, 0);
+            for (global_index i = rows.first; i < rows.last; ++i)
+                for (global_index j = own.lo[1]; j < own.hi[1]; ++j) v(i, j) = static_cast<double>(1 + i * 4 * n + j);
+            step.ready(part);
+        }
+        step.end();
+        global_index wrong = 0;
+        for (global_index i = 0; i < 2000; ++i)
+            for (global_index j = own.lo[1] - 2; j < own.hi[1] + 2; ++j)
+                wrong += v(i, j) != static_cast<double>(1 + i * 4 * n + (j + 4 * n) % (4 * n));
+        CHECK_EQ(wrong, 0);
+    }
+}
+
 namespace {
 
 namespace fs = std::filesystem;
