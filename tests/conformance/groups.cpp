@@ -190,6 +190,30 @@ TEST_CASE("groups go in parts, too") {
     }
 }
 
+TEST_CASE("arrays of all groups may be others at each call, told group by group") {
+    const CartesianDomain cells({4 * ranks()}, {.halo = 1, .periodic = true, .process_grid = {ranks()}});
+    const IndexedDomain nodes = ring(4, 1).domain();
+    for (const Route& route : routes_for(8, 3)) {
+        CAPTURE(route.transport);
+        std::vector<Array<double>> u;
+        std::vector<std::vector<float, NodeAllocator<float>>> x(2, std::vector<float, NodeAllocator<float>>(static_cast<std::size_t>(nodes.size())));
+        for (int i = 0; i < 2; ++i) u.push_back(make_array<double>(cells));
+        Exchange exchange({{build_pattern(cells), {u[0].field()}}, {build_pattern(nodes), {view(nodes, x[0].data())}}}, {.transport = route.transport});
+        for (const int i : {1, 0, 1}) {
+            const Box own = cells.owned(), all = cells.extended();
+            for (global_index k = own.lo[0]; k < own.hi[0]; ++k) u[static_cast<std::size_t>(i)](k) = static_cast<double>(10 * k + i);
+            auto& ids = x[static_cast<std::size_t>(i)];
+            for (local_index c = 0; c < nodes.owned(); ++c) ids[static_cast<std::size_t>(c)] = static_cast<float>(10 * nodes.global_of(c) + i);
+            exchange(u[static_cast<std::size_t>(i)].field(), view(nodes, ids.data()));
+            const global_index n = 4 * ranks();
+            for (global_index k : {all.lo[0], all.hi[0] - 1}) CHECK_EQ(u[static_cast<std::size_t>(i)](k), static_cast<double>(10 * ((k + n) % n) + i));
+            for (local_index c = nodes.owned(); c < nodes.size(); ++c)
+                CHECK_EQ(ids[static_cast<std::size_t>(c)], static_cast<float>(10 * nodes.global_of(c) + i));
+        }
+        CHECK(holds(error_of([&] { exchange(view(nodes, x[0].data()), u[0].field()); }), "array 0 has cells of an index map"));
+    }
+}
+
 TEST_CASE("a part has its share of each group, whose cells get their values right before it is told") {
     const int n = ranks();
     const CartesianDomain small({4, 4 * n}, {.halo = 1, .periodic = true, .process_grid = {1, n}});
