@@ -71,9 +71,10 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
 }
 
 // Neighbors on the node tell each other in the plan's letters how they can be watched.
-Plan plan_watched(Pattern pattern, std::vector<Field> fields, const TellProperties& options) {
-    Watch& watch = Communicator(pattern.communicator).shared_state<Watch>();
-    Plan plan = make_plan(std::move(pattern), std::move(fields), options, watch.card());
+Plan plan_watched(std::vector<Group> groups, const TellProperties& options) {
+    if (groups.empty()) throw Error("an exchange needs at least one group: pass a pattern with its fields");
+    Watch& watch = Communicator(groups.front().pattern.communicator).shared_state<Watch>();
+    Plan plan = make_plan(std::move(groups), options, watch.card());
     watch.meet(plan);
     return plan;
 }
@@ -90,8 +91,8 @@ struct Exchange::Impl {
     std::uint64_t number = 0;  // of exchanges begun
     std::shared_ptr<ProgressThread> progress;
 
-    Impl(Pattern pattern, std::vector<Field> fields, const ExchangeOptions& options, const std::string& requested)
-        : plan(plan_watched(std::move(pattern), std::move(fields), equal_options(requested, options))), arrays(plan),
+    Impl(std::vector<Group> groups, const ExchangeOptions& options, const std::string& requested)
+        : plan(plan_watched(std::move(groups), equal_options(requested, options))), arrays(plan),
           by_name(requested != "auto"), timeout_s(time_limit(options.timeout_s)) {
         Use use;
         validate_together(plan.communicator(), [&] {
@@ -177,9 +178,10 @@ struct Exchange::Impl {
     }
 };
 
+Exchange::Exchange(std::vector<Group> groups, ExchangeOptions options)
+    : impl_(std::make_shared<Impl>(std::move(groups), options, requested_transport(options.transport))) {}
 Exchange::Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options)
-    : impl_(std::make_shared<Impl>(std::move(pattern), std::move(fields), options,
-                                   requested_transport(options.transport))) {}
+    : Exchange({Group{std::move(pattern), std::move(fields)}}, std::move(options)) {}
 Exchange::~Exchange() = default;
 Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
@@ -230,14 +232,17 @@ Exchange::Step Exchange::begin_parts_with(const ArrayList& arrays) {
 void Exchange::ready(int part) { impl_->ready(part); }
 int Exchange::parts() const { return impl_->plan.parts; }
 
-PartOfBlock Exchange::part(int part, int block) const {
+PartOfBlock Exchange::part(int part, int block, int group) const {
     impl_->require_part(part);
-    const Pattern& pattern = *impl_->plan.pattern;
+    const auto& patterns = impl_->plan.patterns;
+    if (group < 0 || group >= static_cast<int>(patterns.size()))
+        throw Error("there is no group " + std::to_string(group) + " in this exchange, which has " + std::to_string(patterns.size()));
+    const Pattern& pattern = *patterns[static_cast<std::size_t>(group)];
     const int blocks = pattern.indexed() ? 1 : static_cast<int>(pattern.blocks.size());
     if (block < 0 || block >= blocks)
         throw Error("there is no block " + std::to_string(block) + " on rank " + std::to_string(pattern.communicator.rank()) +
                     ", which has " + std::to_string(blocks));
-    return part_of_block(impl_->plan, part, block);
+    return part_of_block(impl_->plan, part, block, group);
 }
 
 Exchange::Step Exchange::begin_reverse_with(Reduction reduction, const ArrayList& arrays) {

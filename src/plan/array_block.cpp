@@ -5,9 +5,9 @@
 namespace parhelion {
 namespace {
 
-byte_count cells_of(const Plan& plan, std::size_t b) {
-    if (plan.pattern->indexed()) return b == 0 ? plan.pattern->owned : plan.pattern->ghosts;
-    return plan.pattern->blocks[b].cells();
+byte_count cells_of(const Pattern& pattern, std::size_t b) {
+    if (pattern.indexed()) return b == 0 ? pattern.owned : pattern.ghosts;
+    return pattern.blocks[b].cells();
 }
 
 // Farthest offsets from the first cell, strides of either sign.
@@ -30,16 +30,18 @@ ArrayBlock block_of_rows(const BlockView& view) {
 
 }  // namespace
 
-ArrayBlock array_block(const Plan& plan, const Field& field, std::size_t b) {
+ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b) {
+    const Field& field = plan.fields[f];
+    const Pattern& pattern = plan.pattern_of(static_cast<int>(f));
     const BlockView& view = field.blocks[b];
-    if (cells_of(plan, b) == 0 || view.first == nullptr) return {};
+    if (cells_of(pattern, b) == 0 || view.first == nullptr) return {};
     if (view.rows != nullptr) return block_of_rows(view);
     Reach reach;
-    if (plan.pattern->indexed()) {
-        reach.add(view.strides[0], 0, cells_of(plan, b) - 1);
+    if (pattern.indexed()) {
+        reach.add(view.strides[0], 0, cells_of(pattern, b) - 1);
     } else {
-        for (int d = 0; d < plan.pattern->dimensions; ++d)
-            reach.add(view.strides[d], -field.halo.lower[d], plan.pattern->blocks[b].extent(d) - 1 + field.halo.upper[d]);
+        for (int d = 0; d < pattern.dimensions; ++d)
+            reach.add(view.strides[d], -field.halo.lower[d], pattern.blocks[b].extent(d) - 1 + field.halo.upper[d]);
     }
     reach.add(field.stride_of_components(b), 0, field.components - 1);
     return {view.first, view.first + reach.low, view.first + reach.high + field.element.size};

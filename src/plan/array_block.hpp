@@ -15,7 +15,7 @@ struct ArrayBlock {
     ArrayBlock moved_to(const std::byte* place) const { return {place, place + (begin - first), place + (end - first)}; }
 };
 
-/// The bytes of block `b` of a field, ghosts included; of ragged rows those that they lie in. Empty where the rank has no cells in it.
-ArrayBlock array_block(const Plan& plan, const Field& field, std::size_t b);
+/// The bytes of block `b` of field `f`, ghosts included; of ragged rows those that they lie in. Empty where the rank has no cells in it.
+ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b);
 
 }  // namespace parhelion

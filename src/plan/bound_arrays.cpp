@@ -28,14 +28,15 @@ bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
 }  // namespace
 
 BoundArrays::BoundArrays(const Plan& plan) : plan_(plan), bases_(plan.bases), wanted_(plan.bases) {
-    for (const Field& field : plan.fields)
-        for (std::size_t b = 0; b < field.blocks.size(); ++b) add_shape(field, b);
+    for (std::size_t f = 0; f < plan.fields.size(); ++f)
+        for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) add_shape(f, b);
 }
 
 // Of an array without cells nothing matters, and a stride matters where there is more than one cell along it.
-void BoundArrays::add_shape(const Field& field, std::size_t b) {
-    const Pattern& pattern = *plan_.pattern;
-    const ArrayBlock block = array_block(plan_, field, b);
+void BoundArrays::add_shape(std::size_t f, std::size_t b) {
+    const Field& field = plan_.fields[f];
+    const Pattern& pattern = plan_.pattern_of(static_cast<int>(f));
+    const ArrayBlock block = array_block(plan_, f, b);
     Shape& shape = shapes_.emplace_back();
     shape.low = block.begin - block.first;
     shape.high = block.end - block.first;
@@ -51,7 +52,7 @@ void BoundArrays::add_shape(const Field& field, std::size_t b) {
 
 void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     const Field& made = plan_.fields[f];
-    const int dimensions = plan_.pattern->dimensions;
+    const int dimensions = plan_.pattern_of(static_cast<int>(f)).dimensions;
     const std::string array = "array " + std::to_string(f);
     if (given.indexed != made.indexed)
         refuse(array, given.indexed ? "cells of an index map" : "cells of a grid", made.indexed ? "those of an index map" : "those of a grid");
@@ -82,7 +83,7 @@ void BoundArrays::require_block(const std::string& array, std::size_t f, std::si
 bool BoundArrays::has_layout(std::size_t f, const Field& given) const {
     const Field& made = plan_.fields[f];
     if (given.indexed != made.indexed || given.element != made.element || given.components != made.components ||
-        !equal_halo(given.halo, made.halo, plan_.pattern->dimensions) || given.blocks.size() != made.blocks.size())
+        !equal_halo(given.halo, made.halo, plan_.pattern_of(static_cast<int>(f)).dimensions) || given.blocks.size() != made.blocks.size())
         return false;
     for (std::size_t b = 0; b < made.blocks.size(); ++b) {
         const Shape& shape = shapes_[index(f, b)];

@@ -1,9 +1,9 @@
 #include "plan/compile.hpp"
 
-#include "plan/layout.hpp"
-
 namespace parhelion {
 namespace {
+
+int base_of(const Plan& plan, int f, bool ghosts) { return plan.first_base[static_cast<std::size_t>(f)] + (ghosts ? 1 : 0); }
 
 // Index cells of a field lie in two places: owned cells at base 0, ghosts at base 1 of the field. A selection lies
 // wholly in one of them; subtracting the first ghost's number lets ghost indices be used as they are.
@@ -18,9 +18,8 @@ struct CellsLayout {
 CellsLayout cells_in_field(const Plan& plan, int f, const Selection& side, bool ghosts) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const byte_count stride = field.blocks[ghosts].strides[0];
-    const int base = plan.first_base[static_cast<std::size_t>(f)] + (ghosts ? 1 : 0);
-    return {base, ghosts ? -byte_count{plan.pattern->owned} * stride : 0, stride, field.stride_of_components(ghosts),
-            side.cells.data()};
+    return {base_of(plan, f, ghosts), ghosts ? -byte_count{plan.pattern_of(f).owned} * stride : 0, stride,
+            field.stride_of_components(ghosts), side.cells.data()};
 }
 
 // Components next to each other are one piece; otherwise one op per component.
@@ -42,8 +41,6 @@ void add_cells(Program& program, const Field& field, const CellsLayout& from, co
     });
 }
 
-int base_of(const Plan& plan, int f, bool ghosts) { return plan.first_base[static_cast<std::size_t>(f)] + (ghosts ? 1 : 0); }
-
 // Rows of different sizes between a ragged field and its part of the message, which begins at `offset`.
 void add_rows(Program& program, const Plan& plan, int f, const Selection& side, byte_count entries, bool ghosts, Into into,
               byte_count offset) {
@@ -51,7 +48,7 @@ void add_rows(Program& program, const Plan& plan, int f, const Selection& side, 
     const int base = base_of(plan, f, ghosts);
     RunsOp op{into == Into::message ? base : 0, into == Into::message ? 0 : base, {}, field.element.scalar};
     for (byte_count k = 0; k < entries; ++k) {
-        const RowSpan row = row_span(plan, field, side.cells[static_cast<std::size_t>(k)]);
+        const RowSpan row = row_span(plan.pattern_of(f), field, side.cells[static_cast<std::size_t>(k)]);
         op.add(into == Into::message ? Run{row.first, offset, row.bytes} : Run{offset, row.first, row.bytes});
         offset += row.bytes;
     }
@@ -62,21 +59,23 @@ void add_rows(Program& program, const Plan& plan, int f, const Selection& side, 
 void add_straight_rows(Program& program, const Plan& plan, int f, const Selection& from, const Selection& to,
                        byte_count entries, bool from_ghosts) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Pattern& pattern = plan.pattern_of(f);
     RunsOp op{base_of(plan, f, from_ghosts), base_of(plan, f, !from_ghosts), {}, field.element.scalar};
     for (std::size_t k = 0; k < static_cast<std::size_t>(entries); ++k) {
-        const RowSpan source = row_span(plan, field, from.cells[k]);
-        op.add({source.first, row_span(plan, field, to.cells[k]).first, source.bytes});
+        const RowSpan source = row_span(pattern, field, from.cells[k]);
+        op.add({source.first, row_span(pattern, field, to.cells[k]).first, source.bytes});
     }
     program.add(std::move(op));
 }
 
 }  // namespace
 
-void add_side_of_cells(Program& program, const Plan& plan, int f, const Selection& side, Entries entries, bool ghosts,
-                       Into into, byte_count begin, bool keep_order) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
-    if (field.ragged()) return add_rows(program, plan, f, side, entries.end, ghosts, into, begin);
-    CellsLayout mine = cells_in_field(plan, f, side, ghosts);
+void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries, End end, Into into,
+                       byte_count begin, bool keep_order) {
+    const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
+    const bool ghosts = end == End::ghosts;
+    if (field.ragged()) return add_rows(program, plan, at.f, *at.side, entries.end, ghosts, into, begin);
+    CellsLayout mine = cells_in_field(plan, at.f, *at.side, ghosts);
     mine.list += entries.first;
     const byte_count count = entries.end - entries.first;
     const CellsLayout message{0, begin, bytes_per_cell(field), field.element.size, nullptr};
@@ -86,36 +85,30 @@ void add_side_of_cells(Program& program, const Plan& plan, int f, const Selectio
 
 namespace {
 
-// Program between the cells of one side and the message, for all fields.
-Program compile_side(const Plan& plan, const Selection& side, byte_count entries, bool ghosts, Into into, bool keep_order,
-                     const std::vector<std::vector<int>>* orders) {
-    Program program;
-    byte_count offset = 0;
-    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
-        const Field& field = plan.fields[static_cast<std::size_t>(f)];
-        const byte_count begin = offset;
-        if (plan.pattern->indexed()) add_side_of_cells(program, plan, f, side, {0, entries}, ghosts, into, begin, keep_order);
-        const auto order = orders ? (*orders)[static_cast<std::size_t>(f)] : packing_order(field, plan.pattern->dimensions);
-        byte_count at = begin;
-        for (byte_count k = 0; !plan.pattern->indexed() && k < entries; ++k) {
-            const BoxPiece& piece = side.boxes[static_cast<std::size_t>(k)];
-            const Box box = clipped(piece, field, plan.pattern->dimensions);
-            const BoxLayout mine = box_in_field(plan, f, piece, box);
-            const BoxLayout message = box_in_message(mine, order, field.element.size, at);
-            program.add(into == Into::message ? copy_between(mine, message, field.element)
-                                              : copy_between(message, mine, field.element));
-            at += box.cells() * bytes_per_cell(field);
-        }
-        offset = aligned(begin + message_bytes(plan, f, side, entries));
+void add_boxes(Program& program, const Plan& plan, const MessageField& at, const std::vector<int>& order, Into into) {
+    const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
+    byte_count offset = at.begin;
+    for (byte_count k = 0; k < at.entries; ++k) {
+        const BoxPiece& piece = at.side->boxes[static_cast<std::size_t>(k)];
+        const Box box = clipped(piece, field, plan.pattern_of(at.f).dimensions);
+        const BoxLayout mine = box_in_field(plan, at.f, piece, box);
+        const BoxLayout message = box_in_message(mine, order, field.element.size, offset);
+        program.add(into == Into::message ? copy_between(mine, message, field.element) : copy_between(message, mine, field.element));
+        offset += box.cells() * bytes_per_cell(field);
     }
-    return program;
 }
 
-byte_count total_bytes(const Plan& plan, const Selection& side, byte_count entries) {
-    byte_count total = 0;
-    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
-        total = aligned(total) + message_bytes(plan, f, side, entries);
-    return total;
+// Program between the cells of one end and the message.
+Program compile_end(const Plan& plan, const MessageLayout& layout, Into into, bool keep_order,
+                    const std::vector<std::vector<int>>* orders) {
+    Program program;
+    for (const MessageField& at : layout.fields) {
+        const auto f = static_cast<std::size_t>(at.f);
+        const Pattern& pattern = plan.pattern_of(at.f);
+        if (pattern.indexed()) add_side_of_cells(program, plan, at, {0, at.entries}, layout.end, into, at.begin, keep_order);
+        else add_boxes(program, plan, at, orders ? (*orders)[f] : packing_order(plan.fields[f], pattern.dimensions), into);
+    }
+    return program;
 }
 
 void repeat_rows(Program& program, const Plan& plan, int f, const Link& link) {
@@ -123,8 +116,8 @@ void repeat_rows(Program& program, const Plan& plan, int f, const Link& link) {
     RunsOp op{base_of(plan, f, true), base_of(plan, f, true), {}, field.element.scalar};
     auto entry = static_cast<std::size_t>(link.receive_unique);
     for (local_index first : link.receive_duplicate_of) {
-        const RowSpan source = row_span(plan, field, link.receive.cells[static_cast<std::size_t>(first)]);
-        op.add({source.first, row_span(plan, field, link.receive.cells[entry++]).first, source.bytes});
+        const RowSpan source = row_span(plan.pattern_of(f), field, link.receive.cells[static_cast<std::size_t>(first)]);
+        op.add({source.first, row_span(plan.pattern_of(f), field, link.receive.cells[entry++]).first, source.bytes});
     }
     program.add(std::move(op));
 }
@@ -149,7 +142,7 @@ void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
     for (local_index first : link.receive_duplicate_of) {
         const BoxPiece& piece = link.receive.boxes[entry++];
         const BoxPiece& source = link.receive.boxes[static_cast<std::size_t>(first)];
-        const Box box = clipped(piece, field, plan.pattern->dimensions);
+        const Box box = clipped(piece, field, plan.pattern_of(f).dimensions);
         Coordinates back{};
         for (int d = 0; d < max_dimensions; ++d) back[d] = piece.shift[d] - source.shift[d];
         program.add(copy_between(box_in_field(plan, f, source, translate(box, back)), box_in_field(plan, f, piece, box),
@@ -158,76 +151,96 @@ void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
 }
 
 // Ghosts → the ghosts that repeat them, within the same field.
-Program compile_repeat(const Plan& plan, const Link& link) {
+Program compile_repeat(const Plan& plan, const Links& links) {
     Program program;
-    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
+    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
+        const Link& link = plan.link_of(links, f);
         if (plan.fields[static_cast<std::size_t>(f)].ragged()) repeat_rows(program, plan, f, link);
-        else plan.pattern->indexed() ? repeat_cells(program, plan, f, link) : repeat_boxes(program, plan, f, link);
-    return program;
-}
-
-byte_count entries_of(const Selection& side) {
-    return static_cast<byte_count>(side.boxes.size() + side.cells.size());
-}
-
-}  // namespace
-
-MessageSizes message_sizes(const Plan& plan, const Selection& side, local_index unique) {
-    return {total_bytes(plan, side, unique), total_bytes(plan, side, entries_of(side))};
-}
-
-byte_count mean_ghost_piece(const Plan& plan, const Link& link) {
-    return compile_side(plan, link.receive, link.receive_unique, true, Into::field, false, nullptr).mean_piece();
-}
-
-void compile_link(const Plan& plan, LinkPlan& link_plan) {
-    const Link& link = *link_plan.link;
-    const auto sends = message_sizes(plan, link.send, link.send_unique);
-    const auto receives = message_sizes(plan, link.receive, link.receive_unique);
-    const auto all_sends = entries_of(link.send);
-    const auto all_receives = entries_of(link.receive);
-    link_plan.forward = {sends.forward, receives.forward,
-        compile_side(plan, link.send, link.send_unique, false, Into::message, false, nullptr),
-        compile_side(plan, link.receive, link.receive_unique, true, Into::field, false, &link_plan.orders)};
-    link_plan.reverse = {receives.reverse, sends.reverse,
-        compile_side(plan, link.receive, all_receives, true, Into::message, false, nullptr),
-        compile_side(plan, link.send, all_sends, false, Into::field, true, &link_plan.orders)};
-    link_plan.repeat = compile_repeat(plan, link);
-}
-
-Program compile_straight(const Plan& from_plan, const Selection& from, const Plan& to_plan, const Selection& to,
-                         byte_count entries, bool keep_order) {
-    Program program;
-    const int dimensions = from_plan.pattern->dimensions;
-    for (int f = 0; f < static_cast<int>(from_plan.fields.size()); ++f) {
-        const Field& from_field = from_plan.fields[static_cast<std::size_t>(f)];
-        const Field& to_field = to_plan.fields[static_cast<std::size_t>(f)];
-        if (from_field.ragged())
-            add_straight_rows(program, from_plan, f, from, to, entries, keep_order);  // within one plan only
-        else if (dimensions == 0)
-            add_cells(program, from_field, cells_in_field(from_plan, f, from, keep_order),
-                      cells_in_field(to_plan, f, to, !keep_order), entries, keep_order);
-        for (std::size_t k = 0; dimensions > 0 && k < static_cast<std::size_t>(entries); ++k) {
-            const Box source = clipped(from.boxes[k], from_field, dimensions);
-            const Box target = clipped(to.boxes[k], to_field, dimensions);
-            program.add(copy_between(box_in_field(from_plan, f, from.boxes[k], source),
-                                     box_in_field(to_plan, f, to.boxes[k], target), from_field.element));
-        }
+        else plan.pattern_of(f).indexed() ? repeat_cells(program, plan, f, link) : repeat_boxes(program, plan, f, link);
     }
     return program;
 }
 
-Program compile_ghosts(const Plan& plan, const Link& link) {
-    return compile_side(plan, link.receive, entries_of(link.receive), true, Into::message, false, nullptr);
+Links without(Links links, const std::vector<bool>& wrapped) {
+    for (std::size_t g = 0; g < links.size(); ++g)
+        if (wrapped[g]) links[g] = &no_link;
+    return links;
 }
 
-byte_count ghost_bytes(const Plan& plan, const Link& link) {
-    return total_bytes(plan, link.receive, entries_of(link.receive));
+// One end of a straight copy.
+struct StraightEnd {
+    const Plan& plan;
+    const Links& links;
+    End end;
+    const Selection& side(int f) const { return selection_of(plan.link_of(links, f), end); }
+    const Field& field(int f) const { return plan.fields[static_cast<std::size_t>(f)]; }
+};
+
+void straight_boxes(Program& program, int f, const StraightEnd& from, const StraightEnd& to, byte_count entries) {
+    const int dimensions = from.plan.pattern_of(f).dimensions;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(entries); ++k) {
+        const BoxPiece &source = from.side(f).boxes[k], &target = to.side(f).boxes[k];
+        program.add(copy_between(box_in_field(from.plan, f, source, clipped(source, from.field(f), dimensions)),
+                                 box_in_field(to.plan, f, target, clipped(target, to.field(f), dimensions)), from.field(f).element));
+    }
 }
 
-SelfPlan compile_self(const Plan& plan, const Link& link) {
-    return {compile_straight(plan, link.send, plan, link.receive, link.send_unique, false), compile_repeat(plan, link),
-            compile_straight(plan, link.receive, plan, link.send, entries_of(link.send), true)};
+Program compile_straight(const StraightEnd& from, const StraightEnd& to, Direction direction) {
+    Program program;
+    const bool from_ghosts = from.end == End::ghosts;
+    for (int f = 0; f < static_cast<int>(from.plan.fields.size()); ++f) {
+        const byte_count entries = entries_of(from.plan.link_of(from.links, f), from.end, direction);
+        if (from.field(f).ragged())
+            add_straight_rows(program, from.plan, f, from.side(f), to.side(f), entries, from_ghosts);  // within one plan only
+        else if (from.plan.pattern_of(f).indexed())
+            add_cells(program, from.field(f), cells_in_field(from.plan, f, from.side(f), from_ghosts),
+                      cells_in_field(to.plan, f, to.side(f), !from_ghosts), entries, from_ghosts);
+        else
+            straight_boxes(program, f, from, to, entries);
+    }
+    return program;
+}
+
+}  // namespace
+
+MessageSizes message_sizes(const Plan& plan, const Links& links, End end) {
+    return {message_layout(plan, links, end, Direction::forward).bytes(), message_layout(plan, links, end, Direction::reverse).bytes()};
+}
+
+byte_count mean_ghost_piece(const Plan& plan, const Links& links) {
+    return compile_end(plan, message_layout(plan, links, End::ghosts, Direction::forward), Into::field, false, nullptr).mean_piece();
+}
+
+void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wrapped) {
+    const auto compile = [&](Direction direction, End source, End destination) {
+        const bool keep_order = direction == Direction::reverse;
+        const auto sent = message_layout(plan, link.links, source, direction);
+        const auto received = message_layout(plan, link.links, destination, direction);
+        return Way{sent.bytes(), received.bytes(), compile_end(plan, sent, Into::message, false, nullptr),
+                   compile_end(plan, received, Into::field, keep_order, &link.orders)};
+    };
+    link.forward = compile(Direction::forward, End::owned, End::ghosts);
+    link.reverse = compile(Direction::reverse, End::ghosts, End::owned);
+    link.repeat = compile_repeat(plan, without(link.links, wrapped));
+}
+
+Program compile_straight(const Plan& owner_plan, const Links& owner, const Plan& holder_plan, const Links& holder) {
+    return compile_straight({owner_plan, owner, End::owned}, {holder_plan, holder, End::ghosts}, Direction::forward);
+}
+
+Program compile_ghosts(const Plan& plan, const Links& links) {
+    return compile_end(plan, message_layout(plan, links, End::ghosts, Direction::reverse), Into::message, false, nullptr);
+}
+
+byte_count ghost_bytes(const Plan& plan, const Links& links) {
+    return message_layout(plan, links, End::ghosts, Direction::reverse).bytes();
+}
+
+void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped) {
+    const Links unwrapped = without(self.links, wrapped);
+    self.forward = compile_straight(plan, unwrapped, plan, unwrapped);
+    self.repeat = compile_repeat(plan, unwrapped);
+    self.reverse = compile_straight({plan, self.links, End::ghosts}, {plan, self.links, End::owned}, Direction::reverse);
 }
 
 }  // namespace parhelion

@@ -1,12 +1,16 @@
-// Selections × fields → programs.
+// Links × fields → programs.
 #pragma once
 
-#include "parhelion/plan/plan.hpp"
+#include "plan/layout.hpp"
 
 namespace parhelion {
 
-/// Fills the programs and sizes of a link whose neighbor packs in `link_plan.orders`.
-void compile_link(const Plan& plan, LinkPlan& link_plan);
+/// Fills the programs and sizes of a neighbor that packs in `link_plan.orders`. Groups that are `wrapped` have their periodic
+/// images from elsewhere.
+void compile_link(const Plan& plan, LinkPlan& link_plan, const std::vector<bool>& wrapped);
+
+/// Straight copies from this rank's cells into its own ghosts, or (reverse) back, for the links that `self` has.
+void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped);
 
 enum class Into { message, field };
 
@@ -14,19 +18,18 @@ enum class Into { message, field };
 struct Entries { byte_count first, end; };
 
 /// Adds the copies of one indexed field between entries of a selection and a message, at `begin` there.
-void add_side_of_cells(Program& program, const Plan& plan, int f, const Selection& side, Entries entries, bool ghosts,
-                       Into into, byte_count begin, bool keep_order);
+void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries, End end, Into into,
+                       byte_count begin, bool keep_order);
 
-/// Bytes of the forward and the reverse message of one side of a link.
+/// Bytes of the forward and the reverse message of one end of a neighbor's links.
 struct MessageSizes { byte_count forward, reverse; };
-MessageSizes message_sizes(const Plan& plan, const Selection& side, local_index unique);
+MessageSizes message_sizes(const Plan& plan, const Links& links, End end);
 
-/// Mean number of bytes of a link's ghosts that lie together here; 0 when it receives nothing.
-byte_count mean_ghost_piece(const Plan& plan, const Link& link);
+/// Mean number of bytes of a neighbor's ghosts that lie together here; 0 when nothing is received.
+byte_count mean_ghost_piece(const Plan& plan, const Links& links);
 
-/// Straight copies between two selections of equal shape, the first in the fields of `from`, the second in those of `to`.
-/// Direction forward: every unique entry once; reverse: every entry, kept in order for reductions.
-Program compile_straight(const Plan& from_plan, const Selection& from, const Plan& to_plan, const Selection& to,
-                         byte_count entries, bool keep_order);
+/// Straight copies of what `owner` sends into the ghosts of `holder`, whose links are the other ends of the owner's.
+/// Every unique entry once.
+Program compile_straight(const Plan& owner_plan, const Links& owner, const Plan& holder_plan, const Links& holder);
 
 }  // namespace parhelion

@@ -31,11 +31,12 @@ Box clipped(const BoxPiece& piece, const Field& field, int dimensions) {
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const BlockView& view = field.blocks[static_cast<std::size_t>(piece.block)];
-    const Box& owned = plan.pattern->blocks[static_cast<std::size_t>(piece.block)];
+    const Pattern& pattern = plan.pattern_of(f);
+    const Box& owned = pattern.blocks[static_cast<std::size_t>(piece.block)];
     BoxLayout layout;
     layout.base = plan.first_base[static_cast<std::size_t>(f)] + piece.block;
-    layout.dims = plan.pattern->dimensions + 1;
-    for (int d = 0; d < plan.pattern->dimensions; ++d) {
+    layout.dims = pattern.dimensions + 1;
+    for (int d = 0; d < pattern.dimensions; ++d) {
         layout.offset += (box.lo[d] - owned.lo[d]) * view.strides[d];
         layout.count[d] = box.extent(d);
         layout.stride[d] = view.strides[d];
@@ -64,23 +65,44 @@ StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element eleme
 
 byte_count bytes_per_cell(const Field& field) { return byte_count{field.components} * field.element.size; }
 
-RowSpan row_span(const Plan& plan, const Field& field, local_index cell) {
-    const bool ghost = cell >= plan.pattern->owned;
-    return (*field.blocks[ghost].rows)[static_cast<std::size_t>(ghost ? cell - plan.pattern->owned : cell)];
+RowSpan row_span(const Pattern& pattern, const Field& field, local_index cell) {
+    const bool ghost = cell >= pattern.owned;
+    return (*field.blocks[ghost].rows)[static_cast<std::size_t>(ghost ? cell - pattern.owned : cell)];
 }
 
-byte_count message_bytes(const Plan& plan, int f, const Selection& side, byte_count entries) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+namespace {
+
+byte_count bytes_of_entries(const Pattern& pattern, const Field& field, const Selection& side, byte_count entries) {
     if (field.ragged()) {
         byte_count bytes = 0;
-        for (byte_count k = 0; k < entries; ++k) bytes += row_span(plan, field, side.cells[static_cast<std::size_t>(k)]).bytes;
+        for (byte_count k = 0; k < entries; ++k) bytes += row_span(pattern, field, side.cells[static_cast<std::size_t>(k)]).bytes;
         return bytes;
     }
-    if (plan.pattern->indexed()) return entries * bytes_per_cell(field);
+    if (pattern.indexed()) return entries * bytes_per_cell(field);
     byte_count cells = 0;
     for (byte_count k = 0; k < entries; ++k)
-        cells += clipped(side.boxes[static_cast<std::size_t>(k)], field, plan.pattern->dimensions).cells();
+        cells += clipped(side.boxes[static_cast<std::size_t>(k)], field, pattern.dimensions).cells();
     return cells * bytes_per_cell(field);
+}
+
+}  // namespace
+
+byte_count entries_of(const Link& link, End end, Direction direction) {
+    const Selection& side = selection_of(link, end);
+    if (direction == Direction::reverse) return static_cast<byte_count>(side.boxes.size() + side.cells.size());
+    return end == End::owned ? link.send_unique : link.receive_unique;
+}
+
+MessageLayout message_layout(const Plan& plan, const Links& links, End end, Direction direction) {
+    MessageLayout layout{end, {}};
+    layout.fields.reserve(plan.fields.size());
+    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
+        const Link& link = plan.link_of(links, f);
+        MessageField at{f, &selection_of(link, end), entries_of(link, end, direction), aligned(layout.bytes()), 0};
+        at.bytes = bytes_of_entries(plan.pattern_of(f), plan.fields[static_cast<std::size_t>(f)], *at.side, at.entries);
+        if (at.bytes > 0) layout.fields.push_back(at);
+    }
+    return layout;
 }
 
 }  // namespace parhelion

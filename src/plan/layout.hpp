@@ -36,7 +36,7 @@ StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element eleme
 byte_count bytes_per_cell(const Field& field);
 
 /// Where a cell of a ragged field lies in its block.
-RowSpan row_span(const Plan& plan, const Field& field, local_index cell);
+RowSpan row_span(const Pattern& pattern, const Field& field, local_index cell);
 
 /// Start of each field's part in a message is a multiple of this, so that vectors stay aligned.
 constexpr byte_count message_alignment = 16;
@@ -44,7 +44,31 @@ constexpr byte_count aligned(byte_count bytes) {
     return (bytes + message_alignment - 1) / message_alignment * message_alignment;
 }
 
-/// Bytes that field `f` of the plan has in the message of the first `entries` entries of a selection.
-byte_count message_bytes(const Plan& plan, int f, const Selection& side, byte_count entries);
+/// Of a group that has none with a neighbor.
+inline const Link no_link{};
+
+/// Which end of a neighbor's links: owned cells here that are ghosts there, or ghosts here that are owned there.
+enum class End : std::uint8_t { owned, ghosts };
+
+/// A field's part of a message: the first `entries` entries of a selection, from byte `begin` on.
+struct MessageField {
+    int f = 0;
+    const Selection* side = nullptr;
+    byte_count entries = 0, begin = 0, bytes = 0;
+};
+
+/// One message: group by group and field by field, each one's entries in the pattern's order. Fields without bytes are left out.
+/// Whatever packs, unpacks or cuts messages goes by this.
+struct MessageLayout {
+    End end = End::owned;
+    std::vector<MessageField> fields;
+    byte_count bytes() const { return fields.empty() ? 0 : fields.back().begin + fields.back().bytes; }
+};
+
+/// Of a forward message (entries that differ) or a reverse one (all entries), as seen from one end.
+MessageLayout message_layout(const Plan& plan, const Links& links, End end, Direction direction);
+
+inline const Selection& selection_of(const Link& link, End end) { return end == End::owned ? link.send : link.receive; }
+byte_count entries_of(const Link& link, End end, Direction direction);
 
 }  // namespace parhelion

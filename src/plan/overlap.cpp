@@ -161,8 +161,8 @@ public:
         if (field().ragged()) {
             for (const RowSpan& row : *view().rows) extend(footprint(row));
         } else {
-            all_ = upwards(plan.pattern->indexed() ? indexed() : box(grow(owned(), field().halo, plan.pattern->dimensions)));
-            if (!plan.pattern->indexed() && owned().empty()) return;
+            all_ = upwards(pattern().indexed() ? indexed() : box(grow(owned(), field().halo, pattern().dimensions)));
+            if (!pattern().indexed() && owned().empty()) return;
             extend(all_);
         }
     }
@@ -190,15 +190,16 @@ public:
     }
 
     std::string name() const {
-        const std::string of = "field " + std::to_string(f_);
-        if (plan_.pattern->indexed()) return (b_ == 0 ? "the owned cells of " : "the ghosts of ") + of;
-        return plan_.pattern->blocks.size() == 1 ? of : "block " + std::to_string(b_) + " of " + of;
+        const std::string of = field_name(plan_, static_cast<int>(f_));
+        if (pattern().indexed()) return (b_ == 0 ? "the owned cells of " : "the ghosts of ") + of;
+        return pattern().blocks.size() == 1 ? of : "block " + std::to_string(b_) + " of " + of;
     }
 
 private:
     const Field& field() const { return plan_.fields[f_]; }
     const BlockView& view() const { return field().blocks[b_]; }
-    const Box& owned() const { return plan_.pattern->blocks[b_]; }
+    const Pattern& pattern() const { return plan_.pattern_of(static_cast<int>(f_)); }
+    const Box& owned() const { return pattern().blocks[b_]; }
 
     void extend(const Footprint& cells) {
         if (is_empty(cells)) return;
@@ -216,7 +217,7 @@ private:
         return footprint(box_in_field(plan_, static_cast<int>(f_), {static_cast<std::int32_t>(b_), cells, owned()}, cells));
     }
     Footprint indexed() const {
-        const byte_count cells = b_ == 0 ? plan_.pattern->owned : plan_.pattern->ghosts;
+        const byte_count cells = b_ == 0 ? pattern().owned : pattern().ghosts;
         return {address(), field().element.size, 2, {cells, field().components}, {view().strides[0], field().stride_of_components(b_)}};
     }
 
@@ -225,11 +226,11 @@ private:
         std::vector<Footprint> pieces;
         if (field().ragged()) {
             for (const RowSpan& row : *view().rows) pieces.push_back(footprint(row));
-        } else if (plan_.pattern->indexed()) {
+        } else if (pattern().indexed()) {
             pieces.push_back(all_);
         } else {
             pieces.push_back(upwards(box(owned())));
-            for (const Stage& stage : plan_.pattern->stages)
+            for (const Stage& stage : pattern().stages)
                 for (const Link& link : stage) add_ghosts(link, pieces);
         }
         std::erase_if(pieces, is_empty);
@@ -239,7 +240,7 @@ private:
     void add_ghosts(const Link& link, std::vector<Footprint>& pieces) const {
         for (const BoxPiece& piece : link.receive.boxes) {
             if (piece.block != static_cast<std::int32_t>(b_)) continue;
-            const Box cells = clipped(piece, field(), plan_.pattern->dimensions);
+            const Box cells = clipped(piece, field(), pattern().dimensions);
             if (!cells.empty()) pieces.push_back(upwards(box(cells)));
         }
     }

@@ -1,6 +1,7 @@
 #include "parhelion/plan/plan.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "parhelion/core/checked.hpp"
 #include "parhelion/core/error.hpp"
@@ -48,8 +49,12 @@ void check_rows(const Pattern& pattern, const Field& field, const std::string& n
     }
 }
 
-void check_field(const Pattern& pattern, const Field& field, std::size_t number) {
-    const std::string name = "field " + std::to_string(number) + " (" + to_string(field) + ")";
+std::string named(std::size_t number, std::size_t group, std::size_t groups) {
+    return "field " + std::to_string(number) + (groups > 1 ? " of group " + std::to_string(group) : "");
+}
+
+void check_field(const Pattern& pattern, const Field& field, const std::string& number) {
+    const std::string name = number + " (" + to_string(field) + ")";
     if (field.element.size < 1) throw Error(name + " has elements of no size: use element_of<T>() or parse_element", ErrorKind::type);
     if (field.element.scalar != Scalar::bytes && to_string(field.element).starts_with("bytes"))
         throw Error(name + " has elements of " + std::to_string(field.element.size) + " bytes, which its type does not have: "
@@ -71,22 +76,45 @@ void check_field(const Pattern& pattern, const Field& field, std::size_t number)
             throw Error(name + " is a null pointer: allocate it before the exchange is made");
 }
 
-// Where a field lies in memory is each rank's own affair: neighbors tell each other the order in which they pack.
-void tell_field(Properties& told, const Field& field, int f, int dimensions) {
-    told.add("the element of field %", to_string(field.element), {f});
-    told.add("the number of components of field %", field.components, {f});
-    told.add("whether field % has ragged rows", field.ragged() ? "yes" : "no", {f});
-    for (int d = 0; d < dimensions; ++d) {
-        told.add("the lower halo width of field % in dimension %", field.halo.lower[d], {f, d});
-        told.add("the upper halo width of field % in dimension %", field.halo.upper[d], {f, d});
+void check_communicators(const std::vector<Group>& groups) {
+    for (std::size_t g = 1; g < groups.size(); ++g)
+        if (!groups[g].pattern.communicator.is(groups[0].pattern.communicator))
+            throw Error("the pattern of group " + std::to_string(g) + " has another communicator than that of group 0: build the "
+                        "domains of one exchange on one communicator");
+}
+
+void check_groups(const std::vector<Group>& groups) {
+    check_communicators(groups);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        check_local(groups[g].pattern);
+        for (std::size_t f = 0; f < groups[g].fields.size(); ++f)
+            check_field(groups[g].pattern, groups[g].fields[f], named(f, g, groups.size()));
     }
 }
 
-void tell_all(Properties& told, const Pattern& pattern, const std::vector<Field>& fields, const TellProperties& options) {
-    told.add("the number of dimensions of the domain (0: indexed)", pattern.dimensions);
-    told.add("the number of the pattern's stages", pattern.stages.size());
-    told.add("the number of fields", fields.size());
-    for (std::size_t f = 0; f < fields.size(); ++f) tell_field(told, fields[f], static_cast<int>(f), pattern.dimensions);
+// Where a field lies in memory is each rank's own affair: neighbors tell each other the order in which they pack.
+void tell_field(Properties& told, const Field& field, const std::string& name, int dimensions) {
+    told.add("the element of " + name, to_string(field.element));
+    told.add("the number of components of " + name, field.components);
+    told.add("whether " + name + " has ragged rows", field.ragged() ? "yes" : "no");
+    for (int d = 0; d < dimensions; ++d) {
+        told.add("the lower halo width of " + name + " in dimension %", field.halo.lower[d], {d});
+        told.add("the upper halo width of " + name + " in dimension %", field.halo.upper[d], {d});
+    }
+}
+
+void tell_group(Properties& told, const Group& group, std::size_t number, std::size_t groups) {
+    const std::string of_group = groups > 1 ? " of group " + std::to_string(number) : "";
+    told.add("the number of dimensions of the domain" + of_group + " (0: indexed)", group.pattern.dimensions);
+    told.add("the number of the pattern's stages" + of_group, group.pattern.stages.size());
+    told.add("the number of fields" + of_group, group.fields.size());
+    for (std::size_t f = 0; f < group.fields.size(); ++f)
+        tell_field(told, group.fields[f], named(f, number, groups), group.pattern.dimensions);
+}
+
+void tell_all(Properties& told, const std::vector<Group>& groups, const TellProperties& options) {
+    told.add("the number of groups", groups.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) tell_group(told, groups[g], g, groups.size());
     if (options) options(told);
 }
 
@@ -97,23 +125,61 @@ void collect_bases(Plan& plan) {
     }
 }
 
+Plan without_stages(std::vector<Group> groups) {
+    Plan plan;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        plan.patterns.push_back(std::make_shared<const Pattern>(std::move(groups[g].pattern)));
+        for (Field& field : groups[g].fields) {
+            plan.fields.push_back(std::move(field));
+            plan.group_of.push_back(static_cast<int>(g));
+        }
+    }
+    collect_bases(plan);
+    return plan;
+}
+
+// Stage `number` of every pattern that has one, by rank.
+StagePlan merged_stage(const Plan& plan, std::size_t number) {
+    std::map<int, Links> by_rank;
+    for (std::size_t g = 0; g < plan.patterns.size(); ++g) {
+        if (number >= plan.patterns[g]->stages.size()) continue;
+        for (const Link& link : plan.patterns[g]->stages[number])
+            by_rank.try_emplace(link.rank, plan.patterns.size(), &no_link).first->second[g] = &link;
+    }
+    StagePlan stage;
+    for (auto& [rank, links] : by_rank)
+        if (rank == plan.communicator().rank()) stage.self = SelfPlan{std::move(links), {}, {}, {}};
+        else stage.links.push_back({rank, std::move(links), {}, {}, {}, false, {}, {}});
+    return stage;
+}
+
+void merge_stages(Plan& plan) {
+    std::size_t count = 0;
+    for (const auto& pattern : plan.patterns) count = std::max(count, pattern->stages.size());
+    for (std::size_t s = 0; s < count; ++s) plan.stages.push_back(merged_stage(plan, s));
+}
+
 // Writing pieces much shorter than a cache line into a neighbor's memory moves a line for each.
 constexpr byte_count thin_piece = 128;
 
-bool receives_thin(const Plan& plan, const Link& link) {
-    const byte_count piece = mean_ghost_piece(plan, link);
+bool receives_thin(const Plan& plan, const LinkPlan& link) {
+    const byte_count piece = mean_ghost_piece(plan, link.links);
     return piece > 0 && piece < thin_piece;
 }
 
+constexpr std::size_t words_before_shapes = 6;
+
 // What a neighbor must know before it can unpack: per stage the bytes it will get and give, and my packing orders.
-Parcel announcement(const Plan& plan, int stage, const Link& link, const std::vector<std::int64_t>& card) {
-    const auto sends = message_sizes(plan, link.send, link.send_unique);
-    const auto receives = message_sizes(plan, link.receive, link.receive_unique);
-    std::vector<std::int64_t> words{stage, sends.forward, sends.reverse, receives.forward, receives.reverse,
-                                    receives_thin(plan, link), static_cast<std::int64_t>(shape_of_sends(link).fingerprint),
-                                    static_cast<std::int64_t>(shape_of_receives(link).fingerprint)};
-    for (const Field& field : plan.fields)
-        for (int d : packing_order(field, plan.pattern->dimensions)) words.push_back(d);
+Parcel announcement(const Plan& plan, int stage, const LinkPlan& link, const std::vector<std::int64_t>& card) {
+    const auto sends = message_sizes(plan, link.links, End::owned);
+    const auto receives = message_sizes(plan, link.links, End::ghosts);
+    std::vector<std::int64_t> words{stage, sends.forward, sends.reverse, receives.forward, receives.reverse, receives_thin(plan, link)};
+    for (const Link* each : link.links) {
+        words.push_back(static_cast<std::int64_t>(shape_of_sends(*each).fingerprint));
+        words.push_back(static_cast<std::int64_t>(shape_of_receives(*each).fingerprint));
+    }
+    for (std::size_t f = 0; f < plan.fields.size(); ++f)
+        for (int d : packing_order(plan.fields[f], plan.pattern_of(static_cast<int>(f)).dimensions)) words.push_back(d);
     words.insert(words.end(), card.begin(), card.end());
     Parcel parcel{link.rank, {}};
     parcel.append(words.data(), words.size());
@@ -121,10 +187,11 @@ Parcel announcement(const Plan& plan, int stage, const Link& link, const std::ve
 }
 
 void accept_orders_and_card(const Plan& plan, const std::vector<std::int64_t>& words, LinkPlan& link) {
-    auto next = words.begin() + 8;
+    auto next = words.begin() + static_cast<std::ptrdiff_t>(words_before_shapes + 2 * link.links.size());
     for (std::size_t f = 0; f < plan.fields.size(); ++f) {
-        link.orders.emplace_back(next, next + plan.pattern->dimensions + 1);
-        next += plan.pattern->dimensions + 1;
+        const int count = plan.pattern_of(static_cast<int>(f)).dimensions + 1;
+        link.orders.emplace_back(next, next + count);
+        next += count;
     }
     link.card.assign(next, words.end());
 }
@@ -136,6 +203,18 @@ LinkPlan* find_link(Plan& plan, std::int64_t stage, int rank) {
     return found == links.end() ? nullptr : &*found;
 }
 
+void accept_shapes(const std::vector<std::int64_t>& words, const LinkPlan& link, const std::string& with) {
+    for (std::size_t g = 0; g < link.links.size(); ++g) {
+        const std::size_t at = words_before_shapes + 2 * g;
+        if (words[at] == static_cast<std::int64_t>(shape_of_receives(*link.links[g]).fingerprint) &&
+            words[at + 1] == static_cast<std::int64_t>(shape_of_sends(*link.links[g]).fingerprint))
+            continue;
+        const std::string of = link.links.size() > 1 ? " of group " + std::to_string(g) : "";
+        throw Error(with + " exchanges other cells" + of + " with this rank than this rank expects: build the patterns together, from "
+                    "one domain");
+    }
+}
+
 void accept(Plan& plan, const Parcel& parcel) {
     const auto words = parcel.values<std::int64_t>();
     const std::string with = "rank " + std::to_string(parcel.rank);
@@ -143,20 +222,17 @@ void accept(Plan& plan, const Parcel& parcel) {
     if (link == nullptr)
         throw Error(with + " wants to exchange with this rank, whose pattern does not know it: build the patterns "
                     "together, from one domain");
-    const auto sends = message_sizes(plan, link->link->send, link->link->send_unique);
-    const auto receives = message_sizes(plan, link->link->receive, link->link->receive_unique);
+    accept_shapes(words, *link, with);
+    const auto sends = message_sizes(plan, link->links, End::owned);
+    const auto receives = message_sizes(plan, link->links, End::ghosts);
     const std::int64_t expected[4] = {receives.forward, receives.reverse, sends.forward, sends.reverse};
     for (int i = 0; i < 4; ++i)
         if (words[i + 1] != expected[i])
             throw Error(with + (i < 2 ? " will send " : " expects ") + std::to_string(words[i + 1]) + " bytes and this rank " +
                         (i < 2 ? "expects " : "will send ") + std::to_string(expected[i]) +
                         ": the patterns or fields of the two ranks differ");
-    if (words[6] != static_cast<std::int64_t>(shape_of_receives(*link->link).fingerprint) ||
-        words[7] != static_cast<std::int64_t>(shape_of_sends(*link->link).fingerprint))
-        throw Error(with + " exchanges other cells with this rank than this rank expects: build the patterns together, from "
-                    "one domain");
     accept_orders_and_card(plan, words, *link);
-    link->thin = words[5] != 0 || receives_thin(plan, *link->link);
+    link->thin = words[5] != 0 || receives_thin(plan, *link);
 }
 
 void shake_hands(Plan& plan, const std::vector<std::int64_t>& card) {
@@ -164,7 +240,7 @@ void shake_hands(Plan& plan, const std::vector<std::int64_t>& card) {
     std::size_t expected = 0;
     for (std::size_t s = 0; s < plan.stages.size(); ++s)
         for (const LinkPlan& link : plan.stages[s].links) {
-            announcements.push_back(announcement(plan, static_cast<int>(s), *link.link, card));
+            announcements.push_back(announcement(plan, static_cast<int>(s), link, card));
             ++expected;
         }
     const auto received = sparse_exchange(plan.communicator(), std::move(announcements));
@@ -177,38 +253,33 @@ void shake_hands(Plan& plan, const std::vector<std::int64_t>& card) {
     });
 }
 
-void wrap_images(Plan& plan, std::size_t number) {
+void compile_stage(Plan& plan, std::size_t number) {
     StagePlan& stage = plan.stages[number];
-    stage.wrap = compile_wrap(plan, plan.pattern->stages[number]);
-    if (stage.wrap.empty()) return;
-    for (LinkPlan& link : stage.links) link.repeat = {};
-    stage.self->forward = stage.self->repeat = {};
+    std::vector<bool> wrapped(plan.patterns.size());
+    for (std::size_t g = 0; number == 0 && g < wrapped.size(); ++g) wrapped[g] = add_wrap(stage.wrap, plan, static_cast<int>(g));
+    for (LinkPlan& link : stage.links) compile_link(plan, link, wrapped);
+    if (stage.self) compile_self(plan, *stage.self, wrapped);
 }
 
 }  // namespace
 
-Plan make_plan(Pattern pattern, std::vector<Field> fields, const TellProperties& options, const std::vector<std::int64_t>& card) {
-    const Communicator comm = pattern.communicator;
-    validate_together(comm, [&] {
-        check_local(pattern);
-        for (std::size_t f = 0; f < fields.size(); ++f) check_field(pattern, fields[f], f);
-    });
+Plan make_plan(std::vector<Group> groups, const TellProperties& options, const std::vector<std::int64_t>& card) {
+    if (groups.empty()) throw Error("an exchange of no groups: pass at least one pattern with its fields");
+    const Communicator comm = groups.front().pattern.communicator;
+    validate_together(comm, [&] { check_groups(groups); });
     require_equal(comm, "the fields, the domain or the options of the exchange",
-                  [&](Properties& told) { tell_all(told, pattern, fields, options); }, "pass the same ones on every rank");
-    Plan plan{std::make_shared<const Pattern>(std::move(pattern)), std::move(fields), {}, {}, {}};
-    collect_bases(plan);
-    for (const Stage& stage : plan.pattern->stages) {
-        StagePlan& stage_plan = plan.stages.emplace_back();
-        for (const Link& link : stage) {
-            if (link.rank == comm.rank()) stage_plan.self = compile_self(plan, link);
-            else stage_plan.links.push_back({link.rank, &link, {}, {}, {}, false, {}, {}});
-        }
-    }
+                  [&](Properties& told) { tell_all(told, groups, options); }, "pass the same ones on every rank");
+    Plan plan = without_stages(std::move(groups));
+    merge_stages(plan);
     shake_hands(plan, card);
-    for (StagePlan& stage : plan.stages)
-        for (LinkPlan& link : stage.links) compile_link(plan, link);
-    for (std::size_t s = 0; s < plan.stages.size(); ++s) wrap_images(plan, s);
+    for (std::size_t s = 0; s < plan.stages.size(); ++s) compile_stage(plan, s);
     return plan;
+}
+
+std::string field_name(const Plan& plan, int f) {
+    const auto group = plan.group_of[static_cast<std::size_t>(f)];
+    const auto first = std::find(plan.group_of.begin(), plan.group_of.end(), group) - plan.group_of.begin();
+    return named(static_cast<std::size_t>(f - first), static_cast<std::size_t>(group), plan.patterns.size());
 }
 
 byte_count Plan::bytes_sent(Direction direction) const {

@@ -10,12 +10,10 @@ namespace parhelion {
 class SavedGhosts {
 public:
     explicit SavedGhosts(const Plan& plan) : plan_(plan) {
-        for (const Stage& stage : plan.pattern->stages)
-            for (const Link& link : stage) {
-                Part& part = parts_.emplace_back(Part{compile_ghosts(plan, link), allocate_aligned(ghost_bytes(plan, link))});
-                std::byte* const to[1] = {part.values.get()};
-                run(part.program, plan.bases.data(), to);
-            }
+        for (const StagePlan& stage : plan.stages) {
+            for (const LinkPlan& link : stage.links) save(link.links);
+            if (stage.self) save(stage.self->links);
+        }
     }
     void restore() const {
         for (const Part& part : parts_) {
@@ -29,6 +27,12 @@ private:
         Program program;
         AlignedBytes values;
     };
+    void save(const Links& links) {
+        Part& part = parts_.emplace_back(Part{compile_ghosts(plan_, links), allocate_aligned(ghost_bytes(plan_, links))});
+        std::byte* const to[1] = {part.values.get()};
+        run(part.program, plan_.bases.data(), to);
+    }
+
     const Plan& plan_;
     std::vector<Part> parts_;
 };

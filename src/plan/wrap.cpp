@@ -101,8 +101,9 @@ HaloWidth reach(const std::map<Offset, int>& owners, const HaloWidth& halo, int 
 
 void wrap_field(Program& program, const Plan& plan, int f, std::vector<int> own, const std::map<Offset, int>& owners) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
-    const int dimensions = plan.pattern->dimensions;
-    const Box& owned = plan.pattern->blocks.front();
+    const Pattern& pattern = plan.pattern_of(f);
+    const int dimensions = pattern.dimensions;
+    const Box& owned = pattern.blocks.front();
     HaloWidth done = reach(owners, field.halo, dimensions);
     for (const int d : own) done.lower[d] = done.upper[d] = 0;
     const auto& strides = field.blocks[0].strides;
@@ -128,16 +129,17 @@ void wrap_field(Program& program, const Plan& plan, int f, std::vector<int> own,
 
 }  // namespace
 
-Program compile_wrap(const Plan& plan, const Stage& stage) {
-    Program program;
-    const Pattern& pattern = *plan.pattern;
+bool add_wrap(Program& program, const Plan& plan, int group) {
+    const Pattern& pattern = *plan.patterns[static_cast<std::size_t>(group)];
     if (pattern.indexed() || pattern.stages.size() != 1 || pattern.blocks.size() != 1 || pattern.blocks.front().empty())
-        return program;
+        return false;
+    const Stage& stage = pattern.stages.front();
     const auto owners = owners_of(pattern, stage);
     const auto own = own_dimensions(pattern, stage);
-    if (!owners || own.empty() || !images_are_complete(pattern, *owners, own)) return program;
-    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) wrap_field(program, plan, f, own, *owners);
-    return program;
+    if (!owners || own.empty() || !images_are_complete(pattern, *owners, own)) return false;
+    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
+        if (plan.group_of[static_cast<std::size_t>(f)] == group) wrap_field(program, plan, f, own, *owners);
+    return true;
 }
 
 }  // namespace parhelion

@@ -5,9 +5,9 @@
 
 namespace parhelion {
 
-/// Copies that fill, once all ghosts from other ranks are there, every ghost that is an image along a dimension in which the
-/// rank's only block has no neighbor but itself. Dimension after dimension, each over the full width of those before: long
-/// pieces instead of one per edge and corner. Empty when the pattern is of another kind. Local.
-Program compile_wrap(const Plan& plan, const Stage& stage);
+/// Adds copies that fill, once all ghosts of the group's stage from other ranks are there, every ghost that is an image along a
+/// dimension in which the rank's only block has no neighbor but itself. Dimension after dimension, each over the full width of those
+/// before: long pieces instead of one per edge and corner. False, and nothing added, when the group's pattern is of another kind. Local.
+bool add_wrap(Program& program, const Plan& plan, int group);
 
 }  // namespace parhelion

@@ -78,7 +78,7 @@ public:
         : plan_(context.plan), arrays_(context.arrays), partitions_(link.forward.send_bytes, plan_),
           buffer_(allocate_aligned(partitions_.padded())) {
         if (plan_.parts == 1) programs_.push_back(link.forward.pack);
-        for (int part = 0; plan_.parts > 1 && part < plan_.parts; ++part) programs_.push_back(pack_part(plan_, *link.link, part));
+        for (int part = 0; plan_.parts > 1 && part < plan_.parts; ++part) programs_.push_back(pack_part(plan_, link.links, part));
         counts_.emplace(partitions_, programs_);
         waiting_ = std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(partitions_.count));
         check_mpi(MPI_Psend_init(buffer_.get(), partitions_.count, partitions_.size, MPI_BYTE, link.rank, context.tag,

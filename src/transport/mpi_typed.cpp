@@ -116,10 +116,11 @@ private:
 
 bool rising_strides(const Plan& plan) {
     bool rising = true;
-    for (const Field& field : plan.fields)
-        for (std::size_t b = 0; b < field.blocks.size(); ++b) {
+    for (std::size_t f = 0; f < plan.fields.size(); ++f)
+        for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) {
+            const Field& field = plan.fields[f];
             rising = rising && (field.components == 1 || field.stride_of_components(b) > 0);
-            for (int d = 0; !field.indexed && d < plan.pattern->dimensions; ++d) rising = rising && field.blocks[b].strides[d] > 0;
+            for (int d = 0; !field.indexed && d < plan.pattern_of(static_cast<int>(f)).dimensions; ++d) rising = rising && field.blocks[b].strides[d] > 0;
         }
     return rising;
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <list>
 #include <mutex>
 
@@ -17,7 +18,10 @@ std::string xpmem_refusal(const Plan& plan) {
 }
 
 // A type of an index list has an entry for each run of it.
-std::string typed_refusal(const Plan& plan) { return plan.pattern->indexed() ? "index lists make large types" : ""; }
+std::string typed_refusal(const Plan& plan) {
+    const bool lists = std::any_of(plan.patterns.begin(), plan.patterns.end(), [](const auto& each) { return each->indexed(); });
+    return lists ? "index lists make large types" : "";
+}
 
 // Other names of a transport, for people who do not care which of MPI's ways it is.
 const TransportInfo* alias(const std::string& name) {

@@ -77,8 +77,8 @@ public:
     Shared(const TransportContext& context, const std::string& name, const ArrayAccess& access)
         : plan_(context.plan), arrays_(context.arrays), node_(context.plan.communicator().shared_state<NodeContext>()), name_(name),
           access_(access), slots_(context.links.size()) {
-        for (const Field& field : plan_.fields)
-            for (std::size_t b = 0; b < field.blocks.size(); ++b) blocks_.push_back(array_block(plan_, field, b));
+        for (std::size_t f = 0; f < plan_.fields.size(); ++f)
+            for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b) blocks_.push_back(array_block(plan_, f, b));
         validate_together(plan_.communicator(), [&] {
             const std::string why = context.links.empty() ? "" : access.refusal(plan_);
             if (!why.empty()) throw Error("transport " + name + ": " + why + ", or another transport");
@@ -315,7 +315,7 @@ private:
             put_place(letter, describe_place(slots_[i].mine));
             put_place(letter, describe_place(table_.get()));
             letter.push_back(static_cast<global_index>(version_));
-            put_peer_plan(letter, plan_, *slots_[i].link->link, access_);
+            put_peer_plan(letter, plan_, slots_[i].link->links, access_);
         }
         exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
             SharedSlot& slot = slots_[i];
@@ -325,8 +325,7 @@ private:
             slot.their_table = map_place(get_place(letter));
             slot.version = static_cast<std::uint64_t>(letter.next());
             slot.peer = get_peer_plan(letter, plan_, access_);
-            const Link& link = *slot.link->link;
-            slot.copies = compile_straight(plan_, link.send, slot.peer.plan, slot.peer.receive, link.send_unique, false);
+            slot.copies = compile_straight(plan_, slot.link->links, slot.peer.plan, slot.peer.links());
         });
     }
 

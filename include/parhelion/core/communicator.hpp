@@ -24,6 +24,9 @@ public:
     int rank() const noexcept;
     int size() const noexcept;
 
+    /// Whether both are handles of one duplicate: were made from one communicator of the user. Local.
+    bool is(const Communicator& other) const noexcept { return state_ == other.state_; }
+
     /// A message tag that no other object on this communicator uses; equal on all ranks because objects are
     /// made collectively. Local.
     int next_tag() const;

@@ -62,10 +62,17 @@ struct ExchangeOptions {
 ///     step.end();
 ///     std::swap(u, u_before);
 ///     exchange(view(domain, u), view(domain, v));
+///
+/// Fields of several patterns on one communicator travel together, one message per neighbor, as groups: cells and nodes of a mesh,
+/// staggered components, the grids of a hierarchy. Cartesian and indexed patterns may be mixed:
+///
+///     Exchange both{{{cells, {view(cell_domain, p), view(cell_domain, q)}}, {nodes, {view(node_domain, x)}}}};
 class Exchange {
     struct Impl;
 
 public:
+    Exchange(std::vector<Group> groups, ExchangeOptions options = {});
+    /// One group.
     Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options = {});
     ~Exchange();
     Exchange(Exchange&&) noexcept;
@@ -117,11 +124,12 @@ public:
     [[nodiscard]] Step begin_parts(const Arrays&... arrays) { return begin_parts_with(ArrayList(arrays...)); }
     void ready(int part);
     int parts() const;
-    /// Which owned cells of a block the part consists of: a share of the dimension that changes slowest in memory, or of the local
-    /// indices of an indexed domain. Local. Errors: no such part or block.
-    PartOfBlock part(int part, int block = 0) const;
+    /// Which owned cells of a block of a group the part consists of: a share of the dimension that changes slowest in memory, or of
+    /// the local indices of an indexed domain. A part is ready when its cells of all groups are. Local. Errors: no such part, block or
+    /// group.
+    PartOfBlock part(int part, int block = 0, int group = 0) const;
 
-    /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then as in the pattern), so
+    /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then as in its pattern), so
     /// that floating-point sums repeat bit for bit. Ghosts keep their values (with the staged algorithm they do not).
     /// Errors: a reduction that the elements do not have.
     template <class... Arrays>

@@ -63,7 +63,7 @@ private:
         bool has_cells() const { return low != high; }
     };
     std::size_t index(std::size_t f, std::size_t b) const { return static_cast<std::size_t>(plan_.first_base[f]) + b; }
-    void add_shape(const Field& field, std::size_t b);
+    void add_shape(std::size_t f, std::size_t b);
     void want(const ArrayList& fields);
     void want_places(const ArrayList& places);
     bool has_layout(std::size_t f, const Field& given) const;

@@ -11,11 +11,12 @@ struct PartOfBlock {
     local_index first = 0, last = 0;
 };
 
-/// Part `part` of the plan's parts: equal shares of the dimension that changes slowest in memory (of the first field), or of
+/// Part `part` of the plan's parts: equal shares of the dimension that changes slowest in memory (of the group's first field), or of
 /// the local indices of an indexed pattern. Local.
-PartOfBlock part_of_block(const Plan& plan, int part, int block);
+PartOfBlock part_of_block(const Plan& plan, int part, int block, int group = 0);
 
-/// What of a link's forward message comes from the cells of a part: those cells → their places in the message. Local.
-Program pack_part(const Plan& plan, const Link& link, int part);
+/// What of a neighbor's forward message comes from the cells of a part, which has a share of each group: those cells → their places
+/// in the message. Local.
+Program pack_part(const Plan& plan, const Links& links, int part);
 
 }  // namespace parhelion

@@ -1,8 +1,9 @@
-// Pattern × fields: everything compiled that an exchange needs.
+// Patterns × fields: everything compiled that an exchange needs.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "parhelion/core/agreement.hpp"
@@ -12,6 +13,15 @@
 
 namespace parhelion {
 
+/// Fields that have one pattern. An exchange takes several groups: cells, faces and nodes of a mesh, the grids of a hierarchy.
+struct Group {
+    Pattern pattern;
+    std::vector<Field> fields;
+};
+
+/// What a rank shares with one neighbor in one stage: a link per group, one without entries where the group has none.
+using Links = std::vector<const Link*>;
+
 /// One direction of a link. Packing and unpacking use base 0 for the message and the plan's bases for the fields.
 struct Way {
     byte_count send_bytes = 0, receive_bytes = 0;
@@ -19,10 +29,10 @@ struct Way {
     Program unpack;  ///< message → fields (forward: copy; reverse: reduce)
 };
 
-/// A neighbor: one message each way, with all fields in it.
+/// A neighbor: one message each way, with all fields of all groups in it.
 struct LinkPlan {
     int rank = 0;
-    const Link* link = nullptr;
+    Links links;
     Way forward, reverse;
     Program repeat;  ///< forward, after unpack: ghosts that repeat another one
     bool thin = false;  ///< ghosts lie in small pieces on one of the two sides; equal on both
@@ -33,46 +43,57 @@ struct LinkPlan {
 
 /// This rank as its own neighbor: copied straight, no message.
 struct SelfPlan {
+    Links links;
     Program forward, repeat, reverse;
 };
 
 struct StagePlan {
     std::vector<LinkPlan> links;  ///< other ranks, ascending
     std::optional<SelfPlan> self;
-    Program wrap;  ///< forward, after all else: where it is not empty it fills all periodic images, and `repeat` is empty
+    Program wrap;  ///< forward, after all else: fills all periodic images of some groups, which then are not in `repeat`
 };
 
 class CopyTeam;
 
-/// Compiled once. Owns the pattern; the fields' arrays stay the caller's.
+/// Compiled once. Owns the patterns; the fields' arrays stay the caller's.
+///
+/// Stage k of a plan is stage k of every pattern that has one: groups exchanged in one stage go with the first stage of those
+/// exchanged dimension by dimension. The numbers of stages are equal on all ranks, so neighbors agree on what goes when.
 struct Plan {
-    std::shared_ptr<const Pattern> pattern;
-    std::vector<Field> fields;
+    std::vector<std::shared_ptr<const Pattern>> patterns;  ///< one per group
+    std::vector<Field> fields;         ///< group by group
+    std::vector<int> group_of;         ///< of each field
     std::vector<std::byte*> bases;     ///< field by field, block by block
     std::vector<int> first_base;       ///< of each field
     std::vector<StagePlan> stages;
     std::shared_ptr<CopyTeam> team = {};  ///< threads that share large copies; null: the caller copies alone
     int parts = 1;                     ///< into which owned cells are divided for those who finish them at different times
 
-    const Communicator& communicator() const { return pattern->communicator; }
+    const Communicator& communicator() const { return patterns.front()->communicator; }
+    const Pattern& pattern_of(int f) const {
+        return *patterns[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])];
+    }
+    /// The link of a field's group among those of a neighbor.
+    const Link& link_of(const Links& links, int f) const {
+        return *links[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])];
+    }
     /// Bytes sent to other ranks in one exchange, and messages. Local.
     byte_count bytes_sent(Direction direction = Direction::forward) const;
     int messages_sent(Direction direction = Direction::forward) const;
 };
 
-/// Collective. Checks the fields against the pattern and the ranks against each other, then compiles.
+/// Collective. Checks the fields against their patterns and the ranks against each other, then compiles.
 /// `options` tells whatever else must be equal on all ranks. `card`, words for a later stage, goes to each neighbor.
-/// Errors (on every rank): fields that do not fit the pattern, or that differ between ranks in number, element,
-/// components or halo; fields, or blocks of a field, that share cells (check_disjoint); broken patterns, and patterns whose links
-/// have no partner or another size or shape there.
-Plan make_plan(Pattern pattern, std::vector<Field> fields, const TellProperties& options = {},
-               const std::vector<std::int64_t>& card = {});
+/// Errors (on every rank): no group, or patterns of several communicators; fields that do not fit their pattern, or that differ
+/// between ranks in number, element, components or halo; fields, or blocks of a field, that share cells (check_disjoint); broken
+/// patterns, and patterns whose links have no partner or another size or shape there.
+Plan make_plan(std::vector<Group> groups, const TellProperties& options = {}, const std::vector<std::int64_t>& card = {});
 
-/// Straight copies from a rank's cells into its own ghosts, or (reverse) back. Used for periodic images.
-SelfPlan compile_self(const Plan& plan, const Link& link);
+/// "field 2", or where there are several groups "field 2 of group 1", for messages: numbered from 0 within its group.
+std::string field_name(const Plan& plan, int f);
 
-/// All ghosts of a link → a message, and that message's size.
-Program compile_ghosts(const Plan& plan, const Link& link);
-byte_count ghost_bytes(const Plan& plan, const Link& link);
+/// All ghosts of a neighbor's links → a message, and that message's size.
+Program compile_ghosts(const Plan& plan, const Links& links);
+byte_count ghost_bytes(const Plan& plan, const Links& links);
 
 }  // namespace parhelion

@@ -2,17 +2,43 @@
 
 namespace parhelion {
 
-void put_peer_plan(Words& words, const Plan& plan, const Link& link, const ArrayAccess& access) {
-    words.push_back(plan.pattern->owned);
-    words.push_back(static_cast<global_index>(plan.pattern->blocks.size()));
-    for (const Box& block : plan.pattern->blocks) put_box(words, block);
+namespace {
+
+void put_group(Words& words, const Pattern& pattern, const Link& link) {
+    words.push_back(pattern.owned);
+    words.push_back(static_cast<global_index>(pattern.blocks.size()));
+    for (const Box& block : pattern.blocks) put_box(words, block);
     put_selection(words, link.receive);
     put_selection(words, link.send);
-    for (const Field& field : plan.fields) {
+}
+
+void get_group(WordReader& words, const Pattern& mine, PeerPlan& peer) {
+    auto pattern = std::make_shared<Pattern>(Pattern{mine.communicator, mine.dimensions, {}, HaloWidth(0), 0, 0, {}});
+    pattern->owned = words.next_in<local_index>(0, 2147483647);
+    pattern->blocks.resize(words.count(8));
+    for (Box& block : pattern->blocks) block = words.box();
+    Link& link = peer.link_of_group.emplace_back();
+    link.receive = words.selection();
+    link.send = words.selection();
+    peer.plan.patterns.push_back(std::move(pattern));
+}
+
+}  // namespace
+
+Links PeerPlan::links() const {
+    Links all;
+    for (const Link& link : link_of_group) all.push_back(&link);
+    return all;
+}
+
+void put_peer_plan(Words& words, const Plan& plan, const Links& links, const ArrayAccess& access) {
+    for (std::size_t g = 0; g < links.size(); ++g) put_group(words, *plan.patterns[g], *links[g]);
+    for (std::size_t f = 0; f < plan.fields.size(); ++f) {
+        const Field& field = plan.fields[f];
         words.push_back(static_cast<global_index>(field.blocks.size()));
         for (std::size_t b = 0; b < field.blocks.size(); ++b) {
             const BlockView& block = field.blocks[b];
-            const ArrayBlock cells = array_block(plan, field, b);
+            const ArrayBlock cells = array_block(plan, f, b);
             words.push_back(!cells.empty());
             if (!cells.empty()) put_block_place(words, access.describe(cells).value());
             words.insert(words.end(), block.strides.begin(), block.strides.end());
@@ -24,12 +50,8 @@ void put_peer_plan(Words& words, const Plan& plan, const Link& link, const Array
 PeerPlan get_peer_plan(WordReader& words, const Plan& mine, const ArrayAccess& access) {
     PeerPlan peer;
     peer.arrays.start();
-    auto pattern = std::make_shared<Pattern>(Pattern{mine.communicator(), mine.pattern->dimensions, {}, HaloWidth(0), 0, 0, {}});
-    pattern->owned = words.next_in<local_index>(0, 2147483647);
-    pattern->blocks.resize(words.count(8));
-    for (Box& block : pattern->blocks) block = words.box();
-    peer.receive = words.selection();
-    peer.send = words.selection();
+    for (const auto& pattern : mine.patterns) get_group(words, *pattern, peer);
+    peer.plan.group_of = mine.group_of;
     for (const Field& own : mine.fields) {
         Field field{own.element, own.components, own.component_stride, own.halo, own.indexed, {}};
         peer.plan.first_base.push_back(static_cast<int>(peer.plan.bases.size()));
@@ -42,7 +64,6 @@ PeerPlan get_peer_plan(WordReader& words, const Plan& mine, const ArrayAccess& a
         }
         peer.plan.fields.push_back(std::move(field));
     }
-    peer.plan.pattern = std::move(pattern);
     return peer;
 }
 

@@ -48,13 +48,13 @@ private:
 /// The neighbor's fields as seen from here: a plan without links whose bases point into mapped memory.
 struct PeerPlan {
     Plan plan;
-    Selection receive;  ///< the neighbor's ghosts that this rank owns
-    Selection send;     ///< the neighbor's cells that are ghosts here
+    std::vector<Link> link_of_group;  ///< the neighbor's with this rank: selections only
     PeerMappings arrays;
+    Links links() const;
 };
 
 /// What a neighbor needs to make a PeerPlan of this rank.
-void put_peer_plan(Words& words, const Plan& plan, const Link& link, const ArrayAccess& access);
+void put_peer_plan(Words& words, const Plan& plan, const Links& links, const ArrayAccess& access);
 
 /// Maps the neighbor's arrays. `mine` gives element types and dimensions, which are equal on both sides.
 /// Throws Error when an array cannot be mapped.

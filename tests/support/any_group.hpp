@@ -1,0 +1,95 @@
+// Groups of an exchange: domains of either kind with fields that know what they should hold.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "support/exchanging.hpp"
+#include "support/random_domains.hpp"
+#include "support/transports.hpp"
+
+namespace test {
+
+class AnyGroup {
+public:
+    virtual ~AnyGroup() = default;
+    virtual Group group() const = 0;
+    virtual void prepare_forward(int round) = 0;
+    virtual void prepare_reverse(Values values, Reduction reduction, int round) = 0;
+    virtual void check() = 0;
+    virtual std::vector<std::byte> copy() const = 0;
+};
+using AnyGroups = std::vector<std::unique_ptr<AnyGroup>>;
+
+template <class FieldKind>
+class GroupOf : public AnyGroup {
+public:
+    Group group() const override { return {pattern(), views(fields_)}; }
+    void prepare_forward(int round) override {
+        reverse_ = false;
+        for (auto& field : fields_) field.fill(Values::bits, round), field.expect_forward();
+    }
+    void prepare_reverse(Values values, Reduction reduction, int round) override {
+        reverse_ = true;
+        for (auto& field : fields_) field.fill(values, round), field.fill_ghosts(reduction);
+        for (auto& field : fields_) if (values == Values::whole) field.expect_reverse(reduction);
+    }
+    void check() override {
+        for (auto& field : fields_) {
+            if constexpr (requires { field.accept_ghosts(); })
+                if (reverse_ && staged()) field.accept_ghosts();
+            CHECK_EQ(field.difference(), "");
+        }
+    }
+    std::vector<std::byte> copy() const override {
+        std::vector<std::byte> all;
+        for (const auto& field : fields_) {
+            const auto bytes = field.copy();
+            all.insert(all.end(), bytes.begin(), bytes.end());
+        }
+        return all;
+    }
+
+protected:
+    virtual Pattern pattern() const = 0;
+    virtual bool staged() const { return false; }
+    std::vector<FieldKind> fields_;
+
+private:
+    bool reverse_ = false;
+};
+
+/// `make(domain)` gives the fields.
+class GridGroup final : public GroupOf<GridField> {
+public:
+    template <class Make>
+    GridGroup(CartesianDomain domain, Make&& make) : domain_(std::move(domain)) { fields_ = make(domain_); }
+
+private:
+    Pattern pattern() const override { return build_pattern(domain_); }
+    bool staged() const override { return domain_.algorithm() == Algorithm::staged; }
+    CartesianDomain domain_;
+};
+
+/// `make(domain, mesh)` gives the fields.
+class MeshGroup final : public GroupOf<CellField> {
+public:
+    template <class Make>
+    MeshGroup(RandomMesh made, Make&& make) : made_(std::move(made)), domain_(made_.domain()) { fields_ = make(domain_, made_.mesh); }
+
+private:
+    Pattern pattern() const override { return build_pattern(domain_); }
+    RandomMesh made_;
+    IndexedDomain domain_;
+};
+
+std::vector<Group> groups_of(const AnyGroups& all);
+
+/// Messages of an exchange of all these groups: one for each neighbor and stage that some group has something for.
+int messages_of_all(const AnyGroups& all);
+
+/// Together over a transport: every ghost and every owner is right, sums have the bits that they have group by group, and each
+/// neighbor gets one message.
+void check_together(AnyGroups& groups, const Route& route);
+
+}  // namespace test
