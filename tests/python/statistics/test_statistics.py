@@ -130,6 +130,22 @@ def test_the_interval_of_best_over_best_covers_it_although_both_were_chosen(own,
     assert np.mean([low <= 1 <= high for low, high in ends]) >= 0.9
 
 
+def test_the_ratio_is_that_of_the_fastest_on_either_side():
+    rng = np.random.default_rng(SEED)
+    slow, fast, best = ({i: seconds * rng.lognormal(0, 0.001, 20) for i in range(4)} for seconds in (9.0, 3.0, 1.0))
+    low, high = ratio_interval([([slow, fast], [best, slow])])
+    assert 2.99 < low < 3 < high < 3.01
+
+
+def test_where_either_may_be_the_fastest_the_ratio_is_less_sure_than_the_same_ratio_of_two():
+    """Each of two baselines is the faster one in half of the starts: which of them is the best is anyone's guess."""
+    rng = np.random.default_rng(SEED)
+    own = {i: rng.lognormal(0, 0.001, 20) for i in range(10)}
+    baselines = [{i: (1.0 + 0.2 * (i % 2 == parity)) * rng.lognormal(0, 0.001, 20) for i in range(10)} for parity in (0, 1)]
+    low, high = ratio_interval([(baselines, [own])])
+    assert low < 1.095 < high and np.log(high / low) > 0.03
+
+
 def test_launches_are_paired_by_number_in_a_ratio():
     rng = np.random.default_rng(SEED)
     pace = {7: 1.0, 2: 3.0, 5: 9.0}
