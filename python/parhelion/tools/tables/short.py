@@ -51,10 +51,7 @@ def _named(entry: Entry | None) -> str:
 
 
 def speed(ratio: float | None, interval: Interval = NO_INTERVAL) -> str:
-    """How many times as fast, with its interval where there is one."""
-    return f"×{ratio:.2f}{speed_ends(interval)}" if ratio else "–"
-
-
-def speed_ends(interval: Interval) -> str:
-    """The interval in brackets; nothing where there is none."""
-    return f" ({interval.low:.2f}–{interval.high:.2f})" if None not in interval else ""
+    """How many times as fast; below it the interval, where there is one."""
+    if not ratio:
+        return "–"
+    return f"×{ratio:.2f}" + ("" if None in interval else f"\n[dim]{interval.low:.2f}–{interval.high:.2f}[/]")

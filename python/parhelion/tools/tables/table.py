@@ -16,9 +16,9 @@ from ..documents.sweep.findings import sweep
 from ..documents.wording import wording
 from ..records import Record
 from ..style.terminal import width
-from ..style.words import microseconds
+from ..style.words import microseconds, times_ends
 from .matrix import print_matrix
-from .short import case_table, short_table, speed, speed_ends, values
+from .short import case_table, short_table, speed, values
 from .sweep import print_sweep
 
 MOST_TABLES = 3
@@ -95,7 +95,7 @@ def _cell(case: CaseResult, name: str) -> str:
         return "[bad]FAILED[/]"
     if entry.summary is None:
         return "[dim]skipped[/]"
-    return f"{_median(case, entry)}\n[dim]{_interval(entry)}{speed_ends(case.speed_interval(name))}[/]"
+    return f"{_median(case, entry)}\n[dim]{_interval(entry)} {times_ends(case.speed_interval(name))}[/]"
 
 
 def _median(case: CaseResult, entry: Entry) -> str:
