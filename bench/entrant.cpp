@@ -5,6 +5,7 @@
 
 #include "clock.hpp"
 #include "errors.hpp"
+#include "precision.hpp"
 #include "samples.hpp"
 
 namespace parhelion::bench {
@@ -18,18 +19,6 @@ constexpr double margin = 1.25;
 // Caches are full of what the contender before used, and take several rounds to settle: arrays of 20 MB were up to half slower after two
 // exchanges than after ten, if few contenders used the same arrays. A steady state is what is measured.
 constexpr int exchanges_before_sample = 10;
-
-// How far the 95 % interval of the median reaches from it, as a share of it: by order statistics, with the normal
-// approximation of the binomial distribution, which is near enough for deciding when to stop.
-double half_width_of_median(std::vector<double> samples) {
-    const auto count = static_cast<double>(samples.size());
-    const double below = std::floor((count - 1.96 * std::sqrt(count)) / 2);
-    if (below < 1) return HUGE_VAL;
-    std::sort(samples.begin(), samples.end());
-    const auto first = static_cast<std::size_t>(below) - 1;
-    const double low = samples[first], high = samples[samples.size() - 1 - first], median = samples[samples.size() / 2];
-    return std::max(high - median, median - low) / median;
-}
 
 std::optional<std::string> agreed(const Communicator& comm, const std::string& complaint) {
     try {
@@ -139,7 +128,7 @@ bool Entrant::is_precise(double share) {
     if (!precise_ && samples_.size() % look_every == 0) {
         std::vector<double> slowest(samples_.size());
         MPI_Allreduce(samples_.data(), slowest.data(), static_cast<int>(samples_.size()), MPI_DOUBLE, MPI_MAX, comm());
-        precise_ = half_width_of_median(std::move(slowest)) <= share;
+        precise_ = half_width_of_median(slowest) <= share;
     }
     return precise_;
 }

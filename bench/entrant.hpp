@@ -37,8 +37,8 @@ public:
     /// As many exchanges as a sample has, starting from poisoned ghosts, every element compared.
     void verify_a_whole_sample();
 
-    /// Whether the samples so far tell the median to within `share` of it, with 95 % confidence; looked at in every fifth
-    /// call only, and once true for good.
+    /// Whether the samples so far tell the median to within `share` of it (see precision.hpp); looked at in every fifth call
+    /// only, and once true for good.
     bool is_precise(double share);
 
     bool in_race() const { return contender_ != nullptr; }

@@ -78,7 +78,7 @@ def test_the_comparison_says_how_this_build_differs_from_the_other(bench, slow, 
     done = bench(*HALO, "--launches", "6", "--against", "two", "--json", "out.json", **slow)
     assert done.exit_code == status, done.output
     found = json.loads(Path("out.json").read_text())
-    assert found["schema"] == "parhelion.compare/1" and {case["verdict"] for case in found["cases"]} == {verdict}
+    assert found["schema"] == "parhelion.compare/2" and {case["verdict"] for case in found["cases"]} == {verdict}
 
 
 def test_another_checkout_is_measured_with_what_it_has_built(bench, tmp_path):

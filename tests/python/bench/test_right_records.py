@@ -2,12 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 import synthetic
 from measured import built, document, need_build, parhelion
 
 from parhelion.tools.bench.gather.command import gather_groups, told_apart_by
-from parhelion.tools.bench.ghosts_program.entrant import half_width_of_median
+from parhelion.tools.bench.ghosts_program.precision import half_width_of_median
 from parhelion.tools.documents.remarks import remarks
 from parhelion.tools.documents.results import CaseResult, Entry, results
 from parhelion.tools.records import read_record
@@ -26,10 +27,10 @@ def test_rows_from_python_under_several_networks_are_cases_of_their_own(tmp_path
 
 
 @pytest.mark.parametrize(("precision", "most", "expected"), [
-    ((), 40, {6}), (("--precision", "0.0001%"), 14, {14}), (("--precision", "99%"), 1000, set(range(10, 1000, 5))),
+    ((), 40, {6}), (("--precision", "0.0001%"), 14, {14}), (("--precision", "99%"), 1000, set(range(20, 1001, 5))),
 ])  # fmt: skip
 def test_rows_from_python_go_on_until_they_are_precise(tmp_path, precision, most, expected):
-    """Whether they are is looked at after every fifth sample, from the tenth on, which is the first to tell."""
+    """Whether they are is looked at after every fifth sample, from the twentieth on, which is the first to tell."""
     need_build()
     done = parhelion("bench", "ghosts", "--ranks", "2", "--extent", "4", "--vdim", "2", "--contenders", "auto", "--launches", "1", "--repetitions", "6",
                      *precision, "--most-repetitions", most, "--json", "out.json", cwd=tmp_path, timeout=100)  # fmt: skip
@@ -38,9 +39,14 @@ def test_rows_from_python_go_on_until_they_are_precise(tmp_path, precision, most
 
 
 def test_the_width_of_an_interval_that_samples_cannot_tell_is_not_small():
-    assert half_width_of_median([1.0] * 5) == float("inf")
-    assert half_width_of_median([1.0] * 30) == 0
-    assert half_width_of_median(list(range(100, 200))) == pytest.approx(10 / 150, abs=0.01)
+    assert half_width_of_median(np.ones(19)) == float("inf")
+    assert half_width_of_median(np.ones(20)) == 0
+
+
+def test_the_width_is_that_of_99_percent_and_grows_with_samples_that_resemble_each_other():
+    mixed = np.arange(100.0)[::-1].reshape(2, 50).T.ravel() + 100  # large and small ones take turns
+    assert half_width_of_median(mixed) == pytest.approx(14 / 150)
+    assert half_width_of_median(np.sort(mixed)) == float("inf")
 
 
 def test_data_sets_of_one_name_are_told_apart_by_their_folders(tmp_path):

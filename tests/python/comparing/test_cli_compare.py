@@ -112,16 +112,95 @@ def test_what_cannot_be_compared_is_refused(store, other):
     assert result.exit_code == 2 and "Error:" in result.output
 
 
-def test_calibration_tells_both_rates():
-    result = parhelion("calibrate", "runs/a-halo", "--splits", "30", "--json", "out.json")
+def test_calibration_tells_both_rates_of_both_designs():
+    result = parhelion("calibrate", "runs/a-halo", "--json", "out.json")
     assert result.exit_code == 0, result.output
-    found = json.loads(Path("out.json").read_text())
-    assert found["launches"] == 4 and found["cases"] == 8
-    assert found["false_pairs"] <= 0.1 and found["found_pairs"] >= 0.9
+    found = json.loads(Path("out.json").read_text())["designs"]
+    assert [each["design"] for each in found] == ["one after the other", "in turn, pair by pair"]
+    for each in found:
+        assert each["launches"] == 4 and each["cases"] == 8 and each["splits"] == 2
+        assert each["false_pairs"] == 0 and each["found_pairs"] == 1
 
 
-def test_calibration_needs_launches_to_split():
-    assert parhelion("calibrate", "runs/a-halo", "--launches", "5").exit_code == 2
+def test_calibration_sees_a_drift_between_runs_that_pairs_do_not(store):
+    """Nothing changed, but the machine became slower by 3 % at the middle of the starts."""
+    def slower(line):
+        if line.get("contender") and line["launch"] >= 4:
+            line.update(samples=[1.03 * sample for sample in line["samples"]], samples_by_rank=[])
+
+    synthetic.write_record(store / "drifted", launches=8, drift=0.002, contenders=("auto",))
+    edit(store / "drifted", slower)
+    parhelion("calibrate", store / "drifted", "--json", "out.json")
+    after, in_turn = json.loads(Path("out.json").read_text())["designs"]
+    assert after["false_cases"] > 0.5 and in_turn["false_cases"] == 0
+
+
+@pytest.mark.parametrize("words", [["runs/a-halo", "--launches", "5"], ["runs/a-halo", "--launches", "1"], []])
+def test_calibration_needs_launches_to_split(words):
+    assert parhelion("calibrate", *words).exit_code == 2
+
+
+def test_the_grid_of_error_rates_covers_made_up_sides_and_ones_own_starts():
+    result = parhelion("calibrate", "runs/a-halo", "--grid", "--comparisons", "2", "--json", "out.json")
+    assert result.exit_code == 0, result.output
+    cells = json.loads(Path("out.json").read_text())["cells"]
+    noises = {cell["noise"] for cell in cells}
+    assert noises == {"equal", "unequal", "autocorrelated", "two states", "outliers", "drift", "another machine", "another machine, two states", "real"}
+    assert {tuple(cell["starts"]) for cell in cells} == {(2, 2), (3, 3), (4, 4), (5, 5), (10, 10), (3, 10)}
+    assert {cell["effect"] for cell in cells if cell["noise"] == "equal"} == {0, 0.02, 0.05, 0.1, 0.3}
+    real = [cell for cell in cells if cell["noise"] == "real" and cell["starts"] == [4, 4] and cell["effect"] == 0.3]
+    assert [(cell["share"], cell["comparisons"]) for cell in real] == [(1, 16), (1, 16)]
+    assert "in turn, pair by pair" in result.output
+
+
+def other_machine(times):
+    """A change of every line as another machine would make it: probe and samples so many times as long."""
+    def change(line):
+        if line["type"] == "run":
+            line["environment"]["host"] = "elsewhere"
+        if line["type"] == "case":
+            line.update(samples=[times * sample for sample in line["samples"]], samples_by_rank=[],
+                        probe_ns=[50 * times] * len(line["samples"]))  # fmt: skip
+
+    return change
+
+
+@pytest.mark.parametrize("times", [1.3, 4.6])
+def test_another_machine_is_compared_as_it_is_and_what_differs_is_said_first(times):
+    edit("runs/a-halo", other_machine(1.0))
+    edit("runs/b-halo", other_machine(times))
+    edit("runs/b-halo", lambda line: line["environment"].update(host="there") if line["type"] == "run" else None)
+    result = parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json", "--markdown", "out.md")
+    document = json.loads(Path("out.json").read_text())
+    assert {case["verdict"] for case in document["cases"]} == {"slower"}
+    assert all(case["ratio"] == pytest.approx(times, rel=0.03) for case in document["cases"])
+    told = {change["name"]: (change["first"], change["second"]) for change in document["machines"]}
+    assert told["host"] == ("elsewhere", "there")
+    assert ("probe of the cores" in told) == (times > 1.6)
+    for text in (result.output, Path("out.md").read_text()):
+        assert 0 <= text.index("elsewhere") < text.index("hand_packed")
+
+
+def test_both_runs_of_a_duet_are_compared_pair_by_pair():
+    """The machine's pace changes by 15 % from pair to pair, which both of a pair share."""
+    def in_pairs(line):
+        if line["type"] == "run":
+            line["labels"] = {"duet": "one"}
+        if line["type"] == "launch":
+            line["pair"] = line["launch"]
+        if line["type"] == "case":
+            pace = 1 + 0.15 * (line["launch"] % 3)
+            line.update(samples=[pace * sample for sample in line["samples"]], samples_by_rank=[])
+
+    for run in ("a", "b", "c"):
+        edit(f"runs/{run}-halo", in_pairs)
+    for other, wanted in (("b", "no difference shown"), ("c", "slower")):
+        result = parhelion("compare", "runs/a-halo", f"runs/{other}-halo", "--json", "out.json")
+        cases = json.loads(Path("out.json").read_text())["cases"]
+        assert {(case["verdict"], case["compared"]) for case in cases} == {(wanted, "pairs of starts")}, result.output
+    edit("runs/c-halo", lambda line: line.update(labels={"duet": "another"}) if line["type"] == "run" else None)
+    parhelion("compare", "runs/a-halo", "runs/c-halo", "--json", "out.json")
+    assert {case["verdict"] for case in json.loads(Path("out.json").read_text())["cases"]} == {"not enough samples"}
 
 
 def test_a_damaged_run_is_listed_with_its_fault_and_left_alone(store):

@@ -17,7 +17,7 @@ FAIL_ON = {"slower": ("slower",), "different": ("slower", "faster"), "never": ()
 @click.command()
 @click.argument("a", type=click.Path(path_type=Path))
 @click.argument("b", type=click.Path(path_type=Path))
-@click.option("--alpha", type=Real(0, 0.5, min_open=True), default=0.05, show_default=True,
+@click.option("--alpha", type=Real(0, 0.5, min_open=True), default=0.03, show_default=True,
               help="Share of false findings that is accepted.")
 @click.option("--least", type=Real(0, 1), default=0.01, show_default=True, help="Smaller differences do not count.")
 @click.option("--margin", type=Real(0, 1, min_open=True), default=0.05, show_default=True,

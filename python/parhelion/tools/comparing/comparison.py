@@ -14,10 +14,12 @@ from ..documents.document import failed
 from ..documents.params import in_order
 from ..records import RecordError
 from ..records.model import Case
-from ..statistics.compare import Difference, differences
+from ..records.read import Record
+from ..statistics.compare import Difference, difference
 from ..statistics.states import Launch
-from ..statistics.verdict import DEFAULT_RULES, Rules, Verdict, adjusted, verdicts
-from .changes import Changes, changes
+from ..statistics.verdict import DEFAULT_RULES, Judged, Rules, Verdict, judge
+from .changes import Change, Changes, changes
+from .machines import machines
 from .sets import RecordSet, check_comparable
 
 HERE = ("dataset",)  # parameters that name a place on one machine: their last part tells what they are
@@ -37,12 +39,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """B against A. `only` lists what one side alone has measured, `failed` what gave wrong values or broke down."""
+    """B against A. `machines` is what differs in the machines themselves, which every figure depends on; `only` lists what one side alone
+    has measured, `failed` what gave wrong values or broke down.
+    """
 
     sets: tuple[RecordSet, RecordSet]
     rows: list[Row]
     rules: Rules
     changes: Changes
+    machines: list[Change] = field(default_factory=list)
     only: dict[str, list[str]] = field(default_factory=dict)
     failed: dict[str, list[str]] = field(default_factory=dict)
 
@@ -59,12 +64,14 @@ def compare(first: RecordSet, second: RecordSet, rules: Rules = DEFAULT_RULES) -
     if not shared:
         both = f"{first.name} and {second.name}"
         raise RecordError(f"{both} have no case and contender in common: nothing can be compared{_why(sets)}")
-    pairs = [(sides[0][key], sides[1][key]) for key in shared]
+    timed = [starts(first), starts(second)]
+    found = judge([difference(timed[0].get(key, []), timed[1].get(key, [])) for key in shared], rules)
     return Comparison(
         sets=sets,
-        rows=_rows(pairs, rules),
+        rows=[_row(sides[0][key], sides[1][key], each) for key, each in zip(shared, found, strict=True)],
         rules=rules,
         changes=changes(first, second),
+        machines=machines(first, second),
         only={"A": _missing(*sides), "B": _missing(*reversed(sides))},
         failed={name: _failed(side) for name, side in zip("AB", sides, strict=True)},
     )
@@ -77,32 +84,40 @@ def _why(sets: Sequence[RecordSet]) -> str:
     return "".join(f"\n{line}" for line in told[:4])
 
 
-Pair = tuple[tuple[CaseResult, Entry], tuple[CaseResult, Entry]]
+Measured = tuple[CaseResult, Entry]
+Key = tuple[bytes, str]
 
 
-def _rows(pairs: Sequence[Pair], rules: Rules) -> list[Row]:
-    """Rows of all pairs, judged as one family."""
-    found = differences([(launches(a.lines), launches(b.lines)) for (_, a), (_, b) in pairs])
-    judged = zip(pairs, found, adjusted(found), verdicts(found, rules), strict=True)
-    return [
-        Row(case, a.contender, (a.median, b.median), each, p, verdict)
-        for ((case, a), (_, b)), each, p, verdict in judged
-    ]
+def _row(first: Measured, second: Measured, judged: Judged) -> Row:
+    (case, a), (_, b) = first, second
+    return Row(case, a.contender, (a.median, b.median), *judged)
 
 
-def launches(lines: Sequence[Case]) -> list[Launch]:
-    """Samples and probes of every launch that measured and whose values were right."""
-    return [_launch(line) for line in lines if line.samples and line.verified is not False]
+def starts(records: RecordSet) -> dict[Key, list[Launch]]:
+    """Samples and probes of every start that measured and whose values were right, by case and contender, in the order of time."""
+    found: dict[Key, list[Launch]] = {}
+    for number, record in enumerate(sorted(records.records, key=lambda record: record.run.created)):
+        pairs = _pairs(record)
+        for line in record.cases:
+            if line.samples and line.verified is not False:
+                found.setdefault((identity(line.params), line.contender), []).append(_launch(line, number, pairs.get(line.launch)))
+    return found
 
 
-def _launch(line: Case) -> Launch:
+def _pairs(record: Record) -> dict[int, tuple[str, int]]:
+    """The pair of each start; both runs of a duet have the same label, and number their starts alike."""
+    duet = record.labels.get("duet")
+    return {launch.launch: (duet, launch.pair) for launch in record.launches if duet and launch.pair is not None}
+
+
+def _launch(line: Case, run: int, pair: tuple[str, int] | None) -> Launch:
     # A clock of low resolution can give 0; it has no logarithm and tells nothing of a ratio.
     samples = np.maximum(np.asarray(line.samples), 1e-12)
     probe = np.array([np.nan if value is None else value for value in line.probe_ns or []], dtype=float)
-    return Launch(samples, probe if len(probe) == len(samples) else np.full(len(samples), np.nan))
+    return Launch(samples, probe if len(probe) == len(samples) else np.full(len(samples), np.nan), run, pair)
 
 
-def _entries(records: RecordSet) -> dict[tuple[bytes, str], tuple[CaseResult, Entry]]:
+def _entries(records: RecordSet) -> dict[Key, Measured]:
     return {
         (identity(case.params), entry.contender): (case, entry)
         for case in in_order(records.cases)

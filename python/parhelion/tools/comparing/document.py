@@ -1,4 +1,4 @@
-"""The document of `parhelion compare --json`, and the same as Markdown."""
+"""The document of `parhelion compare --json`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from .comparison import Comparison, Row
 from .sets import RecordSet
 
-SCHEMA = "parhelion.compare/1"
+SCHEMA = "parhelion.compare/2"
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -18,6 +18,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "schema": SCHEMA,
         "A": _side(first),
         "B": _side(second),
+        "machines": [asdict(change) for change in comparison.machines],
         "rules": asdict(comparison.rules),
         "cases": [_row(row) for row in comparison.rows],
         "only_in_A": comparison.only["A"],
@@ -42,12 +43,12 @@ def _row(row: Row) -> dict[str, Any]:
         "median_s": list(row.medians),
         "ratio": found.ratio,
         "ci95": list(found.interval),
-        "p_launches": found.p_launches,
-        "p_mann_whitney": found.p_mann_whitney,
+        "ratio_by_state": found.states,
+        "p": found.p,
         "p_adjusted": row.p_adjusted,
         "cliffs_delta": found.cliffs_delta,
-        "hodges_lehmann_ratio": found.hodges_lehmann,
-        "launches": list(found.units),
+        "compared": str(found.kind),
+        "units": list(found.units),
         "single_launch": found.single_launch,
         "verdict": str(row.verdict),
     }

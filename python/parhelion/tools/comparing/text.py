@@ -7,7 +7,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..documents.params import text, varying
-from ..statistics.verdict import Verdict
+from ..statistics.units import Kind
+from ..statistics.verdict import DIFFERENT, Verdict
 from ..style.terminal import table
 from ..style.words import microseconds, p_value, ratio, ratios, signed
 from .changes import Change
@@ -19,14 +20,21 @@ COLORS = {
     Verdict.NO_DIFFERENCE: "default",
     Verdict.NOT_ENOUGH: "note",
 }
-CHANGED = (Verdict.SLOWER, Verdict.FASTER)
+
+NOTES = {
+    Kind.PAIRS: "both sides were started in turn: {} are compared pair by pair",
+    Kind.RUNS: "runs of a side differ by more than their starts do: in {} runs were compared, not starts",
+    Kind.BATCHES: "one side has a single launch in {}, so a difference may come from the launch itself; measure with --launches 10",
+}
 
 
 def show(comparison: Comparison, console: Console, show_all: bool) -> None:
-    """Verdicts first, then the cases, then what changed around them."""
+    """What differs in the machines first, then the cases and verdicts, then what changed around them."""
     first, second = comparison.sets
     console.print(f"A: {first.name}, {first.launches} launches\nB: {second.name}, {second.launches} launches", markup=False)
-    rows = [row for row in comparison.rows if show_all or row.verdict in CHANGED]
+    if comparison.machines:
+        console.print(changes_table("the machines; every ratio below counts that in", comparison.machines))
+    rows = [row for row in comparison.rows if show_all or row.verdict in DIFFERENT]
     if rows:
         console.print(_table(comparison, rows))
     counts = [f"[{COLORS[verdict]}]{comparison.count(verdict)} {verdict}[/]" for verdict in Verdict]
@@ -50,10 +58,9 @@ def _table(comparison: Comparison, rows: list[Row]) -> Table:
 
 
 def _advise(comparison: Comparison, console: Console) -> None:
-    if any(row.difference.single_launch for row in comparison.rows):
-        console.print("[note]note:[/] one side has a single launch, so a difference may come from the launch itself; "
-                      "measure with --launches 10", soft_wrap=True)  # fmt: skip
-    elif comparison.count(Verdict.NOT_ENOUGH):
+    for note in notes(comparison):
+        console.print(f"[note]note:[/] {note}", soft_wrap=True)
+    if comparison.count(Verdict.NOT_ENOUGH) and not any(row.difference.single_launch for row in comparison.rows):
         console.print("[note]note:[/] where samples do not suffice, more launches help: --launches 10", soft_wrap=True)
     for side, records in zip("AB", comparison.sets, strict=True):
         for note in records.remarks:
@@ -64,6 +71,19 @@ def _advise(comparison: Comparison, console: Console) -> None:
     for side, names in comparison.only.items():
         if names:
             console.print(f"only in {side}: {', '.join(names)}", markup=False, soft_wrap=True)
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """What was compared with what, where it was not starts as they are."""
+    found = [row.difference for row in comparison.rows]
+    kinds = {kind: sum(each.kind is kind for each in found) for kind in Kind}
+    told = [NOTES[kind].format(f"{count} of {len(found)} timings") for kind, count in kinds.items() if count and kind in NOTES]
+    stated = sum(bool(each.states) for each in found)
+    if stated:
+        told.append(f"the cores were now near and now far in {stated} of {len(found)} timings: near was compared with near, and far with far")
+    if any(row.verdict in DIFFERENT for row in comparison.rows) and not kinds[Kind.PAIRS] + kinds[Kind.RUNS]:
+        told.append("one side was measured after the other: a machine that drifted meanwhile looks like a change; `bench … --against` measures both in turn")
+    return told
 
 
 def _print_changes(comparison: Comparison, console: Console) -> None:

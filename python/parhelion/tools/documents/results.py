@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 
 from ..records.model import Case
-from ..statistics import Interval, Summary, ratio_interval, summarize
+from ..statistics import Interval, Summary, geometric_mean, ratio_interval, summarize
 from ..statistics.interval import NO_INTERVAL
 
-BASELINE, PEER = "baseline", "peer"
+OWN, BASELINE, PEER = "own", "baseline", "peer"
 
 
 @dataclass
@@ -32,6 +32,17 @@ class Entry:
     def launches(self) -> list[np.ndarray]:
         """Seconds per exchange, one array per launch that gave samples."""
         return [np.asarray(line.samples) for line in self.lines if line.samples]
+
+    @property
+    def by_start(self) -> dict[tuple[int, int], np.ndarray]:
+        """The same by the numbers of the starts; of several runs joined, each number is there several times, and counted."""
+        seen: Counter[int] = Counter()
+        found = {}
+        for line in self.lines:
+            seen[line.launch] += 1
+            if line.samples:
+                found[line.launch, seen[line.launch]] = np.asarray(line.samples)
+        return found
 
     @cached_property
     def summary(self) -> Summary | None:
@@ -107,30 +118,57 @@ class CaseResult:
         return 1 / relative if relative else None
 
     def speed_interval(self, contender: str) -> Interval:
-        """The 95 % interval of `speed`."""
-        best, entry = self.best_baseline, self.entries.get(contender)
-        return ratio_interval(*_of_same_starts(best, entry)) if best and entry else NO_INTERVAL
+        """The 95 % interval of `speed`: that the best baseline was chosen among several is counted in."""
+        speed, entry = self.speed(contender), self.entries.get(contender)
+        return speed_interval([(self, [entry])], speed) if speed and entry else NO_INTERVAL
+
+    @property
+    def best_speed(self) -> float | None:
+        """How many times as fast as the best baseline the best of the library is."""
+        own = self.best(OWN)
+        return self.speed(own.contender) if own else None
+
+    @property
+    def best_speed_interval(self) -> Interval:
+        """The 95 % interval of `best_speed`: that both were chosen is counted in."""
+        speed = self.best_speed
+        return speed_interval([(self, self.of_role(OWN))], speed) if speed else NO_INTERVAL
+
+    def of_role(self, role: str) -> list[Entry]:
+        """All contenders of a role whose values were right."""
+        return [entry for entry in self.entries.values() if entry.role == role and entry.median]
 
     def best(self, role: str) -> Entry | None:
         """The fastest verified contender of a role."""
-        return _fastest(entry for entry in self.entries.values() if entry.role == role)
+        return _fastest(self.of_role(role))
 
 
-def _of_same_starts(first: Entry, second: Entry) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The samples of both from the starts that gave samples of both, by the numbers of the starts; runs joined have each number several times."""
-    numbered = [_numbered(entry.lines) for entry in (first, second)]
-    shared = [start for start in numbered[0] if start in numbered[1]]
-    return [numbered[0][start] for start in shared], [numbered[1][start] for start in shared]
+Speeds = Sequence[tuple[CaseResult, Sequence[Entry]]]  # cases, each with those of its contenders that are looked at
 
 
-def _numbered(lines: Iterable[Case]) -> dict[tuple[int, int], np.ndarray]:
-    seen: Counter[int] = Counter()
-    found = {}
-    for line in lines:
-        seen[line.launch] += 1
-        if line.samples:
-            found[line.launch, seen[line.launch]] = np.asarray(line.samples)
-    return found
+def speed_interval(cases: Speeds, speed: float) -> Interval:
+    """The 95 % interval of `speed`: the geometric mean over cases of how many times as fast as the best baseline the best of
+    these contenders is.
+    """
+    compared = [(_starts(case.of_role(BASELINE)), _starts(entries)) for case, entries in cases]
+    return ratio_interval(compared).with_inside(speed)
+
+
+def mean_speed(cases: Speeds) -> tuple[float | None, Interval]:
+    """That geometric mean with its 95 % interval; cases without a baseline or without such a contender do not count."""
+    counted = [(case, [entry for entry in entries if case.speed(entry.contender)]) for case, entries in cases]
+    counted = [(case, entries) for case, entries in counted if entries]
+    mean = geometric_mean(max(case.speed(entry.contender) or 0.0 for entry in entries) for case, entries in counted)
+    return mean, speed_interval(counted, mean) if mean else NO_INTERVAL
+
+
+def of_contender(cases: Iterable[CaseResult], name: str) -> Speeds:
+    """The cases with that contender alone."""
+    return [(case, [case.entries[name]]) for case in cases if name in case.entries]
+
+
+def _starts(entries: Iterable[Entry]) -> list[dict[tuple[int, int], np.ndarray]]:
+    return [entry.by_start for entry in entries]
 
 
 def _fastest(entries: Iterable[Entry]) -> Entry | None:
@@ -150,7 +188,7 @@ def results(cases: Iterable[Case]) -> list[CaseResult]:
 
 def contenders(cases: Iterable[CaseResult]) -> list[str]:
     """Every contender that occurs: the project's own first, then baselines, peers and floors."""
-    order = {"own": 0, BASELINE: 1, PEER: 2, "floor": 3}
+    order = {OWN: 0, BASELINE: 1, PEER: 2, "floor": 3}
     roles = {entry.contender: order.get(entry.role, 4) for entry in entries(cases)}
     return sorted(roles, key=lambda name: roles[name])
 

@@ -1,10 +1,11 @@
 """Statistics of timings: every figure carries its uncertainty.
 
 Samples are seconds per exchange. A *launch* is one start of the ranks; samples of one launch share whatever
-that start drew (addresses, pages, cores), so several launches are resampled launch by launch.
+that start drew (addresses, pages, cores), so that launches are the units of whatever is inferred from several.
 """
 
-from .interval import Interval, median_interval
+from .interval import Interval
+from .median import median_interval
 from .ratios import geometric_mean, ratio_interval
 from .summary import Summary, summarize
 from .uncertainty import mean_std

@@ -1,7 +1,8 @@
 """States of a machine, told by a probe beside each sample.
 
-Two cores may be near or far from each other and change over within seconds, which shifts every timing. Samples are
-compared within one state, or after the shift between the states was taken out.
+Two cores may be near or far from each other and change over within seconds, which shifts every timing. Each side has its own
+states; samples of one state are compared with samples of the same state. A side that is in one state all the time is
+what it is: another machine, say, whose probe differs throughout.
 """
 
 from __future__ import annotations
@@ -14,13 +15,22 @@ import numpy as np
 APART = np.log(1.6)  # states are told apart when their typical probes differ by at least this factor
 LEAST_SHARE = 0.05
 LEAST_SAMPLES = 5
+NEAR, FAR = "near", "far"
 
 
 class Launch(NamedTuple):
-    """Samples of one launch in seconds, and the probe beside each of them, or NaN."""
+    """Samples of one start in seconds, and the probe beside each of them, or NaN, which tells no state.
+
+    `run` is the run that it belongs to; `pair` the number that it shares with a start of the other side, if any.
+    """
 
     samples: np.ndarray
     probe: np.ndarray
+    run: int = 0
+    pair: tuple[str, int] | None = None
+
+
+Side = Sequence[Launch]
 
 
 def state_boundary(probe: np.ndarray) -> float | None:
@@ -39,47 +49,69 @@ def state_boundary(probe: np.ndarray) -> float | None:
     return float(np.exp((logs[cut] + logs[cut + 1]) / 2))
 
 
-def without_states(first: Sequence[Launch], second: Sequence[Launch]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Logarithms of the samples of both sides, launch by launch, with the states of the machine taken out.
-
-    The shift between the states is read off launches that saw both, and taken out if that brings the launches of a side
-    closer together: a probe also tells of disturbances that are no state. Where no launch saw both states, only the
-    samples of one are kept: the one in which the side with fewer samples has the most.
-    """
-    logs = [[np.log(launch.samples) for launch in side] for side in (first, second)]
-    boundary = state_boundary(np.concatenate([launch.probe for launch in (*first, *second)] or [np.empty(0)]))
+def typical_probes(probe: np.ndarray) -> dict[str | None, float]:
+    """The median probe in ns of each state that a side has; one that has but one state calls it `None`."""
+    known = probe[probe > 0]
+    boundary = state_boundary(known)
     if boundary is None:
-        return logs[0], logs[1]
-    far = [[launch.probe > boundary for launch in side] for side in (first, second)]
-    shift = _shift(logs[0] + logs[1], far[0] + far[1])
-    chosen = _of_one_state(logs, far) if shift is None else min(logs, _shifted(logs, far, shift), key=_spread)
-    return chosen[0], chosen[1]
+        return {None: float(np.median(known))} if len(known) else {}
+    return {NEAR: float(np.median(known[known <= boundary])), FAR: float(np.median(known[known > boundary]))}
 
 
-Sides = list[list[np.ndarray]]
+class Matched(NamedTuple):
+    """The starts of both sides with the samples of one state alone; `state` is `None` where samples are taken as they are."""
+
+    state: str | None
+    first: list[Launch]
+    second: list[Launch]
 
 
-def _shifted(logs: Sides, far: Sides, shift: float) -> Sides:
-    return [[y - shift * state for y, state in zip(*side, strict=True)] for side in zip(logs, far, strict=True)]
+def by_state(first: Side, second: Side) -> list[Matched]:
+    """What is compared with what, state by state.
 
-
-def _of_one_state(logs: Sides, far: Sides) -> Sides:
-    counts = [min(sum(int((state == wanted).sum()) for state in side) for side in far) for wanted in (False, True)]
-    wanted = counts[1] > counts[0]
-    kept = [[y[state == wanted] for y, state in zip(*side, strict=True)] for side in zip(logs, far, strict=True)]
-    return [[y for y in side if len(y)] for side in kept]
-
-
-def _spread(sides: Sides) -> float:
-    """How far launches lie from the middle launch of their side; samples from the middle one where there is but one."""
-    values = [np.array([np.median(y) for y in side]) if len(side) > 1 else np.concatenate(side) for side in sides if side]
-    return float(sum(np.abs(each - np.median(each)).mean() for each in values))
-
-
-def _shift(logs: Sequence[np.ndarray], far: Sequence[np.ndarray]) -> float | None:
-    shifts = [
-        np.median(y[state]) - np.median(y[~state])
-        for y, state in zip(logs, far, strict=True)
-        if min(state.sum(), (~state).sum()) >= LEAST_SAMPLES
+    Near is compared with near and far with far where both sides have two states. A side of one state meets that state of the other
+    whose probe is like its own. Everything else is compared as it is, and its state is `None`. Of starts that saw a state in fewer than
+    five samples none are left.
+    """
+    probes = [_probes(side) for side in (first, second)]
+    typical = [typical_probes(each) for each in probes]
+    bounds = [state_boundary(each) for each in probes]
+    return [
+        Matched(a or b, _of_state(first, bounds[0], a), _of_state(second, bounds[1], b))
+        for a, b in _matched(*typical)
     ]
-    return float(np.median(shifts)) if shifts else None
+
+
+def _probes(side: Side) -> np.ndarray:
+    return np.concatenate([launch.probe for launch in side] or [np.empty(0)])
+
+
+Typical = dict[str | None, float]
+
+
+def _matched(first: Typical, second: Typical) -> list[tuple[str | None, str | None]]:
+    """The states that meet; `None` stands for all samples of a side."""
+    if len(first) == 2 == len(second):
+        return [(NEAR, NEAR), (FAR, FAR)]
+    if len(first) == 2 and len(second) == 1:
+        return [(_like(first, second[None]), None)]
+    if len(second) == 2 and len(first) == 1:
+        return [(None, _like(second, first[None]))]
+    return [(None, None)]
+
+
+def _like(two: Typical, probe: float) -> str | None:
+    """That of two states whose probe is like this one, or `None`."""
+    found = min(two, key=lambda state: abs(np.log(two[state] / probe)))
+    return found if abs(np.log(two[found] / probe)) < APART else None
+
+
+def _of_state(side: Side, boundary: float | None, state: str | None) -> list[Launch]:
+    if boundary is None or state is None:
+        return list(side)
+    return [_kept(launch, launch.probe > boundary if state == FAR else launch.probe <= boundary) for launch in side]
+
+
+def _kept(launch: Launch, which: np.ndarray) -> Launch:
+    which = which if which.sum() >= LEAST_SAMPLES else np.zeros(len(launch.samples), bool)
+    return launch._replace(samples=launch.samples[which], probe=launch.probe[which])

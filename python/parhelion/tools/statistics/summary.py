@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .interval import Interval, median_interval
+from .interval import Interval
+from .median import median_interval
 from .uncertainty import mean_std
 
 

@@ -48,6 +48,11 @@ def times(ratio: float | None) -> str:
     return f"{ratio:.2f}×" if ratio else "–"
 
 
+def times_ends(ends: Ends) -> str:
+    """The interval of how many times as fast; nothing where there is none."""
+    return "" if None in ends else f"({ends[0]:.2f}–{ends[1]:.2f})"
+
+
 def ratio(value: float | None) -> str:
     """A ratio of B over A."""
     return f"{value:.3f}" if value else "–"

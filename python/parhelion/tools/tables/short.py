@@ -9,9 +9,10 @@ from rich.table import Table
 
 from ..documents import CaseResult, Entry
 from ..documents.params import constant, in_order, text, varying
-from ..documents.results import BASELINE
+from ..documents.results import BASELINE, OWN, mean_speed, of_contender
 from ..documents.wording import wording
-from ..statistics import geometric_mean
+from ..statistics import Interval
+from ..statistics.interval import NO_INTERVAL
 from ..style.terminal import table
 from ..style.words import microseconds
 
@@ -26,11 +27,11 @@ def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
     for name in ("auto", "×", "best of the library", "×", "best baseline"):
         shown.add_column(name, justify="right")
     for case in rows:
-        auto = [microseconds(case.entries["auto"].median) if "auto" in case.entries else "–", speed(case.speed("auto"))]
-        shown.add_row(*values(case, parameters), *auto, _named(case.best("own")), speed(_best_speed(case)), _named(case.best(BASELINE)))
-    means = [geometric_mean(speeds) for speeds in ((case.speed("auto") for case in rows), map(_best_speed, rows))]
+        ours = [microseconds(case.entries["auto"].median) if "auto" in case.entries else "–", speed(case.speed("auto"), case.speed_interval("auto"))]
+        shown.add_row(*values(case, parameters), *ours, _named(case.best(OWN)), speed(case.best_speed, case.best_speed_interval), _named(case.best(BASELINE)))
+    auto, best = mean_speed(of_contender(rows, "auto")), mean_speed([(case, case.of_role(OWN)) for case in rows])
     shown.add_section()
-    shown.add_row("geomean", *[""] * len(parameters), speed(means[0]), "", speed(means[1]), "")
+    shown.add_row("geomean", *[""] * len(parameters), speed(*auto), "", speed(*best), "")
     return shown
 
 
@@ -45,15 +46,12 @@ def values(case: CaseResult, parameters: Sequence[str]) -> list[str]:
     return [escape(text(case.params.get(name))) for name in parameters]
 
 
-def _best_speed(case: CaseResult) -> float | None:
-    own = case.best("own")
-    return case.speed(own.contender) if own else None
-
-
 def _named(entry: Entry | None) -> str:
     return f"{escape(entry.contender)} {microseconds(entry.median)}" if entry else "–"
 
 
-def speed(ratio: float | None) -> str:
-    """How many times as fast."""
-    return f"×{ratio:.2f}" if ratio else "–"
+def speed(ratio: float | None, interval: Interval = NO_INTERVAL) -> str:
+    """How many times as fast; below it the interval, where there is one."""
+    if not ratio:
+        return "–"
+    return f"×{ratio:.2f}" + ("" if None in interval else f"\n[dim]{interval.low:.2f}–{interval.high:.2f}[/]")

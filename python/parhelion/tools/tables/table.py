@@ -11,13 +11,12 @@ from rich.table import Table
 from ..documents import CaseResult, Entry
 from ..documents.params import in_order, varying
 from ..documents.remarks import remarks
-from ..documents.results import BASELINE, contenders, entries, reasons
+from ..documents.results import BASELINE, contenders, entries, mean_speed, of_contender, reasons
 from ..documents.sweep.findings import sweep
 from ..documents.wording import wording
 from ..records import Record
-from ..statistics import geometric_mean
 from ..style.terminal import width
-from ..style.words import microseconds
+from ..style.words import microseconds, times_ends
 from .matrix import print_matrix
 from .short import case_table, short_table, speed, values
 from .sweep import print_sweep
@@ -29,7 +28,7 @@ def cell_help(benchmark: str) -> str:
     """What a cell holds."""
     words = wording(benchmark)
     ratio = f"; ×: times as fast as {words.base}" if words.compared else ""
-    return f"µs per {words.of}, median{ratio}; below: 95 % confidence interval"
+    return f"µs per {words.of}, median{ratio}; below: 95 % confidence intervals"
 
 
 def print_results(console: Console, record: Record, cases: Sequence[CaseResult]) -> None:
@@ -59,11 +58,11 @@ def results_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[s
         table.add_column(escape(name), justify="right", header_style=_header_style(cases, name))
     for case in rows:
         table.add_row(*values(case, parameters), *(_cell(case, name) for name in names))
-    means = [geometric_mean(case.speed(name) for case in rows) for name in names]
-    if any(means) and len(rows) > 1:
+    means = [mean_speed(of_contender(rows, name)) for name in names]
+    if any(mean for mean, _ in means) and len(rows) > 1:
         table.add_section()
         padding = [""] * (len(parameters) - 1)
-        table.add_row("geomean", *padding, *(speed(mean) for mean in means))
+        table.add_row("geomean", *padding, *(speed(*mean) for mean in means))
     return table
 
 
@@ -96,7 +95,7 @@ def _cell(case: CaseResult, name: str) -> str:
         return "[bad]FAILED[/]"
     if entry.summary is None:
         return "[dim]skipped[/]"
-    return f"{_median(case, entry)}\n[dim]{_interval(entry)}[/]"
+    return f"{_median(case, entry)}\n[dim]{_interval(entry)} {times_ends(case.speed_interval(name))}[/]"
 
 
 def _median(case: CaseResult, entry: Entry) -> str:

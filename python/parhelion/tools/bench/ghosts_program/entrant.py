@@ -9,20 +9,11 @@ from mpi4py import MPI
 from .arrivals import parts_of, skew
 from .case import Case
 from .contenders import Contender
+from .precision import half_width_of_median
 from .values import Skipped
 
 MOST_ITERATIONS = 1_000_000
 LOOK_EVERY = 5
-
-
-def half_width_of_median(samples: np.ndarray) -> float:
-    """How far the 95 % interval of the median reaches from it, as a share of it: by order statistics, as in bench/entrant.cpp."""
-    ordered, count = np.sort(samples), len(samples)
-    below = int((count - 1.96 * count**0.5) / 2)
-    if below < 1:
-        return float("inf")
-    low, high, median = ordered[below - 1], ordered[count - below], ordered[count // 2]
-    return float(max(high - median, median - low) / median)
 
 
 class Entrant:
@@ -82,7 +73,7 @@ class Entrant:
         self.samples.append(self._watched_batch() / self.line["iterations"])
 
     def is_precise(self, share: float) -> bool:
-        """Whether the samples so far tell the median to within `share` of it, with 95 % confidence; looked at after every fifth, once true for good."""
+        """Whether the samples so far tell the median to within `share` of it (see precision.py); looked at after every fifth, once true for good."""
         if not self.precise and len(self.samples) % LOOK_EVERY == 0:
             slowest = np.empty(len(self.samples))
             self.comm.Allreduce(np.array(self.samples), slowest, MPI.MAX)

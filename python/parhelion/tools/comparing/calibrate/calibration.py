@@ -1,8 +1,7 @@
 """How often `compare` is right, measured on one's own runs.
 
-The launches of a run are split at random into two halves. Nothing changed between them, so a difference found is a
-false one (A/A). With one half's samples multiplied by a planted factor, the same split tells how often a change of that
-size is found.
+Starts of a run, or of several, are put into two sides by time. Nothing changed between them, so a difference found is
+a false one (A/A). With one side's samples multiplied by a planted factor, the same sides tell how often a change of that size is found.
 """
 
 from __future__ import annotations
@@ -13,19 +12,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...records import RecordError
-from ...statistics.compare import differences
+from ...statistics.compare import difference
 from ...statistics.states import Launch
-from ...statistics.verdict import DEFAULT_RULES, Rules, Verdict, verdicts
-from ..comparison import launches as launches_of
+from ...statistics.verdict import DEFAULT_RULES, DIFFERENT, Rules, Verdict, judge
+from ..comparison import starts as starts_of
 from ..sets import RecordSet
+from .synthetic import Sides, slowed
 
-DIFFERENT = (Verdict.SLOWER, Verdict.FASTER)
+ONE_AFTER_THE_OTHER, IN_TURN = "one after the other", "in turn, pair by pair"
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Shares over all splits; `launches` is the number on each side."""
+    """Shares over all splits of one design; `launches` is the number on each side."""
 
+    design: str
     splits: int
     launches: int
     cases: int
@@ -37,37 +38,45 @@ class Calibration:
 
 
 def calibrate(
-    records: RecordSet, planted: float = 1.05, splits: int = 200, launches: int | None = None, seed: int = 1,
-    rules: Rules = DEFAULT_RULES,
-) -> Calibration:
-    """Split at random and compare; raises `RecordError` with fewer than four launches per case."""  # fmt: skip
-    whole = [launches_of(entry.lines) for case in records.cases for entry in case.entries.values() if not entry.failed]
-    whole = [each for each in whole if each]
-    available = min(map(len, whole), default=0)
+    records: RecordSet, planted: float = 1.05, launches: int | None = None, rules: Rules = DEFAULT_RULES
+) -> list[Calibration]:
+    """Both designs on all stretches of consecutive starts; raises `RecordError` with fewer than four starts per case."""
+    cases = starts_by_case(records)
+    available = min(map(len, cases), default=0)
     size = launches or available // 2
-    if size < 1 or 2 * size > available or available < 4:
-        raise RecordError(f"{records.name} has {available} launches per case, {max(4, 2 * size)} are needed: use --launches")
-    rng = np.random.default_rng(seed)
-    outcomes = np.array([_outcome(whole, rng.permutation(available)[: 2 * size], size, planted, rules) for _ in range(splits)])
-    false_cases, found_cases = outcomes.mean(axis=0)
-    false_pairs, found_pairs = (outcomes > 0).mean(axis=0)
-    return Calibration(splits, size, len(whole), planted, *map(float, (false_pairs, false_cases, found_pairs, found_cases)))
+    if size < 2 or 2 * size > available:
+        raise RecordError(f"{records.name} has {available} launches per case, {max(4, 2 * size)} are needed: use --launches, or measure more")
+    return [_calibration(design, cases, size, planted, rules) for design in (ONE_AFTER_THE_OTHER, IN_TURN)]
 
 
-def _outcome(whole: Sequence[list[Launch]], drawn: np.ndarray, size: int, planted: float, rules: Rules) -> tuple[float, float]:
-    """Shares of cases called different in A/A, and called slower with the slowdown planted."""
-    found = [_judge(whole, drawn[:size], drawn[size:], factor, rules) for factor in (1.0, planted)]
-    different = [verdict in DIFFERENT for verdict in found[0]]
-    slower = [verdict is Verdict.SLOWER for verdict in found[1]]
-    return float(np.mean(different)), float(np.mean(slower))
+def starts_by_case(records: RecordSet) -> list[list[Launch]]:
+    """The starts of every case and contender whose values were right, in the order of time."""
+    return list(starts_of(records).values())
 
 
-def _judge(
-    whole: Sequence[list[Launch]], first: np.ndarray, second: np.ndarray, factor: float, rules: Rules
-) -> list[Verdict]:
-    pairs = [([each[i] for i in first], [_scaled(each[i], factor) for i in second]) for each in whole]
-    return verdicts(differences(pairs), rules)
+def splits(starts: list[Launch], size: int, design: str) -> list[Sides]:
+    """The sides of every stretch of 2 × `size` starts, each with either side as the first."""
+    stretches = [starts[first : first + 2 * size] for first in range(len(starts) - 2 * size + 1)]
+    return [sides[::order] for each in stretches for sides in [_sides(each, design)] for order in (1, -1)]  # type: ignore[misc]
 
 
-def _scaled(launch: Launch, factor: float) -> Launch:
-    return Launch(factor * launch.samples, launch.probe)
+def _sides(stretch: list[Launch], design: str) -> Sides:
+    half = len(stretch) // 2
+    if design == ONE_AFTER_THE_OTHER:
+        return stretch[:half], stretch[half:]
+    numbered = [launch._replace(pair=("pairs", number // 2)) for number, launch in enumerate(stretch)]
+    return numbered[::2], numbered[1::2]
+
+
+def _calibration(design: str, cases: Sequence[list[Launch]], size: int, planted: float, rules: Rules) -> Calibration:
+    by_split = list(zip(*(splits(case, size, design) for case in cases), strict=False))  # cases may lack starts
+    false = np.array([judged(sides, 1.0, DIFFERENT, rules) for sides in by_split])
+    found = np.array([judged(sides, planted, (Verdict.SLOWER,), rules) for sides in by_split])
+    shares = (false.any(axis=1).mean(), false.mean(), found.any(axis=1).mean(), found.mean())
+    return Calibration(design, len(by_split), size, len(cases), planted, *map(float, shares))
+
+
+def judged(cases: Sequence[Sides], factor: float, wanted: Sequence[Verdict], rules: Rules = DEFAULT_RULES, probe: float = 1.0) -> list[bool]:
+    """Whether each case, with B slowed by that factor, has one of these verdicts; all cases are one family."""
+    found = judge([difference(first, slowed(second, factor, probe)) for first, second in cases], rules)
+    return [each.verdict in wanted for each in found]

@@ -7,35 +7,65 @@ from pathlib import Path
 
 import click
 
+from ...cli.errors import BadInput
 from ...cli.options import MOST_LAUNCHES, SEED, Real, Whole
 from ...cli.output import Output, json_option
 from ...style.words import percent
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), required=False)
 @click.option("--planted", type=Real(1, 100, min_open=True), default=1.05, show_default=True, help="Slowdown.")
-@click.option("--splits", type=Whole(1, 100_000), default=200, show_default=True)
-@click.option("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches a side [half of what there is].")
+@click.option("--launches", type=Whole(2, MOST_LAUNCHES), help="Launches a side [half of what there is].")
 @click.option("--contenders", "--transports", help="Only these, separated by commas.")
 @click.option("--relative-to", metavar="CONTENDER", help="Times relative to this contender of the same start, as in compare.")
-@click.option("--seed", type=SEED, default=1, show_default=True)
+@click.option("--grid", is_flag=True, help="Error rates over starts × noise × effect, on made-up sides; with RUN, on its starts as well.")
+@click.option("--comparisons", type=Whole(1, 100_000), default=400, show_default=True, help="With --grid, per cell of made-up sides.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="With --grid, of made-up sides.")
 @json_option
 def calibrate(
-    run: Path, planted: float, splits: int, launches: int | None, contenders: str | None, relative_to: str | None, seed: int,
-    json_file: str | None,
+    run: Path | None, planted: float, launches: int | None, contenders: str | None, relative_to: str | None, grid: bool,
+    comparisons: int, seed: int, json_file: str | None,
 ) -> None:
-    """Split the launches of RUN at random into pairs in which nothing changed, and say how often `compare` finds a
-    difference that is not there, and one that was planted.
-    """
+    """Say how often `compare` finds a difference that is not there, and one that was planted.
+
+    Sides are made of stretches of consecutive launches of RUN (a run, or a folder of runs): one side after the other, as two
+    runs are measured, and in turn, as pairs are. The first sees what drifts between runs.
+    """  # fmt: skip
+    output = Output(json_file)
+    if not (run or grid):
+        raise BadInput("give a RUN whose launches are to be compared, or --grid")
+    chosen = _chosen(run, contenders, relative_to) if run else None
+    output.document(_grid(output, chosen, comparisons, seed) if grid else _splits(output, chosen, planted, launches))
+
+
+def _chosen(run: Path, contenders: str | None, relative_to: str | None):
     from ..command import chosen
     from ..sets import read_set
+
+    return chosen([read_set(run)], contenders, relative_to)[0]
+
+
+def _splits(output: Output, records, planted: float, launches: int | None) -> dict:
     from .calibration import calibrate as measure
 
-    output = Output(json_file)
-    found = measure(chosen([read_set(run)], contenders, relative_to)[0], planted, splits, launches, seed)
+    found = measure(records, planted, launches)
     say = output.console.print
-    say(f"{found.splits} random splits, {found.launches} launches a side, {found.cases} cases × contenders (seed {seed})")
-    say(f"A/A: {percent(found.false_pairs)} of pairs called different in at least one case; {percent(found.false_cases, 2)} of cases")
-    say(f"planted ×{planted:g}: found in {percent(found.found_pairs)} of pairs; {percent(found.found_cases)} of cases")
-    output.document({"schema": "parhelion.calibration/1", "seed": seed, **asdict(found)})
+    for each in found:
+        say(f"{each.launches} launches a side, {each.design}: {each.splits} splits of {each.cases} cases × contenders")
+        say(f"  A/A: {percent(each.false_pairs)} of pairs called different in at least one case; {percent(each.false_cases, 2)} of cases")
+        say(f"  planted ×{each.planted:g}: found in {percent(each.found_pairs)} of pairs; {percent(each.found_cases)} of cases")
+    return {"schema": "parhelion.calibration/2", "designs": [asdict(each) for each in found]}
+
+
+def _grid(output: Output, records, comparisons: int, seed: int) -> dict:
+    from .calibration import starts_by_case
+    from .grid import other_machines, real_grid, synthetic_grid
+    from .table import grid_table
+
+    parts = {"made up": [*synthetic_grid(comparisons, seed)], "another machine": [*other_machines(comparisons, seed)]}
+    if records is not None:
+        parts[records.name] = [*real_grid(starts_by_case(records))]
+    for title, cells in parts.items():
+        output.console.print(grid_table(title, cells))
+    return {"schema": "parhelion.grid/1", "seed": seed, "cells": [asdict(cell) for each in parts.values() for cell in each]}

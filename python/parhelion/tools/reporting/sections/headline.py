@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...documents import CaseResult
-from ...documents.results import contenders
-from ...statistics import geometric_mean
+from ...documents.results import OWN, contenders, mean_speed, of_contender
+from ...statistics import Interval, geometric_mean
+from ...statistics.interval import NO_INTERVAL
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Headline:
 
     contender: str | None
     mean: float | None
+    interval: Interval
     slowest: float | None
     fastest: float | None
     cases: int
@@ -26,16 +28,17 @@ def headline(cases: Sequence[CaseResult]) -> Headline:
     speeds = own_speeds(cases)
     leader = "auto" if "auto" in speeds else max(speeds, key=lambda name: geometric_mean(speeds[name]) or 0, default=None)
     of_leader = speeds.get(leader, []) if leader else []
+    mean = mean_speed(of_contender(cases, leader)) if leader else (None, NO_INTERVAL)
     return Headline(
-        leader, geometric_mean(of_leader), min(of_leader, default=None), max(of_leader, default=None), len(of_leader)
+        leader, *mean, min(of_leader, default=None), max(of_leader, default=None), len(of_leader)
     )
 
 
-def means(cases: Sequence[CaseResult]) -> dict[str, float | None]:
-    """Geometric mean of every contender's speed; empty when there is nothing to average."""
+def means(cases: Sequence[CaseResult]) -> dict[str, tuple[float | None, Interval]]:
+    """Geometric mean of every contender's speed, with its interval; empty when there is nothing to average."""
     if len(cases) < 2 or not any(case.best_baseline for case in cases):
         return {}
-    return {name: geometric_mean(case.speed(name) for case in cases) for name in contenders(cases)}
+    return {name: mean_speed(of_contender(cases, name)) for name in contenders(cases)}
 
 
 def own_speeds(cases: Sequence[CaseResult]) -> dict[str, list[float]]:
@@ -43,6 +46,6 @@ def own_speeds(cases: Sequence[CaseResult]) -> dict[str, list[float]]:
     speeds: dict[str, list[float]] = {}
     for case in cases:
         for entry in case.entries.values():
-            if entry.role == "own" and (speed := case.speed(entry.contender)):
+            if entry.role == OWN and (speed := case.speed(entry.contender)):
                 speeds.setdefault(entry.contender, []).append(speed)
     return speeds

@@ -1,0 +1,71 @@
+"""Error rates over starts × noise × effect: on sides made up with a known truth, or on one's own runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...statistics.states import Launch
+from ...statistics.verdict import DIFFERENT, Verdict
+from .calibration import IN_TURN, ONE_AFTER_THE_OTHER, judged, splits
+from .synthetic import NOISES, Sides, sides
+
+STARTS = ((2, 2), (3, 3), (4, 4), (5, 5), (10, 10), (3, 10))
+EFFECTS = (0.0, 0.02, 0.05, 0.10, 0.30)
+OTHER_MACHINES = (1.3, 4.6)  # times the latency, which the probe and the samples show alike
+OTHER_MACHINE = "another machine"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The share of comparisons that found a difference (effect 0) or a slowdown by that effect."""
+
+    noise: str
+    design: str
+    starts: tuple[int, int]
+    effect: float
+    share: float
+    comparisons: int
+
+
+def synthetic_grid(comparisons: int, seed: int, starts: Sequence[tuple[int, int]] = STARTS) -> Iterator[Cell]:
+    """Cells of every noise, number of starts and effect; drift also with sides that were measured in turn."""
+    rng = np.random.default_rng(seed)
+    designs = [(noise, ONE_AFTER_THE_OTHER) for noise in NOISES] + [("drift", IN_TURN)]
+    for noise, design in designs:
+        for counts in starts:
+            if design == IN_TURN and counts[0] != counts[1]:
+                continue
+            made = [sides(rng, noise, counts, design == IN_TURN) for _ in range(comparisons)]
+            yield from _cells(noise, design, counts, made)
+
+
+def other_machines(comparisons: int, seed: int, starts: Sequence[tuple[int, int]] = STARTS) -> Iterator[Cell]:
+    """Cells of two machines whose latencies differ, with and without two states of the cores on each."""
+    rng = np.random.default_rng(seed)
+    for noise in ("equal", "two states"):
+        for counts in starts:
+            made = [sides(rng, noise, counts) for _ in range(comparisons)]
+            for times in OTHER_MACHINES:
+                found = [judged([each], times, (Verdict.SLOWER,), probe=times)[0] for each in made]
+                name = OTHER_MACHINE if noise == "equal" else f"{OTHER_MACHINE}, {noise}"
+                yield Cell(name, ONE_AFTER_THE_OTHER, counts, times - 1, float(np.mean(found)), len(found))
+
+
+def real_grid(cases: Sequence[list[Launch]]) -> Iterator[Cell]:
+    """Cells of one's own starts, each case and contender by itself, for all equal numbers of starts that there are enough for."""
+    available = min(map(len, cases), default=0)
+    for design in (ONE_AFTER_THE_OTHER, IN_TURN):
+        for counts in STARTS:
+            if counts[0] == counts[1] and sum(counts) <= available:
+                made = [each for case in cases for each in splits(case, counts[0], design)]
+                yield from _cells("real", design, counts, made)
+
+
+def _cells(noise: str, design: str, counts: tuple[int, int], made: Sequence[Sides]) -> Iterator[Cell]:
+    for effect in EFFECTS:
+        wanted = (Verdict.SLOWER,) if effect else DIFFERENT
+        found = [judged([each], 1 + effect, wanted)[0] for each in made]
+        yield Cell(noise, design, counts, effect, float(np.mean(found)), len(found))

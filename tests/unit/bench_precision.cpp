@@ -1,0 +1,55 @@
+// Stopping where the interval is narrow enough must not make it wrong: simulated runs, with samples independent and resembling each other.
+#include "precision.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+using parhelion::bench::half_width_of_median;
+
+namespace {
+
+constexpr int runs = 300;
+constexpr std::size_t most = 1000, look_every = 5;
+constexpr double share = 0.05;
+
+double median_of(std::vector<double> samples) {
+    std::nth_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2), samples.end());
+    return samples[samples.size() / 2];
+}
+
+// Samples around a median of 1, taken until the rule says that it is known to within `share`.
+std::vector<double> samples_until_precise(double spread, double resemblance, std::mt19937_64& random) {
+    std::normal_distribution<double> normal(0, spread);
+    std::vector<double> samples;
+    double log = normal(random);
+    while (samples.size() < most) {
+        samples.push_back(std::exp(log));
+        log = resemblance * log + std::sqrt(1 - resemblance * resemblance) * normal(random);
+        if (samples.size() % look_every == 0 && half_width_of_median(samples) <= share) break;
+    }
+    return samples;
+}
+
+}  // namespace
+
+TEST_CASE("a median that is called precise is, in at least 95 % of runs") {
+    std::mt19937_64 random(20260101);
+    for (double resemblance : {0.0, 0.5})
+        for (double spread : {0.05, 0.1, 0.2}) {
+            int right = 0;
+            for (int run = 0; run < runs; ++run)
+                right += std::fabs(median_of(samples_until_precise(spread, resemblance, random)) - 1) <= share;
+            CHECK_MESSAGE(right >= 0.95 * runs, "spread " << spread << ", resemblance " << resemblance << ": " << right << " of " << runs);
+        }
+}
+
+TEST_CASE("a machine without noise is precise as soon as there are enough samples") {
+    CHECK(half_width_of_median(std::vector<double>(19, 1.0)) == HUGE_VAL);
+    CHECK(half_width_of_median(std::vector<double>(20, 1.0)) == 0);
+    CHECK(half_width_of_median({1.0, 1.001, 1.002, 1.001, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001,
+                                1.002, 1.001, 1.0, 1.002, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001}) < 0.01);
+}
