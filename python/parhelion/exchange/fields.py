@@ -75,9 +75,9 @@ def passed_places(split: "Sequence[Sequence[Parts]]") -> list[Passed]:
 
 def callable_array(value: Any, name: str) -> np.ndarray:
     """As `as_array`, but of elements that have a buffer, which times do not."""
-    array = as_array(value, name).view(np.ndarray)
+    array: np.ndarray = as_array(value, name).view(np.ndarray)
     try:
-        memoryview(array)
+        array.data  # noqa: B018: asks for the buffer
     except ValueError:
         return array.view(f"V{array.dtype.itemsize}")
     return array

@@ -55,7 +55,7 @@ def take_image(request: ImageRequest, output: Output) -> tuple[Image, int]:
     folder = create_folder(request.folder)
     image = Image(
         SCHEMA, request.name, datetime.now(UTC).isoformat(timespec="seconds"), without_secrets(["parhelion", *sys.argv[1:]]),
-        request.ranks, flavor.name, request.labels, collect(request.ranks),
+        request.ranks, flavor.name, request.labels, collect(),
     )  # fmt: skip
     write_image(image, folder)
     records = [record for each in BENCHMARKS if (record := _measured(each, request, folder, image, output))]
