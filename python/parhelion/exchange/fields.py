@@ -76,11 +76,14 @@ def passed_places(split: "Sequence[Sequence[Parts]]") -> list[Passed]:
 def callable_array(value: Any, name: str) -> np.ndarray:
     """As `as_array`, but of elements that have a buffer, which times do not."""
     array: np.ndarray = as_array(value, name).view(np.ndarray)
+    return array if _has_buffer(array) else array.view(f"V{array.dtype.itemsize}")
+
+
+def _has_buffer(array: np.ndarray) -> bool:
     try:
-        array.data  # noqa: B018: asks for the buffer
+        return array.data is not None
     except ValueError:
-        return array.view(f"V{array.dtype.itemsize}")
-    return array
+        return False
 
 
 def as_array(value: Any, name: str) -> np.ndarray:
