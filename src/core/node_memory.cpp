@@ -87,6 +87,7 @@ private:
 
 struct Registry {
     std::mutex mutex;
+    std::atomic<std::uint64_t> returns{0};
     std::map<const std::byte*, std::weak_ptr<Mapping>> mappings;  // by start
 };
 
@@ -111,6 +112,7 @@ std::shared_ptr<Mapping> make_mapping(byte_count bytes) {
         {
             const std::lock_guard lock(registry().mutex);
             registry().mappings.erase(dying->start());
+            registry().returns.fetch_add(1, std::memory_order_release);
         }
         delete dying;
     });
@@ -136,6 +138,8 @@ std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes) {
     std::byte* start = mapping->start() + color;
     return {std::move(mapping), start};
 }
+
+std::uint64_t node_shared_returns() { return registry().returns.load(std::memory_order_acquire); }
 
 std::optional<SharedPlace> find_node_shared(const void* address) {
     const auto* at = static_cast<const std::byte*>(address);

@@ -11,6 +11,8 @@
 // holder whose arrays cannot be mapped grants that its message be left.
 // A reverse exchange packs ghosts into a ring instead (staged_shared): the owner combines them in a fixed order.
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
 #include "plan/compile.hpp"
@@ -46,6 +48,28 @@ struct Lines {
     LeftNote left;
 };
 
+// Where the last few arrays of a block lie: looking it up takes longer than a small exchange.
+class Found {
+public:
+    std::optional<BlockPlace> find(const ArrayAccess& access, const ArrayBlock& block) {
+        const std::uint64_t returns = node_shared_returns();
+        for (const Entry& each : entries_)
+            if (each.first == block.first && each.returns == returns) return each.place;
+        const auto place = access.describe(block);
+        if (place) entries_[next_++ % entries_.size()] = {block.first, returns, *place};
+        return place;
+    }
+
+private:
+    struct Entry {
+        const std::byte* first = nullptr;
+        std::uint64_t returns = 0;
+        BlockPlace place;
+    };
+    std::array<Entry, 4> entries_;  // time levels
+    std::size_t next_ = 0;
+};
+
 struct SharedSlot {
     const LinkPlan* link = nullptr;
     NodeNeighbor* neighbor = nullptr;
@@ -79,6 +103,7 @@ public:
           access_(access), slots_(context.links.size()) {
         for (std::size_t f = 0; f < plan_.fields.size(); ++f)
             for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b) blocks_.push_back(array_block(plan_, f, b));
+        found_.resize(blocks_.size());
         validate_together(plan_.communicator(), [&] {
             const std::string why = context.links.empty() ? "" : access.refusal(plan_);
             if (!why.empty()) throw Error("transport " + name + ": " + why + ", or another transport");
@@ -250,9 +275,8 @@ private:
         mappable_ = true;
         for (std::size_t b = 0; b < blocks_.size(); ++b) {
             if (blocks_[b].empty()) continue;
-            const auto place = access_.describe(blocks_[b].moved_to(arrays_.bases()[b]));
-            if (place) table_.get()[b] = *place;
-            mappable_ = mappable_ && place;
+            if (const auto place = found_[b].find(access_, blocks_[b].moved_to(arrays_.bases()[b]))) table_.get()[b] = *place;
+            else mappable_ = false;
         }
         version_ = arrays_.version();
     }
@@ -335,6 +359,7 @@ private:
     std::string name_;
     const ArrayAccess& access_;
     std::vector<ArrayBlock> blocks_;  // as they were when the exchange was made
+    std::vector<Found> found_;
     std::vector<SharedSlot> slots_;
     std::shared_ptr<Lines> lines_;
     std::shared_ptr<BlockPlace> table_;  // where they are now, for neighbors

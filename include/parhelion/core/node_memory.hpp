@@ -30,6 +30,9 @@ struct SharedPlace {
 /// Empty when the address was not allocated by allocate_node_shared. Local.
 std::optional<SharedPlace> find_node_shared(const void* address);
 
+/// How often node-shared memory has been given back: as long as it is the same, an address that was found stays where it was. Local.
+std::uint64_t node_shared_returns();
+
 /// For containers: `std::vector<double, NodeAllocator<double>>`. Small requests share a mapping. Thread-safe.
 template <class T>
 class NodeAllocator {
