@@ -7,12 +7,14 @@ import sys
 
 import pytest
 import synthetic
+from click.testing import CliRunner
 from measured import need_build, parhelion
 
 from parhelion.launch import default_flavor
 from parhelion.tools.documents.remarks import remarks
 from parhelion.tools.documents.results import results
 from parhelion.tools.documents.skew import skew
+from parhelion.tools.main import root
 from parhelion.tools.records import RecordError, read_record
 
 LATE = """
@@ -109,3 +111,14 @@ def test_a_line_whose_lists_differ_in_length_is_damaged(tmp_path):
     (run / "record.jsonl").write_text(text)
     with pytest.raises(RecordError, match="skew_s, last_rank and samples differ"):
         read_record(run)
+
+
+@pytest.mark.parametrize(("apart", "named"), [(0.6, True), (0.1, False)])
+def test_a_comparison_names_the_rank_for_which_the_others_wait(tmp_path, apart, named):
+    plain = record_with(tmp_path / "a", 0.05, lambda number: 3)
+    late = record_with(tmp_path / "b", apart, lambda number: 3)
+    words = ["compare", str(plain), str(late), "--fail-on", "never", "--json", str(tmp_path / "found.json")]
+    assert CliRunner().invoke(root, words, prog_name="parhelion").exit_code == 0
+    behavior = json.loads((tmp_path / "found.json").read_text())["changes"]["behavior"]
+    told = {"name": "ranks that come late to auto on 4 ranks", "first": None, "second": "3"}
+    assert (told in behavior) == named

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..records.facts import flatten
 from ..records.model import Launch
-from .ranks import slow_ranks
+from .ranks import late_ranks, slow_ranks
 from .sets import RecordSet
 
 # What differs between any two runs and means nothing.
@@ -89,8 +89,8 @@ def _libraries(side: RecordSet) -> Facts:
 
 
 def _behavior(side: RecordSet) -> Facts:
-    """Messages and bytes per exchange, what `auto` chose, and a rank that takes longer than the others."""
-    facts = slow_ranks(side.cases)
+    """Messages and bytes per exchange, what `auto` chose, ranks that take longer than the others, and those for which the others wait."""
+    facts = slow_ranks(side.cases) + late_ranks(side.cases)
     for case in side.cases:
         for entry in case.entries.values():
             who = f"{entry.contender} on {case.name}"

@@ -1,4 +1,4 @@
-"""A rank that takes longer than the others, from every rank's own samples."""
+"""Ranks that stand out: those whose own samples take longer, and those for which the others wait."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..documents import CaseResult
+from ..documents.skew import skew
 from ..records.model import Case
 
 CLEARLY = 1.25  # times the median of the ranks; cores that lie unevenly make less
@@ -22,6 +23,18 @@ def slow_ranks(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
                     lines.setdefault((entry.contender, len(line.samples_by_rank)), []).append(line)
     found = {key: _slow(each) for key, each in lines.items()}
     return [(f"slow ranks of {contender} on {ranks} ranks", slow) for (contender, ranks), slow in found.items() if slow]
+
+
+def late_ranks(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
+    """Per contender the ranks that come so late, in most samples of a case, that much of the time is the others' wait for them."""
+    found: dict[tuple[str, int], set[int]] = {}
+    for case in cases:
+        for entry in case.entries.values():
+            if (told := skew(entry)) and told.matters:
+                ranks = max(len(line.samples_by_rank) for line in entry.lines)
+                found.setdefault((entry.contender, ranks), set()).add(told.rank)
+    return [(f"ranks that come late to {contender} on {ranks} ranks", ", ".join(map(str, sorted(late))))
+            for (contender, ranks), late in found.items()]  # fmt: skip
 
 
 def _slow(lines: Sequence[Case]) -> str:
