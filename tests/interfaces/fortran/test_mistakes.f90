@@ -175,7 +175,7 @@ contains
     call domain%init(world, [8 * ranks], halo=1)
     call exchange%init(domain, u, stat=status, errmsg=message)
     call check_failure('array of another extent', status, phl_error_value, message, 'dimension 1')
-    call exchange%begin(status, message)
+    call exchange%begin(stat=status, errmsg=message)
     call check_failure('an exchange that was not made', status, phl_error_handle, message, 'null')
     call exchange%free(status, message)
     call check_failure('freeing what was not made', status, phl_error_handle, message, 'null')
