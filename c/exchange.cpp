@@ -62,25 +62,58 @@ MadeField made_from(const phl_field& field, const Field& view) {
     return made;
 }
 
-template <class Domain>
-int create(const Domain& domain, const Pattern& pattern, int fields, const phl_field* field, const char* transport,
-           double timeout_s, phl_exchange* exchange) {
-    std::vector<Field> views;
+// What a group's handle stands for.
+class Source {
+public:
+    Source(const phl_group& given, int number) {
+        if ((given.domain == nullptr) == (given.map == nullptr))
+            throw Error("group " + std::to_string(number) + " needs a domain or an index map, one of the two: leave the other NULL");
+        if (given.domain != nullptr) grid_ = get(given.domain);
+        else map_ = get(given.map);
+    }
+    Communicator communicator() const { return grid_ ? grid_->domain.communicator() : map_->map.communicator(); }
+    Pattern pattern() const { return grid_ ? build_pattern(grid_->domain) : map_->map.pattern(); }
+    Field view(const phl_field& given) const { return grid_ ? field_of(grid_->domain, given) : field_of(map_->map.domain(), given); }
+
+private:
+    std::shared_ptr<CartesianObject> grid_;
+    std::shared_ptr<IndexMapObject> map_;
+};
+
+// Unlike that of the first group, without which there is no communicator, a bad handle is told to all ranks.
+Source later_source(const phl_group& given, int number) {
+    try {
+        return {given, number};
+    } catch (const HandleError& error) {
+        throw Error("group " + std::to_string(number) + ": " + error.what());
+    }
+}
+
+Group group_of(const Source& source, const phl_group& given, std::vector<MadeField>& made) {
+    Group group{source.pattern(), {}};
+    require_array(given.field, given.fields, "field");
+    for (int f = 0; f < given.fields; ++f) {
+        group.fields.push_back(source.view(given.field[f]));
+        made.push_back(made_from(given.field[f], group.fields.back()));
+    }
+    return group;
+}
+
+void create(int count, const phl_group* given, const char* transport, double timeout_s, phl_exchange* exchange) {
+    if (count < 1) throw Error("an exchange needs at least one group: pass a domain or map with its fields");
+    require_array(given, count, "group");
+    const Source first(given[0], 0);
+    std::vector<Group> groups;
     std::vector<MadeField> made;
-    validate_together(domain.communicator(), [&] {
+    validate_together(first.communicator(), [&] {
         require_output(exchange, "exchange");
-        require_array(field, fields, "field");
-        for (int f = 0; f < fields; ++f) {
-            views.push_back(field_of(domain, field[f]));
-            made.push_back(made_from(field[f], views.back()));
-        }
+        for (int g = 0; g < count; ++g) groups.push_back(group_of(g == 0 ? first : later_source(given[g], g), given[g], made));
     });
     const ExchangeOptions options{transport ? transport : "", timeout_s};
-    auto object = std::make_shared<ExchangeObject>(ExchangeObject{Exchange(pattern, std::move(views), options), std::move(made), {}, {}, {}, {}, {}});
+    auto object = std::make_shared<ExchangeObject>(ExchangeObject{Exchange(std::move(groups), options), std::move(made), {}, {}, {}, {}, {}});
     object->transport = object->exchange.transport();
     object->places.reserve(object->exchange.plan().bases.size());
     exchanges().add(std::move(object), *exchange);
-    return PHL_SUCCESS;
 }
 
 int components_of(const phl_field& field) { return std::max(field.element.components, 1); }
@@ -136,17 +169,23 @@ extern "C" {
 int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const char* transport,
                                   double timeout_s, phl_exchange* exchange) {
     return guarded([&] {
-        const auto object = get(domain);
-        create(object->domain, build_pattern(object->domain), fields, field, transport, timeout_s, exchange);
+        get(domain);  // null is an error, not another kind of group
+        const phl_group group{domain, nullptr, field, fields};
+        create(1, &group, transport, timeout_s, exchange);
     });
 }
 
 int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const char* transport,
                                   double timeout_s, phl_exchange* exchange) {
     return guarded([&] {
-        const auto object = get(map);
-        create(object->map.domain(), object->map.pattern(), fields, field, transport, timeout_s, exchange);
+        get(map);
+        const phl_group group{nullptr, map, field, fields};
+        create(1, &group, transport, timeout_s, exchange);
     });
+}
+
+int phl_exchange_create_groups(int groups, const phl_group* group, const char* transport, double timeout_s, phl_exchange* exchange) {
+    return guarded([&] { create(groups, group, transport, timeout_s, exchange); });
 }
 
 int phl_exchange_free(phl_exchange* exchange) {

@@ -179,20 +179,30 @@ typedef struct phl_field {
     int32_t block_count;
 } phl_field;
 
+/* Arrays of one Cartesian domain or of one index map: the other handle is NULL. */
+typedef struct phl_group {
+    phl_cartesian domain;
+    phl_index_map map;
+    const phl_field* field;
+    int32_t fields;
+} phl_group;
+
 /* Collective. The exchange is compiled for the layouts of the fields; their arrays are those that it moves where a call names no
- * others. The domain or map may be freed before. Arrays that share cells are refused.
+ * others. The domains or maps may be freed before. Arrays that share cells are refused. Groups travel together, one message for each
+ * neighbor; their domains and maps have one communicator.
  * `transport` is "auto", a name, or NULL (see the environment variable PARHELION_TRANSPORT). A wait longer than
  * `timeout_s` is an error; 0: see PARHELION_TIMEOUT. */
 int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const char* transport,
                                   double timeout_s, phl_exchange* exchange);
 int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const char* transport,
                                   double timeout_s, phl_exchange* exchange);
+int phl_exchange_create_groups(int groups, const phl_group* group, const char* transport, double timeout_s, phl_exchange* exchange);
 /* Local. Refused while it is under way. */
 int phl_exchange_free(phl_exchange* exchange);
 /* Owner → ghost: begin and end. Between them owned cells must not be written and ghosts not be touched, and the arrays stay where they
  * are. `fields`: other arrays of the layouts that the exchange was made for (swapped time levels, temporaries, memory that was allocated
- * anew), `count` of them, one for each field in that order; NULL and 0: those that it was made with. Each rank names its own; nothing is
- * sent for it. Another layout is an error of this rank, and then nothing has begun. */
+ * anew), `count` of them, one for each field in that order, group after group; NULL and 0: those that it was made with. Each rank names
+ * its own; nothing is sent for it. Another layout is an error of this rank, and then nothing has begun. */
 int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count);
 int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count);
 /* Ghost → owner, combined there: begin_reverse and end. */

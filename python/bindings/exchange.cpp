@@ -1,6 +1,7 @@
 #include "parhelion/exchange/exchange.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -17,13 +18,17 @@ namespace {
 
 class PythonExchange final : public PythonExchangeOf<Exchange> {
 public:
-    PythonExchange(const Pattern& pattern, std::vector<Field> fields, const std::string& transport, double timeout_s, int parts,
-                   nb::object arrays, const nb::list& call_arrays, nb::object as_array)
+    using PythonGroup = std::pair<Pattern, std::vector<Field>>;
+
+    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s, int parts, nb::object arrays,
+                   const nb::list& call_arrays, nb::object as_array)
         : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
         nb::gil_scoped_release unlocked;
+        std::vector<Group> groups;
+        for (auto& [pattern, fields] : given) groups.push_back({std::move(pattern), std::move(fields)});
         ExchangeOptions options{transport, timeout_s};
         options.parts = parts;
-        exchange_ = std::make_unique<Exchange>(pattern, std::move(fields), options);
+        exchange_ = std::make_unique<Exchange>(std::move(groups), options);
     }
     void run(const nb::args& arrays) {
         const ArrayList list = read(arrays);
@@ -44,8 +49,8 @@ public:
         const Reduction how = parse_reduction(reduction);
         start(arrays, [&](const ArrayList& list) { return exchange_->begin_reverse(how, list); });
     }
-    nb::tuple part(int number, int block) const {
-        const PartOfBlock part = exchange_->part(number, block);
+    nb::tuple part(int number, int block, int group) const {
+        const PartOfBlock part = exchange_->part(number, block, group);
         return nb::make_tuple(part.dimension, part.first, part.last);
     }
 
@@ -105,13 +110,14 @@ void bind_step(nb::module_& module) {
 void bind_exchange(nb::module_& module) {
     bind_step(module);
     nb::class_<PythonExchange>(module, "Exchange", nb::type_slots(exchange_slots))
-        .def(nb::init<const Pattern&, std::vector<Field>, const std::string&, double, int, nb::object, const nb::list&, nb::object>(),
-             "pattern"_a, "fields"_a, "transport"_a, "timeout_s"_a, "parts"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
+        .def(nb::init<std::vector<PythonExchange::PythonGroup>, const std::string&, double, int, nb::object, const nb::list&, nb::object>(),
+             "groups"_a, "transport"_a, "timeout_s"_a, "parts"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
         .def("__call__", &PythonExchange::run, "arrays"_a, nb::sig("def __call__(self, *arrays: object) -> None"),
              "Fills every ghost with its owner's value: begin and end.\n\n"
-             "`arrays`: others of the same shapes, strides and dtypes as those that it was made with, one for each, in that order:\n"
-             "temporaries, swapped time levels, reallocated memory. Each rank names its own; nothing is sent for it. Without any, those\n"
-             "that it was made with. ValueError or TypeError, of this rank alone, for arrays of another layout; then nothing has begun.")
+             "`arrays`: others of the same shapes, strides and dtypes as those that it was made with, one for each, in that order,\n"
+             "group after group: temporaries, swapped time levels, reallocated memory. Each rank names its own; nothing is sent for\n"
+             "it. Without any, those that it was made with. ValueError or TypeError, of this rank alone, for arrays of another layout;\n"
+             "then nothing has begun.")
         .def("begin", [](Self self, const nb::args& arrays) { return Methods::of(self).begin(arrays), Methods::step(self); },
              "arrays"_a, nb::sig("def begin(self, *arrays: object) -> Step"),
              "Starts filling the ghosts, of `arrays` as in a call, and returns while messages travel.\n\n"
@@ -128,7 +134,8 @@ void bind_exchange(nb::module_& module) {
              "        threads.map(lambda p: (update(u.owned[exchange.part(p)]), step.ready(p)), range(exchange.parts))")
         .def_prop_ro("parts", [](const PythonExchange& self) { return self.exchange().parts(); },
                      "Into how many parts the owned cells are divided.")
-        .def("_part", &PythonExchange::part, "part"_a, "block"_a, nb::sig("def _part(self, part: int, block: int) -> tuple[int, int, int]"))
+        .def("_part", &PythonExchange::part, "part"_a, "block"_a, "group"_a,
+             nb::sig("def _part(self, part: int, block: int, group: int) -> tuple[int, int, int]"))
         .def("reverse", &PythonExchange::reverse, "reduction"_a = "sum", "arrays"_a,
              nb::sig("def reverse(self, reduction: str = 'sum', *arrays: object) -> None"),
              "Combines every ghost's value into its owner's: sum, min, max, replace, bit_and or bit_or.\n\n"

@@ -190,6 +190,13 @@ class Step:
         Waits for the neighbors; afterwards the ghosts are filled. Once per step.
         """
 
+    def test(self) -> bool:
+        """
+        Gets the exchange on, without waiting, and tells whether `end` will return, or raise, at once.
+
+        To be called between pieces of work; `end` has to be called all the same. True for a step that has ended.
+        """
+
     @property
     def ended(self) -> bool:
         """Whether the exchange has ended, here or by `Exchange.end`."""
@@ -206,14 +213,21 @@ class Step:
     def __exit__(self, *exception: object) -> None: ...
 
 class Exchange:
-    def __init__(self, pattern: Pattern, fields: Sequence[Field], transport: str, timeout_s: float, parts: int, arrays: object) -> None: ...
+    def __init__(self, groups: Sequence[tuple[Pattern, Sequence[Field]]], transport: str, timeout_s: float, parts: int, arrays: object, call_arrays: list, as_array: object) -> None: ...
 
-    def __call__(self) -> None:
-        """Fills every ghost with its owner's value: begin and end."""
-
-    def begin(self) -> Step:
+    def __call__(self, *arrays: object) -> None:
         """
-        Starts filling the ghosts and returns while messages travel.
+        Fills every ghost with its owner's value: begin and end.
+
+        `arrays`: others of the same shapes, strides and dtypes as those that it was made with, one for each, in that order,
+        group after group: temporaries, swapped time levels, reallocated memory. Each rank names its own; nothing is sent for
+        it. Without any, those that it was made with. ValueError or TypeError, of this rank alone, for arrays of another layout;
+        then nothing has begun.
+        """
+
+    def begin(self, *arrays: object) -> Step:
+        """
+        Starts filling the ghosts, of `arrays` as in a call, and returns while messages travel.
 
         Until the step ends, owned cells must not be written and ghosts not touched.
 
@@ -221,7 +235,7 @@ class Exchange:
                 update_interior(u)
         """
 
-    def begin_parts(self) -> Step:
+    def begin_parts(self, *arrays: object) -> Step:
         """
         Starts filling the ghosts for threads that finish their cells at different times.
 
@@ -237,15 +251,17 @@ class Exchange:
     def parts(self) -> int:
         """Into how many parts the owned cells are divided."""
 
-    def reverse(self, reduction: str = 'sum') -> None:
+    def reverse(self, reduction: str = 'sum', *arrays: object) -> None:
         """
         Combines every ghost's value into its owner's: sum, min, max, replace, bit_and or bit_or.
 
         The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values, except with the
         staged algorithm. TypeError where the elements cannot be combined so.
+
+            exchange.reverse("sum", force)        # arrays behind the reduction, as in a call
         """
 
-    def begin_reverse(self, reduction: str = 'sum') -> Step:
+    def begin_reverse(self, reduction: str = 'sum', *arrays: object) -> Step:
         """
         Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must not be touched and ghosts
         not be written.

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -33,36 +33,44 @@ class Field:
     halo: int | Sequence[int | tuple[int, int]] | None = None
 
 
-def read_arrays(pattern: "_core.Pattern", entries: Sequence[Any]) -> "list[Parts]":
-    """What was passed, checked. Local. ValueError or TypeError for what cannot be exchanged."""
+def read_groups(patterns: "Sequence[_core.Pattern]", groups: Sequence[Sequence[Any]]) -> "list[list[Parts]]":
+    """What was passed for each pattern, checked. Local. ValueError or TypeError for what cannot be exchanged."""
+    of_group = [f" of group {number}" if len(groups) > 1 else "" for number in range(len(groups))]
+    return [_read_arrays(*group) for group in zip(patterns, groups, of_group, strict=True)]
+
+
+def _read_arrays(pattern: "_core.Pattern", entries: Sequence[Any], of_group: str) -> "list[Parts]":
     if not entries:
-        raise ValueError("no arrays were passed: pass those whose ghosts the exchange fills")
+        raise ValueError(f"no arrays{of_group} were passed: pass those whose ghosts the exchange fills")
     read = _indexed_parts if pattern.dimensions == 0 else _cartesian_parts
-    arrays = [read(pattern, entry, f"array {number}") for number, entry in enumerate(entries)]
+    arrays = [read(pattern, entry, f"array {number}{of_group}") for number, entry in enumerate(entries)]
     for parts in arrays:
         parts.check()
     return arrays
 
 
-def split_components(comm: "_core.Communicator", arrays: "Sequence[Parts]") -> "list[list[Parts]]":
-    """Each array as one or several fields. Collective: an array becomes as many fields on all ranks.
+def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Parts]]") -> "list[list[list[Parts]]]":
+    """Each array of each group as one or several fields. Collective: an array becomes as many fields on all ranks.
 
     How many, its strides tell, and those of ranks may differ; a rank without cells has none to tell.
     """
+    arrays = list(chain(*groups))
     depths = [parts.depth for parts in arrays]
     if comm.largest([max(depths)])[0] > 0:
         comm.require_equal("the arrays", "their number", len(arrays), "pass as many arrays on every rank")
         depths = comm.largest(depths)
-    return [_split(parts, depth) for parts, depth in zip(arrays, depths, strict=True)]
+    next_depth = iter(depths)
+    return [[_split(parts, next(next_depth)) for parts in group] for group in groups]
 
 
 Passed = list[tuple[np.ndarray, list[tuple[int, int]]]]
 
 
-def passed_places(split: "Sequence[Sequence[Parts]]") -> list[Passed]:
-    """Where the native arrays lie in those that were passed: (its number, bytes from the start to the first owned cell) of each."""
+def passed_places(split: "Sequence[Sequence[Sequence[Parts]]]") -> list[Passed]:
+    """Where the native arrays lie in those that were passed, all groups in one list: (its number, bytes from the start to the first
+    owned cell) of each."""
     entries, number = [], 0
-    for fields in split:
+    for fields in chain(*split):
         entry: Passed = [(callable_array(array, fields[0].name), []) for array in fields[0].passed]
         for field in fields:
             for position, array in enumerate(field.arrays):

@@ -125,6 +125,82 @@ static void exchange_cells(void) {
     free(g);
 }
 
+static void fill_cells(int32_t* x, int ghosts) {
+    for (int64_t i = 0; i < owned_by(rank); ++i) *x++ = (int32_t)(first_of(rank) + i);
+    for (int i = 0; i < ghosts; ++i) *x++ = -1;
+}
+
+/* Arrays of both groups that no exchange has seen; nothing is in those of the creation any more. */
+static void exchange_others_of_groups(phl_exchange both, const phl_field made[2], const int64_t* owned[2], const int64_t* all[2]) {
+    int64_t ids[most_ghosts];
+    const int ghosts = ghosts_of(rank, ids);
+    const size_t grid_bytes = sizeof(double) * (size_t)((all[1][0] - all[0][0]) * (all[1][1] - all[0][1]));
+    const size_t cell_bytes = sizeof(int32_t) * (size_t)(owned_by(rank) + ghosts);
+    memset(made[0].cells, 0, grid_bytes);
+    memset(made[1].cells, 0, cell_bytes);
+    double* u = malloc(grid_bytes);
+    int32_t* x = malloc(cell_bytes + 1);
+    const phl_field others[2] = {{.element = made[0].element, .cells = u}, {.element = made[1].element, .cells = x}};
+    for (int round = 0; round < 2; ++round) {
+        fill_grid(u, owned, all, 1);
+        fill_cells(x, ghosts);
+        if (round == 0) GOOD(phl_exchange_forward(both, others, 2));
+        else GOOD(phl_exchange_begin(both, others, 2));
+        if (round == 1) GOOD(phl_exchange_end(both));
+        check_grid(u, all[0], all[1], 1);
+        for (int i = 0; i < ghosts; ++i) CHECK(x[owned_by(rank) + i] == (int32_t)ids[i]);
+    }
+    FAILS(phl_exchange_forward(both, others, 1), PHL_ERROR_VALUE, "was made for 2");
+    const phl_field swapped[2] = {others[1], others[0]};
+    FAILS(phl_exchange_forward(both, swapped, 2), PHL_ERROR_VALUE, "field 0 has another element type");
+    free(u);
+    free(x);
+}
+
+/* A grid and an index map in one exchange: one message to a neighbor in both. */
+static void exchange_groups(phl_cartesian domain) {
+    phl_index_map map = make_map();
+    int64_t lower[2], upper[2], low[2], high[2], ids[most_ghosts];
+    GOOD(phl_cartesian_owned(domain, 0, lower, upper));
+    GOOD(phl_cartesian_extended(domain, 0, low, high));
+    const int64_t* owned[2] = {lower, upper};
+    const int64_t* all[2] = {low, high};
+    double* u = malloc(sizeof(double) * (size_t)((high[0] - low[0]) * (high[1] - low[1])));
+    fill_grid(u, owned, all, 1);
+    const int ghosts = ghosts_of(rank, ids);
+    const int64_t cells = owned_by(rank);
+    int32_t* x = calloc((size_t)(cells + ghosts + 1), sizeof *x);
+    fill_cells(x, ghosts);
+    const phl_field fields[2] = {{.element = {PHL_FLOAT64, 1, 0}, .cells = u}, {.element = {PHL_INT32, 1, 0}, .cells = x}};
+    const phl_group groups[2] = {{.domain = domain, .field = &fields[0], .fields = 1}, {.map = map, .field = &fields[1], .fields = 1}};
+    phl_exchange both = NULL, grid = NULL, rest = NULL;
+    GOOD(phl_exchange_create_groups(2, groups, NULL, 0, &both));
+    GOOD(phl_exchange_create_groups(1, groups, "mpi_p2p", 0, &grid));
+    GOOD(phl_exchange_create_index_map(map, 1, &fields[1], "mpi_p2p", 0, &rest));
+    int32_t together = 0, of_grid = 0, of_map = 0;
+    GOOD(phl_exchange_traffic(both, PHL_FORWARD, NULL, &together));
+    GOOD(phl_exchange_traffic(grid, PHL_FORWARD, NULL, &of_grid));
+    GOOD(phl_exchange_traffic(rest, PHL_FORWARD, NULL, &of_map));
+    CHECK(together >= of_grid && together >= of_map && together <= ranks - 1 && (ranks == 1 || together < of_grid + of_map || of_map == 0));
+    GOOD(phl_exchange_forward(both, NULL, 0));
+    check_grid(u, low, high, 1);
+    for (int i = 0; i < ghosts; ++i) CHECK(x[cells + i] == (int32_t)ids[i]);
+    exchange_others_of_groups(both, fields, owned, all);
+    const phl_group wrong[2] = {groups[0], {.domain = domain, .map = map, .field = &fields[1], .fields = 1}};
+    phl_exchange none = NULL;
+    FAILS(phl_exchange_create_groups(2, wrong, NULL, 0, &none), PHL_ERROR_VALUE, "group 1 needs a domain or an index map");
+    const phl_group half[2] = {groups[0], {.map = rank == ranks - 1 ? NULL : map, .field = &fields[1], .fields = 1}};
+    FAILS(phl_exchange_create_groups(2, half, NULL, 0, &none), PHL_ERROR_VALUE, "group 1 needs a domain or an index map");
+    FAILS(phl_exchange_create_groups(0, groups, NULL, 0, &none), PHL_ERROR_VALUE, "at least one group");
+    FAILS(phl_exchange_create_groups(1, NULL, NULL, 0, &none), PHL_ERROR_VALUE, "group");
+    GOOD(phl_exchange_free(&both));
+    GOOD(phl_exchange_free(&grid));
+    GOOD(phl_exchange_free(&rest));
+    GOOD(phl_index_map_free(&map));
+    free(u);
+    free(x);
+}
+
 void test_cartesian(void) {
     const int64_t extents[2] = {nx, ny};
     const phl_cartesian_options options = {.halo_lower = {h, h}, .halo_upper = {h, h}, .periodic = {1, 1}};
@@ -143,6 +219,7 @@ void test_cartesian(void) {
     FAILS(phl_cartesian_owner(domain, extents, &owner, &block), PHL_ERROR_VALUE, "outside");
     FAILS(phl_cartesian_owned(domain, 1, lower, upper), PHL_ERROR_VALUE, "does not exist");
     exchange_grid(domain);
+    exchange_groups(domain);
     GOOD(phl_cartesian_free(&domain));
     FAILS(phl_cartesian_free(&domain), PHL_ERROR_HANDLE, "null");
     exchange_cells();
