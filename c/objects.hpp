@@ -34,11 +34,14 @@ struct MadeField {
     std::vector<Array> arrays;
 };
 
-/// A Fortran array: type and bytes of its elements, and extents.
+/// A Fortran array: type and bytes of its elements, and extents. Plain data: Fortran keeps those of groups.
 struct ArrayShape {
-    int type = 0;
-    std::size_t bytes = 0;
-    std::vector<std::int64_t> extents;
+    static constexpr int most_dimensions = 15;
+    std::int32_t type;
+    std::int32_t rank;
+    std::int64_t bytes;
+    std::int64_t extents[most_dimensions];
+    bool ghosts;  ///< of the index map whose owned cells the array before it holds
     friend bool operator==(const ArrayShape&, const ArrayShape&) = default;
 };
 

@@ -70,46 +70,85 @@ struct Arguments {
     const CFI_cdesc_t& operator[](int i) const { return *arrays[static_cast<std::size_t>(i)]; }
 };
 
-bool has_shape(const CFI_cdesc_t& array, const ArrayShape& shape) {
-    bool equal = array.type == shape.type && array.elem_len == shape.bytes && static_cast<std::size_t>(array.rank) == shape.extents.size();
-    for (int d = 0; equal && d < array.rank; ++d) equal = array.dim[d].extent == shape.extents[static_cast<std::size_t>(d)];
-    return equal;
-}
-
-ArrayShape shape_of(const CFI_cdesc_t& array) {
-    ArrayShape shape{array.type, array.elem_len, {}};
-    for (int d = 0; d < array.rank; ++d) shape.extents.push_back(array.dim[d].extent);
+ArrayShape shape_of(const CFI_cdesc_t& array, bool ghosts) {
+    static_assert(CFI_MAX_RANK <= ArrayShape::most_dimensions);
+    ArrayShape shape{array.type, array.rank, static_cast<std::int64_t>(array.elem_len), {}, ghosts};
+    for (int d = 0; d < array.rank; ++d) shape.extents[d] = array.dim[d].extent;
     return shape;
 }
 
-void remember_shapes(phl_exchange exchange, const Arguments& made_with) {
-    const auto object = get(exchange);
-    for (int i = 0; i < made_with.count; ++i) object->shapes.push_back(shape_of(made_with[i]));
+// As `phl_field_group` in phl_bindings.f90.
+struct FortranGroup {
+    phl_cartesian domain;
+    phl_index_map map;
+    int32_t fields, arrays;
+    phl_field field[most_fields];
+    ArrayShape shape[most_fields];
+};
+static_assert(sizeof(FortranGroup) == 24 + most_fields * (88 + 144), "phl_bindings.f90 leaves room for this many bytes");
+
+FortranGroup group_of(phl_cartesian domain, const Arguments& given) {
+    const auto object = get(domain);
+    FortranGroup group{domain, nullptr, given.count, given.count, {}, {}};
+    validate_together(object->domain.communicator(), [&] {
+        for (int i = 0; i < given.count; ++i) {
+            group.field[i] = grid_field(object->domain, given[i]);
+            group.shape[i] = shape_of(given[i], false);
+        }
+    });
+    return group;
+}
+
+// An index map's group has one field, of which the second array, if any, holds the ghosts.
+FortranGroup group_of(phl_index_map map, Array x, Array ghosts) {
+    const auto object = get(map);
+    FortranGroup group{nullptr, map, 1, ghosts ? 2 : 1, {}, {}};
+    validate_together(object->map.communicator(), [&] {
+        group.field[0] = cell_field(object->map.domain(), *x, ghosts);
+        group.shape[0] = shape_of(*x, false);
+        if (ghosts) group.shape[1] = shape_of(*ghosts, true);
+    });
+    return group;
 }
 
 void require_status(int status) {
     if (status != 0) throw Error(phl_last_error(), static_cast<ErrorKind>(status));
 }
 
-// An index map's exchange has one field, of which the second array, if any, holds the ghosts.
+void create(int count, const FortranGroup* group, const char* transport, phl_exchange* exchange) {
+    std::vector<phl_group> groups;
+    for (int g = 0; g < count; ++g) groups.push_back({group[g].domain, group[g].map, group[g].field, group[g].fields});
+    require_status(phl_exchange_create_groups(count, groups.data(), transport, 0, exchange));
+    auto& shapes = get(*exchange)->shapes;
+    for (int g = 0; g < count; ++g) shapes.insert(shapes.end(), group[g].shape, group[g].shape + group[g].arrays);
+}
+
+void require_count(int given, std::size_t made_with) {
+    if (made_with > most_fields)
+        throw Error("the exchange was made with " + std::to_string(made_with) + " arrays and " + std::to_string(most_fields) +
+                    " can be named at a call: pass none, for those that it was made with, or make several exchanges");
+    if (static_cast<std::size_t>(given) != made_with)
+        throw Error(std::to_string(given) + " arrays were passed and the exchange was made with " + std::to_string(made_with) +
+                    ": pass one for each, in that order, or none for those that it was made with");
+}
+
 template <class Begin>
 int begin_with(phl_exchange exchange, const Arguments& given, Begin&& begin) {
     if (given.count == 0) return begin(nullptr, 0);
     return guarded([&] {
         const auto object = get(exchange);
-        if (static_cast<std::size_t>(given.count) != object->shapes.size())
-            throw Error(std::to_string(given.count) + " arrays were passed and the exchange was made with " +
-                        std::to_string(object->shapes.size()) + ": pass one for each, in that order, or none for those that it was made with");
+        require_count(given.count, object->shapes.size());
         phl_field fields[most_fields];
         for (std::size_t f = 0; f < object->made.size(); ++f) fields[f] = object->made[f].field;
-        const bool with_ghosts = object->made.size() < object->shapes.size();
+        phl_field* next = fields;
         for (int i = 0; i < given.count; ++i) {
-            if (!has_shape(given[i], object->shapes[static_cast<std::size_t>(i)]))
+            const ArrayShape& made = object->shapes[static_cast<std::size_t>(i)];
+            if (!(shape_of(given[i], made.ghosts) == made))
                 throw Error("array " + std::to_string(i + 1) + " has another type or shape than the exchange was made for: pass arrays like "
                             "those that it was made with, or make another one, on every rank");
             require_contiguous(given[i], "the array");
-            if (with_ghosts && i == 1) fields[0].ghosts = given[i].base_addr;
-            else fields[i].cells = given[i].base_addr;
+            if (made.ghosts) next[-1].ghosts = given[i].base_addr;
+            else (next++)->cells = given[i].base_addr;
         }
         require_status(begin(fields, static_cast<int>(object->made.size())));
     });
@@ -149,25 +188,29 @@ int phl_f_rank(const MPI_Fint* comm, int32_t* rank, int32_t* size) { return phl_
 int phl_f_exchange_cartesian(phl_cartesian domain, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h,
                              const char* transport, phl_exchange* exchange) {
     return guarded([&] {
-        const auto object = get(domain);
-        const Arguments given{a, b, c, d, e, f, g, h};
-        phl_field fields[most_fields];
-        validate_together(object->domain.communicator(), [&] {
-            for (int i = 0; i < given.count; ++i) fields[i] = grid_field(object->domain, given[i]);
-        });
-        require_status(phl_exchange_create_cartesian(domain, given.count, fields, transport, 0, exchange));
-        remember_shapes(*exchange, given);
+        const FortranGroup group = group_of(domain, {a, b, c, d, e, f, g, h});
+        create(1, &group, transport, exchange);
     });
 }
 
 int phl_f_exchange_index_map(phl_index_map map, Array x, Array ghosts, const char* transport, phl_exchange* exchange) {
     return guarded([&] {
-        const auto object = get(map);
-        phl_field field{};
-        validate_together(object->map.communicator(), [&] { field = cell_field(object->map.domain(), *x, ghosts); });
-        require_status(phl_exchange_create_index_map(map, 1, &field, transport, 0, exchange));
-        remember_shapes(*exchange, {x, ghosts});
+        const FortranGroup group = group_of(map, x, ghosts);
+        create(1, &group, transport, exchange);
     });
+}
+
+int phl_f_group_cartesian(phl_cartesian domain, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h,
+                          FortranGroup* group) {
+    return guarded([&] { *group = group_of(domain, {a, b, c, d, e, f, g, h}); });
+}
+
+int phl_f_group_index_map(phl_index_map map, Array x, Array ghosts, FortranGroup* group) {
+    return guarded([&] { *group = group_of(map, x, ghosts); });
+}
+
+int phl_f_exchange_groups(int count, const FortranGroup* group, const char* transport, phl_exchange* exchange) {
+    return guarded([&] { create(count, group, transport, exchange); });
 }
 
 int phl_f_exchange_begin(phl_exchange exchange, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h) {

@@ -12,6 +12,13 @@ module phl_bindings
     integer(c_int32_t) :: neighbors = 0, algorithm = 0
   end type
 
+  !> struct FortranGroup: one of the two handles, and room for eight of struct phl_field and of ArrayShape
+  type, bind(c) :: phl_field_group
+    type(c_ptr) :: domain = c_null_ptr, map = c_null_ptr
+    integer(c_int32_t) :: fields = 0, arrays = 0
+    integer(c_int64_t) :: room(8 * (11 + 18)) = 0
+  end type
+
   enum, bind(c)
     enumerator :: whole = 0, begin_only, end_only
   end enum
@@ -183,6 +190,27 @@ module phl_bindings
       type(c_ptr), value :: map
       type(*), dimension(..) :: x
       type(*), dimension(..), optional :: ghosts
+      character(kind=c_char), intent(in) :: transport(*)
+      type(c_ptr), intent(out) :: exchange
+    end function
+    integer(c_int) function phl_f_group_cartesian(domain, a, b, c, d, e, f, g, h, group) bind(c)
+      import :: c_int, c_ptr, phl_field_group
+      type(c_ptr), value :: domain
+      type(*), dimension(..) :: a
+      type(*), dimension(..), optional :: b, c, d, e, f, g, h
+      type(phl_field_group), intent(inout) :: group
+    end function
+    integer(c_int) function phl_f_group_index_map(map, x, ghosts, group) bind(c)
+      import :: c_int, c_ptr, phl_field_group
+      type(c_ptr), value :: map
+      type(*), dimension(..) :: x
+      type(*), dimension(..), optional :: ghosts
+      type(phl_field_group), intent(inout) :: group
+    end function
+    integer(c_int) function phl_f_exchange_groups(count, group, transport, exchange) bind(c)
+      import :: c_int, c_ptr, c_char, phl_field_group
+      integer(c_int), value :: count
+      type(phl_field_group), intent(in) :: group(*)
       character(kind=c_char), intent(in) :: transport(*)
       type(c_ptr), intent(out) :: exchange
     end function

@@ -12,16 +12,27 @@ module phl_exchange
   use phl_status, only: finish
   implicit none
   private
-  public :: halo_exchange
+  public :: halo_exchange, field_group
+
+  !> Arrays of one grid or index map, for exchanges of several. It owns nothing: the arrays stay the caller's.
+  type :: field_group
+    private
+    type(phl_field_group) :: group
+  contains
+    !> Collective, with the arguments of an exchange: init(domain, a, b, …, h), init(map, x) or init(map, x, ghosts).
+    generic :: init => group_cartesian, group_index_map
+    procedure, private :: group_cartesian, group_index_map
+  end type
 
   type :: halo_exchange
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
     !> Collective. init(domain, a, b, …, h): one to eight arrays of the block with its halo, components last;
-    !> init(map, x) or init(map, x, ghosts): arrays of cells, components first.
-    generic :: init => init_cartesian, init_index_map
-    procedure, private :: init_cartesian, init_index_map
+    !> init(map, x) or init(map, x, ghosts): arrays of cells, components first;
+    !> init([group, …]): all their arrays, one message for each neighbor. Their grids and maps have one communicator.
+    generic :: init => init_cartesian, init_index_map, init_groups
+    procedure, private :: init_cartesian, init_index_map, init_groups
     procedure :: free
     final :: finalize
     procedure :: forward, begin, test, end => end_exchange
@@ -58,6 +69,37 @@ contains
     call replace(this, phl_f_exchange_index_map(map%c_handle(), x, ghosts, c_string(transport), made), made, stat, errmsg)
   end subroutine
 
+  subroutine init_groups(this, groups, transport, stat, errmsg)
+    class(halo_exchange), intent(inout) :: this
+    type(field_group), intent(in) :: groups(:)
+    character(*), intent(in), optional :: transport
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: made
+    made = c_null_ptr
+    call replace(this, phl_f_exchange_groups(size(groups, kind=c_int), groups%group, c_string(transport), made), made, stat, errmsg)
+  end subroutine
+
+  subroutine group_cartesian(this, domain, a, b, c, d, e, f, g, h, stat, errmsg)
+    class(field_group), intent(inout) :: this
+    class(cartesian_domain), intent(in) :: domain
+    type(*), dimension(..), target :: a
+    type(*), dimension(..), target, optional :: b, c, d, e, f, g, h
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_group_cartesian(domain%c_handle(), a, b, c, d, e, f, g, h, this%group), stat, errmsg)
+  end subroutine
+
+  subroutine group_index_map(this, map, x, ghosts, stat, errmsg)
+    class(field_group), intent(inout) :: this
+    class(index_map), intent(in) :: map
+    type(*), dimension(..), target :: x
+    type(*), dimension(..), target, optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_group_index_map(map%c_handle(), x, ghosts, this%group), stat, errmsg)
+  end subroutine
+
   function c_string(text) result(string)
     character(*), intent(in), optional :: text
     character(:), allocatable :: string
@@ -92,7 +134,8 @@ contains
     if (c_associated(this%handle)) ignored = phl_exchange_free(this%handle)
   end subroutine
 
-  !> Owner → ghost. `a`, `b`, …: as many arrays as `init` was given, or none. Errors of `a` … are of this rank alone.
+  !> Owner → ghost. `a`, `b`, …: as many arrays as `init` was given, those of groups one after another, or none. Up to eight in all.
+  !> Errors of `a` … are of this rank alone.
   subroutine forward(this, a, b, c, d, e, f, g, h, stat, errmsg)
     class(halo_exchange), intent(in) :: this
     type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h

@@ -13,6 +13,7 @@ contains
   subroutine run_grids()
     call exchange_grid()
     call exchange_cells()
+    call exchange_groups()
   end subroutine
 
   pure real(real64) function value_at(i, j, c)
@@ -127,5 +128,116 @@ contains
     do i = 1, owned_by(rank)
       call check(x(1, i) == combined(before(rank) + i, 1, phl_max), 'fixed arrays: reverse')
     end do
+  end subroutine
+
+  !> A grid and an index map in one exchange.
+  subroutine exchange_groups()
+    type(cartesian_domain) :: domain
+    type(index_map) :: map
+    type(field_group) :: groups(2)
+    type(halo_exchange) :: both, grid, cells
+    real(real64), allocatable, target :: u(:, :)
+    integer, allocatable, target :: x(:, :)
+    integer, allocatable :: ids(:)
+    integer :: a(2), b(2), lo(2), hi(2), i, j, stat
+    character(200) :: message
+    call domain%init(world, extent, halo=width, periodic=[.true., .true.])
+    call domain%owned(a, b)
+    call domain%extended(lo, hi)
+    ids = ghosts_of(rank)
+    call map%init(world, owned_by(rank), ids)
+    allocate (u(lo(1):hi(1), lo(2):hi(2)), source=-1.0_real64)
+    allocate (x(2, owned_by(rank) + size(ids)), source=-1)
+    do j = a(2), b(2)
+      u(a(1):b(1), j) = [(value_at(i, j, 0), i = a(1), b(1))]
+    end do
+    do i = 1, owned_by(rank)
+      x(:, i) = (before(rank) + i) * [1, -1]
+    end do
+    call groups(1)%init(domain, u)
+    call groups(2)%init(map, x)
+    call both%init(groups)
+    call grid%init(groups(1:1), transport='mpi_p2p')
+    call cells%init(map, x, transport='mpi_p2p')
+    call check(both%messages_sent() <= ranks - 1 .and. both%messages_sent() >= max(grid%messages_sent(), cells%messages_sent()), &
+               'one message for all groups')
+    call both%forward()
+    do j = lo(2), hi(2)
+      call check(all(u(:, j) == [(value_at(i, j, 0), i = lo(1), hi(1))]), 'groups: halo of the grid')
+    end do
+    call check(all(x(1, owned_by(rank) + 1:) == ids) .and. all(x(2, owned_by(rank) + 1:) == -ids), 'groups: ghosts of the map')
+    call exchange_others_of_groups(both, u, x)
+    call groups(1)%init(domain, x, stat=stat, errmsg=message)
+    call check(stat /= 0 .and. index(message, 'cells in dimension') > 0, 'groups: an array that does not fit')
+    call both%init([groups(2), groups(2)], stat=stat, errmsg=message)
+    call check(stat /= 0 .and. index(message, 'field 0 of group 1 share memory') > 0, 'groups: the same array twice')
+  end subroutine
+
+  !> Arrays of all groups that no exchange has seen, and ghosts apart from the owned cells in the middle of them.
+  subroutine exchange_others_of_groups(both, u, x)
+    type(halo_exchange), intent(inout) :: both
+    real(real64), intent(in) :: u(:, :)
+    integer, intent(in) :: x(:, :)
+    type(cartesian_domain) :: domain
+    type(index_map) :: map
+    type(field_group) :: groups(3)
+    type(halo_exchange) :: three
+    real(real64), allocatable, target :: a(:, :), b(:, :), v(:, :)
+    integer, allocatable, target :: c(:, :), d(:, :), g(:, :), h(:, :)
+    integer :: owned, stat
+    character(200) :: message
+    owned = owned_by(rank)
+    a = u
+    c = x
+    call clear_ghosts(a)
+    c(:, owned + 1:) = -1
+    call both%forward(a, c)
+    call check(all(a == u) .and. all(c == x), 'groups: arrays of the call')
+    call both%forward(c, a, stat=stat, errmsg=message)
+    call check(stat /= 0 .and. index(message, 'array 1 has another type or shape') > 0, 'groups: arrays in another order')
+    call domain%init(world, extent, halo=width, periodic=[.true., .true.])
+    call map%init(world, owned, ghosts_of(rank))
+    allocate (b, v, mold=u)
+    allocate (d(2, owned), g(2, size(x, 2) - owned))
+    h = g
+    call groups(1)%init(domain, b)
+    call groups(2)%init(map, d, g)
+    call groups(3)%init(domain, v)
+    call three%init(groups)
+    b = u
+    call clear_ghosts(a)
+    call clear_ghosts(b)
+    g = -1
+    h = -1
+    call three%begin(a, c(:, :owned), h, b)
+    call three%end()
+    call check(all(a == u) .and. all(h == x(:, owned + 1:)) .and. all(b == u), 'groups: ghosts apart, at the call')
+    call check(all(g == -1), 'groups: ghosts of init are left alone')
+    call exchange_ten(domain, size(u, 1), size(u, 2))
+  end subroutine
+
+  !> More arrays in all than a call has arguments.
+  subroutine exchange_ten(domain, n, m)
+    type(cartesian_domain), intent(in) :: domain
+    integer, intent(in) :: n, m
+    type(field_group) :: groups(2)
+    type(halo_exchange) :: ten
+    real, target :: p(n, m, 10)
+    integer :: i, stat
+    character(200) :: message
+    do i = 1, 10
+      p(:, :, i) = i
+      p(:width, :, i) = -1
+    end do
+    do i = 1, 2
+      call groups(i)%init(domain, p(:, :, i), p(:, :, i + 2), p(:, :, i + 4), p(:, :, i + 6), p(:, :, i + 8))
+    end do
+    call ten%init(groups)
+    call ten%forward()
+    do i = 1, 10
+      call check(all(p(:, :, i) == i), 'groups of ten arrays')
+    end do
+    call ten%forward(p(:, :, 1), p(:, :, 2), stat=stat, errmsg=message)
+    call check(stat /= 0 .and. index(message, 'made with 10 arrays and 8 can be named') > 0, 'ten arrays cannot be named at a call')
   end subroutine
 end module test_grids
