@@ -2,7 +2,8 @@
  * leaves before it goes away (src/transport/node/left_messages.hpp).
  *
  * Each rank owns a value and has ghosts of the other's. In every exchange the owner's value is the exchange's number, so a
- * ghost that holds anything else between end and the next begin is wrong. Rank 0 has a second thread that advances its work.
+ * ghost that holds anything else between end and the next begin is wrong. The ghosts lie elsewhere in every exchange, and the grant says
+ * where: exchange n's at place n. Rank 0 has a second thread that advances its work.
  * With EXCHANGES 2, both are begun in one order and ended in opposite orders on the two ranks. With AWAY, rank 0 ends an exchange
  * only after rank 1 has: it must leave its values when it has begun.
  *
@@ -11,7 +12,7 @@
  *
  * Faults to plant: NO_GRANT the owner writes without leave; RELAXED the number overtakes the values; NO_HOLD two threads may
  * write the same exchange; NO_BACKGROUND a rank that waits in one exchange does not work for the other; NO_LEAVE a rank goes away
- * without leaving what was not granted; ONE_SLOT there is one place for messages; ONE_NOTE only the last one left is noted.
+ * without leaving what was not granted; LATE_PLACE the grant comes before it says where; ONE_SLOT there is one place for messages; ONE_NOTE only the last one left is noted.
  */
 #ifndef ROUNDS
 #define ROUNDS 3
@@ -27,6 +28,7 @@ typedef Side {
     byte ghost[WORDS];   /* its copies of the other's value */
     byte late[WORDS];    /* stores to them that are not visible yet; 0: none */
     byte granted;        /* written by the other: its ghosts may be written for this exchange */
+    byte place;          /* written by the other: where they are */
     byte written;        /* written by the other: it has written this rank's ghosts */
     byte number;         /* exchange under way */
     byte done;           /* of the own writing */
@@ -56,6 +58,7 @@ Side side[2 * EXCHANGES];
 #endif
 
 inline put(r, e, n) {
+    assert(S(r, e).place == n);
     k = 0;
     do
     :: k < WORDS -> S(1 - r, e).late[k] = S(r, e).owned; k++
@@ -140,7 +143,13 @@ proctype Rank(byte r) {
     for (round : 1 .. ROUNDS) {
         for (e : 0 .. EXCHANGES - 1) {
             S(r, e).owned = round;
+#ifndef LATE_PLACE
+            S(1 - r, e).place = round;
+#endif
             S(1 - r, e).granted = round;  /* begin */
+#ifdef LATE_PLACE
+            S(1 - r, e).place = round;
+#endif
             S(r, e).number = round;
             if
             :: advance(r, e)

@@ -31,6 +31,7 @@ SOUND = [
 FAULTY = [
     ("shared", "NO_GRANT", WRONG_GHOST),
     ("shared", "RELAXED", WRONG_GHOST),
+    ("shared", "LATE_PLACE", WRONG_GHOST),
     ("shared", "NO_HOLD HELPER", WRONG_GHOST),
     ("shared", "AWAY NO_LEAVE", WAITS_FOR_EVER),
     ("shared", "ONE_SLOT", WRONG_GHOST),
