@@ -17,15 +17,29 @@
 namespace parhelion {
 namespace {
 
+// What the last exchange on a communicator has learnt of its neighbors: the way back needs it once more.
+struct LastMeeting {
+    explicit LastMeeting(const Communicator&) {}
+    struct Met {
+        int rank;
+        std::weak_ptr<UcxEndpoint> endpoint;
+        bool mapped;
+    };
+    std::vector<Met> all;
+};
+
 class Meeting {
 public:
     explicit Meeting(const TransportContext& context)
         : context_(context), comm_(context.plan.communicator()), ucx_(comm_.shared_state<UcxContext>()),
           cards_(context.links.size()), mapped_(context.links.size()) {
+        if (met_before()) return;
+        neighbors_.clear();
         exchange_cards();
         connect();
         wait_for_connections();
         agree_on_mapped();
+        remember();
     }
 
     const UcxNeighbors& neighbors() const { return neighbors_; }
@@ -43,6 +57,30 @@ private:
         std::string address, key;
         std::uint64_t sample = 0, value = 0;
     };
+
+    // All ranks, or none.
+    bool met_before() {
+        int known = remembered(), all = 0;
+        allreduce(comm_, &known, &all, 1, MPI_INT, MPI_MIN);
+        return all != 0;
+    }
+    bool remembered() {
+        const auto& met = comm_.shared_state<LastMeeting>().all;
+        if (context_.forward() || met.size() != context_.links.size()) return false;
+        for (std::size_t i = 0; i < met.size(); ++i) {
+            const auto endpoint = met[i].endpoint.lock();
+            if (met[i].rank != context_.links[i]->rank || !endpoint || endpoint->closed || endpoint->failure != UCS_OK) return false;
+            neighbors_[met[i].rank] = endpoint;
+            mapped_[i] = met[i].mapped;
+        }
+        return true;
+    }
+    void remember() {
+        auto& met = comm_.shared_state<LastMeeting>().all;
+        met.clear();
+        for (std::size_t i = 0; i < context_.links.size(); ++i)
+            met.push_back({context_.links[i]->rank, neighbors_.at(context_.links[i]->rank), mapped_[i]});
+    }
 
     void exchange_cards() {
         std::vector<Words> letters(context_.links.size());
