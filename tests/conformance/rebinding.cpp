@@ -11,7 +11,11 @@ using namespace test;
 
 namespace {
 
-Memory other_memory(const Route& route) { return route.memory == Memory::ordinary ? Memory::node_shared : Memory::ordinary; }
+// The stand-in for XPMEM maps one kind only.
+Memory other_memory(const Route& route) {
+    if (route.memory == Memory::elsewhere) return Memory::elsewhere;
+    return route.memory == Memory::ordinary ? Memory::node_shared : Memory::ordinary;
+}
 
 // What a rank passes in a round is its own affair: no other rank knows.
 Random own_random(int turn) { return Random(mix(static_cast<std::uint64_t>(turn), static_cast<std::uint64_t>(Communicator(MPI_COMM_WORLD).rank()))); }
