@@ -144,8 +144,8 @@ public:
     void begin() override {
         ++number_;
         patience_ = node_.oversubscribed() ? 0 : polls_before_leaving;
-        if (version_ != arrays_.version()) describe_arrays();
-        if (told_ != version_) tell_arrays();
+        if (version_ != arrays_.version() || returns_ != node_shared_returns()) describe_arrays();
+        if (told_ != described_) tell_arrays();
         for (SharedSlot& slot : slots_) {
             slot.reported = !slot.receives();
             if (slot.receives()) slot.theirs->grant.number.store(number_, std::memory_order_release);
@@ -264,21 +264,28 @@ private:
         for (SharedSlot& slot : slots_) {
             if (!slot.receives()) continue;
             Grant& grant = slot.theirs->grant;
-            grant.version = mappable_ ? version_ : Grant::unmappable;
+            grant.version = mappable_ ? described_ : Grant::unmappable;
             for (std::size_t b = 0; b < blocks_.size() && b < Grant::told_here; ++b)
                 grant.places[b] = {table_.get()[b].memory[identity_word], table_.get()[b].offset};
         }
-        told_ = version_;
+        told_ = described_;
     }
 
+    // Memory that was given back may have come again, as another piece, at the address where an array was.
     void describe_arrays() {
-        mappable_ = true;
+        returns_ = node_shared_returns();
+        version_ = arrays_.version();
+        const bool before = std::exchange(mappable_, true);
+        bool changed = false;
         for (std::size_t b = 0; b < blocks_.size(); ++b) {
             if (blocks_[b].empty()) continue;
-            if (const auto place = found_[b].find(access_, blocks_[b].moved_to(arrays_.bases()[b]))) table_.get()[b] = *place;
-            else mappable_ = false;
+            const auto place = found_[b].find(access_, blocks_[b].moved_to(arrays_.bases()[b]));
+            mappable_ = mappable_ && place;
+            if (!place || table_.get()[b] == *place) continue;
+            table_.get()[b] = *place;
+            changed = true;
         }
-        version_ = arrays_.version();
+        described_ += changed || mappable_ != before;
     }
 
     void tell(SharedSlot& slot) {
@@ -338,7 +345,7 @@ private:
             put_place(letter, node_.postbox_place());
             put_place(letter, describe_place(slots_[i].mine));
             put_place(letter, describe_place(table_.get()));
-            letter.push_back(static_cast<global_index>(version_));
+            letter.push_back(static_cast<global_index>(described_));
             put_peer_plan(letter, plan_, slots_[i].link->links, access_);
         }
         exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
@@ -367,7 +374,8 @@ private:
     bool no_room_ = false;
     int patience_ = 0;
     bool mappable_ = true;
-    std::uint64_t number_ = 0, version_ = 0, told_ = 0;  // versions of the arrays: in the table, told to the neighbors
+    std::uint64_t number_ = 0, version_ = 0, returns_ = 0;  // of the arrays that the table tells of
+    std::uint64_t described_ = 1, told_ = 0;                // how often the table has changed; as the neighbors know it
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ struct BlockPlace {
     static constexpr std::size_t size = 5;
     std::array<std::int64_t, size - 1> memory{};
     std::int64_t offset = 0;
+    friend bool operator==(const BlockPlace&, const BlockPlace&) = default;
 };
 void put_block_place(Words& letter, const BlockPlace& place);
 BlockPlace get_block_place(WordReader& letter);
