@@ -6,8 +6,9 @@
 // owner need not wait: it writes when it finds the grant, in begin, in end, or while it waits in another exchange.
 // An owner that goes away after begin, or ends an exchange in which it receives nothing, leaves what is not granted yet as a message in
 // memory of its own (left_messages.hpp), where the holder finds it: it may go and wait for anything.
-// A grant says where the ghosts are. Where they have moved since the last one, up to three arrays are told on the grant's own line,
-// so that nothing else has to come from the other core; what the owner has not mapped yet it looks up in a table of the holder's. A
+// A grant says where the ghosts are. Where they have moved since the last one, up to three arrays are told on the grant's own line and
+// eight on the two behind it, so that little else has to come from the other core; others, and what the owner has not mapped yet, it
+// looks up in a table of the holder's. A
 // holder whose arrays cannot be mapped grants that its message be left.
 // A reverse exchange packs ghosts into a ring instead (staged_shared): the owner combines them in a fixed order.
 #include <algorithm>
@@ -30,7 +31,7 @@ namespace {
 
 // A neighbor's ghosts may be written, in exchange `number`.
 struct alignas(64) Grant {
-    static constexpr std::size_t told_here = 3;  // arrays
+    static constexpr std::size_t told_here = 11;  // arrays: three on the number's line
     static constexpr std::uint64_t unmappable = 0;
     struct Place {
         std::int64_t identity, offset;
@@ -39,7 +40,7 @@ struct alignas(64) Grant {
     std::uint64_t version = 0;  // of its arrays, or `unmappable`
     Place places[told_here] = {};
 };
-static_assert(sizeof(Grant) == 64);
+static_assert(sizeof(Grant) == 192);
 
 // Written by the neighbor, polled here.
 struct Lines {
