@@ -8,8 +8,7 @@
 // memory of its own (left_messages.hpp), where the holder finds it: it may go and wait for anything.
 // A grant says where the ghosts are. Where they have moved since the last one, up to three arrays are told on the grant's own line and
 // eight on the two behind it, so that little else has to come from the other core; others, and what the owner has not mapped yet, it
-// looks up in a table of the holder's. A
-// holder whose arrays cannot be mapped grants that its message be left.
+// looks up in a table of the holder's. A holder whose arrays cannot be mapped grants that its message be left.
 // A reverse exchange packs ghosts into a ring instead (staged_shared): the owner combines them in a fixed order.
 #include <algorithm>
 #include <array>
