@@ -319,7 +319,7 @@ def test_the_demo_ends_with_tables_and_a_report(flavor):
     assert Path("report.html").read_text().startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize(("width", "transports", "tables"), [(200, 1, 1), (90, 4, 3), (90, 20, 1)])
+@pytest.mark.parametrize(("width", "transports", "tables"), [(200, 1, 1), (140, 4, 2), (90, 20, 1)])
 def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, width, transports, tables):
     from rich.console import Console
 
@@ -332,7 +332,7 @@ def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, wi
     print_results(console, record, results(record.cases))
     shown = console.export_text()
     assert shown.count("halo: ranks 2") == tables
-    assert ("best of the library" in shown) == (transports == 20)
+    assert ("best of the" in shown) == (transports == 20)  # a header may go on in the next line
     assert "…" not in shown
 
 
