@@ -50,50 +50,37 @@ void BoundArrays::add_shape(std::size_t f, std::size_t b) {
     }
 }
 
+// On every call: words are made only where something differs.
 void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     const Field& made = plan_.fields[f];
-    const int dimensions = plan_.pattern_of(static_cast<int>(f)).dimensions;
-    const std::string array = "array " + std::to_string(f);
+    const auto array = [f] { return "array " + std::to_string(f); };
     if (given.indexed != made.indexed)
-        refuse(array, given.indexed ? "cells of an index map" : "cells of a grid", made.indexed ? "those of an index map" : "those of a grid");
-    if (given.element != made.element) refuse(array, "elements of type " + to_string(given.element), to_string(made.element));
+        refuse(array(), given.indexed ? "cells of an index map" : "cells of a grid", made.indexed ? "those of an index map" : "those of a grid");
+    if (given.element != made.element) refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
     if (given.components != made.components)
-        refuse(array, text(given.components) + " components per cell", text(made.components));
-    if (!equal_halo(given.halo, made.halo, dimensions)) refuse(array, "another halo (" + to_string(given) + ")", to_string(made));
+        refuse(array(), text(given.components) + " components per cell", text(made.components));
+    if (!equal_halo(given.halo, made.halo, plan_.pattern_of(static_cast<int>(f)).dimensions))
+        refuse(array(), "another halo (" + to_string(given) + ")", to_string(made));
     if (given.blocks.size() != made.blocks.size())
-        refuse(array, text(static_cast<byte_count>(given.blocks.size())) + " blocks", text(static_cast<byte_count>(made.blocks.size())));
-    for (std::size_t b = 0; b < made.blocks.size(); ++b)
-        require_block(array + (made.blocks.size() > 1 && !made.indexed ? ", block " + std::to_string(b) : ""), f, b, given);
+        refuse(array(), text(static_cast<byte_count>(given.blocks.size())) + " blocks", text(static_cast<byte_count>(made.blocks.size())));
+    for (std::size_t b = 0; b < made.blocks.size(); ++b) require_block(f, b, given);
 }
 
-void BoundArrays::require_block(const std::string& array, std::size_t f, std::size_t b, const Field& given) const {
+void BoundArrays::require_block(std::size_t f, std::size_t b, const Field& given) const {
     const Field& made = plan_.fields[f];
     const Shape& shape = shapes_[index(f, b)];
     const BlockView &one = given.blocks[b], &other = made.blocks[b];
+    const auto array = [&] {
+        return "array " + std::to_string(f) + (made.blocks.size() > 1 && !made.indexed ? ", block " + std::to_string(b) : "");
+    };
     if (shape.has_cells() && one.first == nullptr)
-        throw Error(array + " is a null pointer: pass the array that the exchange is to fill");
+        throw Error(array() + " is a null pointer: pass the array that the exchange is to fill");
     for (std::size_t d = 0; d < shape.strides.size(); ++d)
         if (shape.strides[d] && one.strides[d] != other.strides[d])
-            refuse(array, "a stride of " + text(one.strides[d]) + " bytes in dimension " + std::to_string(d), text(other.strides[d]));
+            refuse(array(), "a stride of " + text(one.strides[d]) + " bytes in dimension " + std::to_string(d), text(other.strides[d]));
     if (shape.components && given.stride_of_components(b) != made.stride_of_components(b))
-        refuse(array, "components " + text(given.stride_of_components(b)) + " bytes apart", text(made.stride_of_components(b)));
-    if (!equal_rows(one, other)) refuse(array, "rows of other sizes or in other places", "those that it had then");
-}
-
-bool BoundArrays::has_layout(std::size_t f, const Field& given) const {
-    const Field& made = plan_.fields[f];
-    if (given.indexed != made.indexed || given.element != made.element || given.components != made.components ||
-        !equal_halo(given.halo, made.halo, plan_.pattern_of(static_cast<int>(f)).dimensions) || given.blocks.size() != made.blocks.size())
-        return false;
-    for (std::size_t b = 0; b < made.blocks.size(); ++b) {
-        const Shape& shape = shapes_[index(f, b)];
-        const BlockView &one = given.blocks[b], &other = made.blocks[b];
-        bool equal = !shape.has_cells() || one.first != nullptr;
-        for (std::size_t d = 0; d < shape.strides.size(); ++d) equal = equal && (!shape.strides[d] || one.strides[d] == other.strides[d]);
-        equal = equal && (!shape.components || given.stride_of_components(b) == made.stride_of_components(b));
-        if (!equal || !equal_rows(one, other)) return false;
-    }
-    return true;
+        refuse(array(), "components " + text(given.stride_of_components(b)) + " bytes apart", text(made.stride_of_components(b)));
+    if (!equal_rows(one, other)) refuse(array(), "rows of other sizes or in other places", "those that it had then");
 }
 
 // Arrays that have all moved by as much lie as the plan's own do, which share no cells.
@@ -122,7 +109,7 @@ void BoundArrays::want(const ArrayList& fields) {
         throw Error(std::to_string(fields.size()) + " arrays were passed and the exchange was made for " +
                     std::to_string(plan_.fields.size()) + ": pass one for each, in that order");
     for (std::size_t f = 0; f < fields.size(); ++f) {
-        if (!has_layout(f, fields[f])) require_layout(f, fields[f]);
+        require_layout(f, fields[f]);
         for (std::size_t b = 0; b < fields[f].blocks.size(); ++b)
             if (const std::size_t i = index(f, b); shapes_[i].has_cells()) wanted_[i] = fields[f].blocks[b].first;
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plan/kernels.hpp"
+#include "support/values.hpp"
 
 using namespace parhelion;
 
@@ -59,32 +60,13 @@ void expect_values(Bytes& dst, byte_count to, const Bytes& src, byte_count from,
     }
 }
 
-template <class Use>
-void with_type(Scalar scalar, Use use) {
-    switch (scalar) {
-        case Scalar::bytes: return;
-        case Scalar::int8: return use(std::int8_t{});
-        case Scalar::int16: return use(std::int16_t{});
-        case Scalar::int32: return use(std::int32_t{});
-        case Scalar::int64: return use(std::int64_t{});
-        case Scalar::uint8: return use(std::uint8_t{});
-        case Scalar::uint16: return use(std::uint16_t{});
-        case Scalar::uint32: return use(std::uint32_t{});
-        case Scalar::uint64: return use(std::uint64_t{});
-        case Scalar::float32: return use(float{});
-        case Scalar::float64: return use(double{});
-        case Scalar::complex64: return use(std::complex<float>{});
-        case Scalar::complex128: return use(std::complex<double>{});
-    }
-}
-
 void expect(Bytes& dst, byte_count to, const Bytes& src, byte_count from, byte_count bytes, Scalar scalar, Reduction reduction) {
-    with_type(scalar, [&]<class T>(T) { expect_values<T>(dst, to, src, from, bytes, reduction); });
+    test::with_type({scalar, 0}, [&]<class T>(T) { expect_values<T>(dst, to, src, from, bytes, reduction); });
 }
 
 byte_count size_of(Scalar scalar) {
     byte_count size = 1;
-    with_type(scalar, [&]<class T>(T) { size = sizeof(T); });
+    test::with_type({scalar, 0}, [&]<class T>(T) { size = sizeof(T); });
     return size;
 }
 

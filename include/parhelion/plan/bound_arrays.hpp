@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "parhelion/plan/plan.hpp"
@@ -66,9 +65,8 @@ private:
     void add_shape(std::size_t f, std::size_t b);
     void want(const ArrayList& fields);
     void want_places(const ArrayList& places);
-    bool has_layout(std::size_t f, const Field& given) const;
-    void require_layout(std::size_t f, const Field& given) const;  // the same with words
-    void require_block(const std::string& array, std::size_t f, std::size_t b, const Field& given) const;
+    void require_layout(std::size_t f, const Field& given) const;
+    void require_block(std::size_t f, std::size_t b, const Field& given) const;
     bool moved_together() const;
     bool may_overlap() const;
     void accept(const std::vector<std::byte*>& bases);
