@@ -6,6 +6,8 @@ MPI      ?= mpich
 SANITIZE ?=
 COVERAGE ?=
 JOBS     ?= $(shell nproc 2>/dev/null || echo 2)
+# Ranks at a time: two programs of two ranks share two cores well, for they start, read and wait more than they compute.
+TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 PYTHON   ?= python3
 PREFIX   ?= $(HOME)/.local
 CMAKE_ARGS ?=
@@ -53,18 +55,21 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup demo test test-quick test-cpp test-python \
+.PHONY: help peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup demo test test-quick test-all test-cpp test-python \
         lint tidy licenses coverage install clean distclean
 
 ##@ The two commands
 demo: build ## Build and run the main job on all cores; says where the report is
 	@$(BIN)/parhelion demo $(DEMO_ARGS)
 
-test: ## Build and run all tests: C++ under MPICH, Open MPI and sanitizers, and Python
-	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh all
+test: ## Build and run the tests: C++ under MPICH, Open MPI and sanitizers, and Python
+	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh usual
 
 test-quick: ## C++ and Python tests under the embedded MPI alone
-	@JOBS=$(JOBS) scripts/test.sh
+	@JOBS=$(JOBS) scripts/test.sh quick
+
+test-all: ## All of them at every number of ranks, and messages of gigabytes: an hour and more
+	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh all
 
 ##@ Building
 build: setup configure ## Build the library, phl-bench and the Python module for one MPI
@@ -115,12 +120,12 @@ peer-coarray:
 ##@ Testing
 test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target parhelion_tests -- $(NINJA_ARGS)
-	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j1 --output-junit ctest.xml --test-output-size-passed 65536 \
+	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j$(TEST_JOBS) --output-junit ctest.xml --test-output-size-passed 65536 \
 	  --test-output-size-failed 65536 $(CTEST_ARGS)
 
 test-python: build $(STAMPS)/test ## Python tests against the flavor built last
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target mpi_watch -- $(NINJA_ARGS)
-	@$(BIN)/python -m pytest --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
 
 coverage: build $(STAMPS)/test $(STAMPS)/coverage ## What the tests run of C++ and Python: a summary, and pages under build/coverage
 	-@$(MAKE) --no-print-directory test-cpp COVERAGE=1

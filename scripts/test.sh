@@ -1,5 +1,6 @@
 #!/bin/bash
-# C++ and Python tests under the embedded MPI; with the argument "all" ruff and mypy, and the C++ tests under Open MPI and under sanitizers first.
+# How much: "quick", C++ and Python tests under the embedded MPI; "usual", ruff and mypy before that, and the C++ tests under Open MPI and
+# under sanitizers at two and three ranks; "all", these at all numbers of ranks, and messages of gigabytes.
 # A suite that fails does not keep the next one from running; the exit status tells of any failure. With EXPECTED_SKIPS=FILE a
 # test that was skipped for another reason than those in FILE is one.
 set -uo pipefail
@@ -31,12 +32,19 @@ cpp() { suite "C++ $1" '^[0-9]+% tests passed' "${make[@]}" test-cpp "${@:2}"; }
 "${make[@]}" setup || exit 1
 mkdir -p "$logs" && touch "$logs/made-by-make"
 rm -f build/*/ctest.xml build/*/pytest.xml
-if [ "${1:-}" = all ]; then
+repeated='-LE exhaustive -E [.][1468]$$'
+case ${1:-usual} in
+    quick) others= embedded="-LE exhaustive" ;;
+    usual) others=$repeated embedded="-LE exhaustive" ;;
+    all) others=' ' embedded= ;;
+    *) echo "$0 quick|usual|all" >&2 && exit 2 ;;
+esac
+if [ -n "$others" ]; then
     suite "Lint" '^(Success|Found [0-9]+ error)' "${make[@]}" lint
-    cpp "openmpi" MPI=openmpi
-    cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
+    cpp "openmpi" MPI=openmpi "CTEST_ARGS=$others"
+    cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined "CTEST_ARGS=$others" 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
 fi
-cpp "mpich" MPI=mpich
+cpp "mpich" MPI=mpich "CTEST_ARGS=$embedded"
 suite "Python" '(passed|failed|error|no tests ran).* in [0-9.]+' "${make[@]}" test-python MPI=mpich
 
 .venv/bin/python scripts/skips.py ${EXPECTED_SKIPS:+--expected "$EXPECTED_SKIPS"} build/*/ctest.xml build/*/pytest.xml || {
