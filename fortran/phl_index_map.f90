@@ -341,7 +341,7 @@ contains
     call finish(phl_f_gather(this%handle, whole, x, ghosts), stat, errmsg)
   end subroutine
 
-  !> The same in two calls with the same arrays; the first one is collective. Afterwards the owned values may change; the ghosts are
+  !> The same in two calls with the same arrays. Afterwards the owned values may change; the ghosts are
   !> written by gather_end. Pass whole arrays or contiguous sections.
   subroutine gather_begin(this, x, ghosts, stat, errmsg)
     class(index_map), intent(in) :: this
@@ -362,7 +362,7 @@ contains
   end subroutine
 
   !> The same for up to eight arrays of any types, in one message for each neighbor. Each holds owned cells and ghosts. Every call names
-  !> what arrays it likes; the first one for a list of types and components is collective, and so is the first begin.
+  !> what arrays it likes; the first one for a list of types and components is collective.
   subroutine forward(this, a, b, c, d, e, f, g, h, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: a

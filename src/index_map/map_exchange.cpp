@@ -21,12 +21,12 @@ Lists sent_cells(const Pattern& pattern) {
 }  // namespace
 
 MapExchange::MapExchange(const Pattern& pattern, CellArrays arrays, const ExchangeOptions& options)
-    : pattern_(pattern), made_for_(arrays.begin(), arrays.end()), given_(made_for_) {
+    : made_for_(arrays.begin(), arrays.end()), given_(made_for_) {
     for (const CellValues& array : arrays)
         arrays_.push_back({{array.width(), pattern.owned, sent_cells(pattern)}, {array.width(), pattern.ghosts, {StandIn::all}}});
     places_.resize(2 * arrays_.size());
     validate_together(pattern.communicator, [&] {
-        for (Array& array : arrays_) array.ghosts.reserve(true);
+        for (Array& array : arrays_) array.owned.reserve(false), array.ghosts.reserve(true);
         represent(arrays, false, requested_transport(options.transport) != "auto");  // one that was asked for may need shared ghosts
     });
     std::vector<Field> fields;
@@ -90,11 +90,6 @@ void MapExchange::reverse(CellArrays arrays, Reduction reduction) {
 // Owned cells of a reverse exchange need not be held: it combines in its end.
 void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduction) {
     const bool forward = direction == Direction::forward;
-    if (forward && !ready_to_hold_)
-        validate_together(pattern_.communicator, [&] {
-            for (Array& array : arrays_) array.owned.reserve(false);
-        });
-    ready_to_hold_ = ready_to_hold_ || forward;
     direction_ = direction;
     represent(arrays, direction, forward, true);
     if (forward) for_owned(&StandIn::bring);

@@ -13,7 +13,7 @@ namespace parhelion {
 /// represented by memory of its own. Ghosts of arrays have been told (`CellValues::ghosts`).
 class MapExchange {
 public:
-    /// Collective. Pattern and options outlive it.
+    /// Collective. The pattern outlives it.
     MapExchange(const Pattern& pattern, CellArrays arrays, const ExchangeOptions& options);
 
     /// Whether it can move them: in a forward exchange bytes are bytes.
@@ -24,7 +24,6 @@ public:
 
     void forward(CellArrays arrays);
     void reverse(CellArrays arrays, Reduction reduction);
-    /// The first one is collective.
     void begin(CellArrays arrays, Direction direction, Reduction reduction);
     void end();
 
@@ -37,13 +36,11 @@ private:
     void for_owned(void (StandIn::*copy)());
     void for_ghosts(void (StandIn::*copy)());
 
-    const Pattern& pattern_;
     const std::vector<CellValues> made_for_;
     std::vector<CellValues> given_;  // by the last call
     std::vector<Array> arrays_;
     std::vector<std::byte*> places_;  // for the exchange
     Direction direction_ = Direction::forward;
-    bool ready_to_hold_ = false;
     std::optional<Exchange> exchange_;
     std::optional<Exchange::Step> step_;
 };

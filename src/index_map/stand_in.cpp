@@ -9,7 +9,7 @@ StandIn::StandIn(byte_count width, local_index cells, std::vector<std::span<cons
 
 // Ordinary memory has pages where cells are copied to only: of owned cells, few.
 void StandIn::reserve(bool node_shared) {
-    if (memory_ != nullptr || cells_ == 0) return;
+    if (cells_ == 0) return;
     const byte_count bytes = cells_ * width_;
     if (node_shared) memory_ = allocate_node_shared(bytes);
     else memory_ = {new std::byte[static_cast<std::size_t>(bytes)], std::default_delete<std::byte[]>()};
@@ -19,7 +19,6 @@ std::byte* StandIn::represent(CellArray array, bool hold) {
     array_ = array;
     used_ = cells_ > 0 && (hold || (array.stride != width_ && cells_ > 1));
     if (!used_) return array.first;
-    reserve(false);
     if (stride_ != array.stride) compile();
     return memory_.get();
 }

@@ -19,7 +19,7 @@ public:
     /// Lists of the cells that are exchanged, which must outlive it. Takes no memory yet.
     StandIn(byte_count width, local_index cells, std::vector<std::span<const local_index>> exchanged);
 
-    /// Takes memory: later calls can use it. Throws Error when there is none.
+    /// Takes memory, once, before it represents anything. Throws Error or std::bad_alloc when there is none.
     void reserve(bool node_shared);
     /// From now on it is about this array. Returns the first cell for the exchange: the array's own, unless it has to be held or its
     /// cells are apart.

@@ -119,6 +119,30 @@ TEST_CASE("over every transport, a map fills several arrays of mixed types at ea
     }
 }
 
+TEST_CASE("a rank that has begun may wait for what another sends after its whole call, from the first call on") {
+    const Communicator comm(MPI_COMM_WORLD);
+    if (comm.size() < 2) return;
+    const int next = (comm.rank() + 1) % comm.size();
+    for (const Route& route : all_routes()) {
+        if (route.memory == Memory::elsewhere) continue;
+        CAPTURE(route.transport);
+        const IndexMap map(IndexedDomain(1, {next}), {route.transport});
+        for (int round = 0; round < 3; ++round) {
+            std::vector<double> x{comm.rank() + 0.25 * round, -1};
+            int word = round;
+            if (comm.rank() == 0) {
+                map.begin_forward({x});
+                MPI_Recv(&word, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                map.end_forward({x});
+            } else {
+                map.forward({x});
+                if (comm.rank() == 1) MPI_Send(&word, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
+            }
+            CHECK_EQ(x[1], next + 0.25 * round);
+        }
+    }
+}
+
 TEST_CASE("pointers, vectors and views are arrays of a map, and vectors tell their size") {
     const Communicator comm(MPI_COMM_WORLD);
     const global_index next = (comm.rank() + 1) % comm.size();
