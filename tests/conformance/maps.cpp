@@ -3,6 +3,9 @@
 
 #include <sys/resource.h>
 
+#include <chrono>
+#include <thread>
+
 #include "parhelion/core/sparse_exchange.hpp"
 #include "support/exchanging.hpp"
 #include "support/meshes.hpp"
@@ -74,6 +77,17 @@ void forward(const IndexMap& map, std::vector<CellField>& arrays, int round, boo
     check_all(arrays);
 }
 
+// Waits in another exchange, for a rank that is late: meanwhile this process gets on what else is under way.
+void wait_elsewhere(int late) {
+    const Communicator comm(MPI_COMM_WORLD);
+    const IndexMap other(IndexedDomain(1, {(comm.rank() + 1) % comm.size()}, comm, SelfGhosts::allowed), {"mpi_p2p"});
+    for (int turn = 0; turn < 2; ++turn) {  // the first one sets up
+        std::vector<int> x{comm.rank(), -1};
+        if (comm.rank() == late % comm.size()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        other.forward({x});
+    }
+}
+
 // Between begin and end ghosts have become others, and owned values what they were only at the end.
 void reverse(const IndexMap& map, std::vector<CellField>& arrays, Reduction reduction, int round, bool in_halves) {
     for (CellField& array : arrays) array.fill(Values::whole, round), array.fill_ghosts(reduction), array.expect_reverse(reduction);
@@ -83,6 +97,7 @@ void reverse(const IndexMap& map, std::vector<CellField>& arrays, Reduction redu
         map.begin_reverse(values, reduction);
         flip_ghosts(arrays);
         MPI_Barrier(MPI_COMM_WORLD);
+        wait_elsewhere(round);
         flip_owned(arrays);
         map.end_reverse(values);
         flip_ghosts(arrays);
