@@ -26,25 +26,28 @@ void require_cells(int64_t given, int64_t needed, const char* name) {
                     std::to_string(needed) + ": pass an array of that many cells");
 }
 
-CellValues values_from(const IndexedDomain& domain, phl_element element, const phl_cells& owned, const phl_cells& ghosts) {
-    const byte_count width = width_of(element);
-    CellValues values{array_from(owned, width, "owned"), {}, element_from(element), components_from(element)};
-    if (ghosts.first == nullptr && owned.count != domain.owned()) {
-        require_cells(owned.count, domain.size(), "the array of owned cells and ghosts");
-        values.ghosts = {values.owned.first + domain.owned() * values.owned.stride, values.owned.stride};
+// Of a map: which cells of the arrays belong together, the map finds out.
+CellValues values_from(const IndexMap& map, const phl_values& given) {
+    const byte_count width = width_of(given.element);
+    CellValues values{array_from(given.owned, width, "owned"), {}, element_from(given.element), components_from(given.element)};
+    if (given.ghosts.first == nullptr && given.owned.count != map.owned()) {
+        require_cells(given.owned.count, map.size(), "the array of owned cells and ghosts");
     } else {
-        require_cells(owned.count, domain.owned(), "the array of owned cells");
-        require_cells(ghosts.count, domain.ghosts(), "the array of ghosts");
-        values.ghosts = array_from(ghosts, width, "ghosts");
+        require_cells(given.owned.count, map.owned(), "the array of owned cells");
+        require_cells(given.ghosts.count, map.ghosts(), "the array of ghosts");
+        values.ghosts = array_from(given.ghosts, width, "ghosts");
     }
     return values;
 }
 
 template <class Work>
-int with_values(phl_index_map map, phl_element element, const phl_cells& owned, const phl_cells& ghosts, Work&& work) {
+int with_arrays(phl_index_map map, const phl_values* given, int count, Work&& work) {
     return guarded([&] {
         const auto object = get(map);
-        work(object->map, values_from(object->map.domain(), element, owned, ghosts));
+        require_array(given, count, "arrays");
+        object->arrays.clear();
+        for (int i = 0; i < count; ++i) object->arrays.push_back(values_from(object->map, given[i]));
+        work(object->map, CellArrays(object->arrays));
     });
 }
 
@@ -71,27 +74,48 @@ int transfer(Transfer move, phl_index_map map, int root, phl_element element, co
 
 extern "C" {
 
+int phl_map_forward(phl_index_map map, const phl_values* arrays, int count) {
+    return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.forward(all); });
+}
+int phl_map_begin_forward(phl_index_map map, const phl_values* arrays, int count) {
+    return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.begin_forward(all); });
+}
+int phl_map_end_forward(phl_index_map map, const phl_values* arrays, int count) {
+    return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.end_forward(all); });
+}
+int phl_map_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count) {
+    return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.reverse(all, reduction_from(reduction)); });
+}
+int phl_map_begin_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count) {
+    return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.begin_reverse(all, reduction_from(reduction)); });
+}
+int phl_map_end_reverse(phl_index_map map, const phl_values* arrays, int count) {
+    return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.end_reverse(all); });
+}
+
 int phl_gather(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
-    return with_values(map, element, owned, ghosts, [](IndexMap& m, const CellValues& values) { m.forward(values); });
+    const phl_values one{element, owned, ghosts};
+    return phl_map_forward(map, &one, 1);
 }
 int phl_gather_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
-    return with_values(map, element, owned, ghosts, [](IndexMap& m, const CellValues& values) { m.begin_forward(values); });
+    const phl_values one{element, owned, ghosts};
+    return phl_map_begin_forward(map, &one, 1);
 }
 int phl_gather_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
-    return with_values(map, element, owned, ghosts, [](IndexMap& m, const CellValues& values) { m.end_forward(values); });
+    const phl_values one{element, owned, ghosts};
+    return phl_map_end_forward(map, &one, 1);
 }
 int phl_scatter(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction) {
-    return with_values(map, element, owned, ghosts, [&](IndexMap& m, const CellValues& values) {
-        m.reverse(values, reduction_from(reduction));
-    });
+    const phl_values one{element, owned, ghosts};
+    return phl_map_reverse(map, reduction, &one, 1);
 }
 int phl_scatter_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction) {
-    return with_values(map, element, owned, ghosts, [&](IndexMap& m, const CellValues& values) {
-        m.begin_reverse(values, reduction_from(reduction));
-    });
+    const phl_values one{element, owned, ghosts};
+    return phl_map_begin_reverse(map, reduction, &one, 1);
 }
 int phl_scatter_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
-    return with_values(map, element, owned, ghosts, [](IndexMap& m, const CellValues& values) { m.end_reverse(values); });
+    const phl_values one{element, owned, ghosts};
+    return phl_map_end_reverse(map, &one, 1);
 }
 
 int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all, phl_cells owned) {

@@ -15,6 +15,7 @@ struct IndexMapObject {
     static constexpr unsigned kind = 1;
     static constexpr const char* name = "index map";
     IndexMap map;
+    std::vector<CellValues> arrays = {};  ///< of a call
 };
 
 struct CartesianObject {

@@ -1,5 +1,6 @@
 // The index map behind the Fortran module: descriptors become pointers, ids lose one.
 #include <algorithm>
+#include <initializer_list>
 
 #include "../c/objects.hpp"
 #include "descriptors.hpp"
@@ -35,12 +36,11 @@ void require_count(byte_count given, byte_count needed, const char* what) {
                     std::to_string(needed) + ": make them equal");
 }
 
-CellValues values_from(const IndexedDomain& domain, const CFI_cdesc_t& x, const CFI_cdesc_t* ghosts) {
+CellValues values_from(const IndexedDomain& domain, const CFI_cdesc_t& x, const CFI_cdesc_t* ghosts = nullptr) {
     const Cells cells = cells_of(x, "the array");
-    CellValues values{cells.array, cells.array, cells.kind.element, cells.components};
+    CellValues values{cells.array, {}, cells.kind.element, cells.components};
     if (ghosts == nullptr) {
         require_count(cells.count, domain.size(), "the array of owned cells and ghosts");
-        values.ghosts.first += domain.owned() * cells.array.stride;
         return values;
     }
     const Cells others = cells_of(*ghosts, "the array of ghosts");
@@ -62,6 +62,25 @@ CellValues combinable(CellValues values, const CFI_cdesc_t& x, Reduction reducti
 }
 
 enum Phase { whole, begin_only, end_only };
+
+void run_forward(const IndexMap& map, int phase, const CellArrays& arrays) {
+    if (phase == whole) map.forward(arrays);
+    else phase == begin_only ? map.begin_forward(arrays) : map.end_forward(arrays);
+}
+
+void run_reverse(const IndexMap& map, int phase, const CellArrays& arrays, Reduction how) {
+    if (phase == whole) map.reverse(arrays, how);
+    else phase == begin_only ? map.begin_reverse(arrays, how) : map.end_reverse(arrays);
+}
+
+// Each holds owned cells and ghosts.
+template <class Read>
+CellArrays read_arrays(IndexMapObject& object, std::initializer_list<Array> given, Read&& read) {
+    object.arrays.clear();
+    for (Array array : given)
+        if (array != nullptr) object.arrays.push_back(read(*array));
+    return object.arrays;
+}
 
 using Move = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
 
@@ -127,9 +146,7 @@ int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_ma
 int phl_f_gather(phl_index_map map, int phase, Array x, Array ghosts) {
     return guarded([&] {
         const auto object = get(map);
-        const CellValues values = values_from(object->map.domain(), *x, ghosts);
-        if (phase != end_only) object->map.begin_forward(values);
-        if (phase != begin_only) object->map.end_forward(values);
+        run_forward(object->map, phase, values_from(object->map.domain(), *x, ghosts));
     });
 }
 
@@ -154,9 +171,25 @@ int phl_f_scatter(phl_index_map map, int phase, int reduction, Array x, Array gh
     return guarded([&] {
         const auto object = get(map);
         const Reduction how = reduction_from(reduction);
-        const CellValues values = combinable(values_from(object->map.domain(), *x, ghosts), *x, how);
-        if (phase != end_only) object->map.begin_reverse(values, how);
-        if (phase != begin_only) object->map.end_reverse(values);
+        run_reverse(object->map, phase, combinable(values_from(object->map.domain(), *x, ghosts), *x, how), how);
+    });
+}
+
+int phl_f_map_forward(phl_index_map map, int phase, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h) {
+    return guarded([&] {
+        const auto object = get(map);
+        const auto read = [&](const CFI_cdesc_t& x) { return values_from(object->map.domain(), x); };
+        run_forward(object->map, phase, read_arrays(*object, {a, b, c, d, e, f, g, h}, read));
+    });
+}
+
+int phl_f_map_reverse(phl_index_map map, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
+                      Array h) {
+    return guarded([&] {
+        const auto object = get(map);
+        const Reduction how = reduction_from(reduction);
+        const auto read = [&](const CFI_cdesc_t& x) { return combinable(values_from(object->map.domain(), x), x, how); };
+        run_reverse(object->map, phase, read_arrays(*object, {a, b, c, d, e, f, g, h}, read), how);
     });
 }
 

@@ -86,6 +86,18 @@ module phl_bindings
       type(*), dimension(..), intent(inout) :: x
       type(*), dimension(..), intent(inout), optional :: ghosts
     end function
+    integer(c_int) function phl_f_map_forward(map, phase, a, b, c, d, e, f, g, h) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int), value :: phase
+      type(*), dimension(..), intent(inout), optional :: a, b, c, d, e, f, g, h
+    end function
+    integer(c_int) function phl_f_map_reverse(map, phase, reduction, a, b, c, d, e, f, g, h) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int), value :: phase, reduction
+      type(*), dimension(..), intent(inout), optional :: a, b, c, d, e, f, g, h
+    end function
     integer(c_int) function phl_f_distribute(map, root, all, x) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: map

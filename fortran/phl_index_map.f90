@@ -41,6 +41,8 @@ module phl_index_map
     procedure :: gather, gather_begin, gather_end
     procedure :: scatter, scatter_sum, scatter_min, scatter_max, scatter_and, scatter_or
     procedure :: scatter_begin, scatter_end
+    procedure :: forward, begin_forward, end_forward
+    procedure :: reverse, begin_reverse, end_reverse
     procedure :: distribute, collate
     !> For phl_exchange.
     procedure :: c_handle
@@ -328,8 +330,8 @@ contains
     call finish(int(status, c_int), stat, errmsg)
   end subroutine
 
-  !> Fetches the ghosts' values from their owners. The first call for a number of bytes per cell is collective, later ones
-  !> wait for neighbors only.
+  !> Fetches the ghosts' values from their owners. The first call for a type and number of components is collective,
+  !> later ones wait for neighbors only.
   subroutine gather(this, x, ghosts, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: x
@@ -339,8 +341,8 @@ contains
     call finish(phl_f_gather(this%handle, whole, x, ghosts), stat, errmsg)
   end subroutine
 
-  !> The same in two calls with the same arrays. Afterwards the owned values may change; the ghosts are written by
-  !> gather_end. Pass whole arrays or contiguous sections.
+  !> The same in two calls with the same arrays. Afterwards the owned values may change; the ghosts are
+  !> written by gather_end. Pass whole arrays or contiguous sections.
   subroutine gather_begin(this, x, ghosts, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: x
@@ -357,6 +359,35 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(phl_f_gather(this%handle, end_only, x, ghosts), stat, errmsg)
+  end subroutine
+
+  !> The same for up to eight arrays of any types, in one message for each neighbor. Each holds owned cells and ghosts. Every call names
+  !> what arrays it likes; the first one for a list of types and components is collective.
+  subroutine forward(this, a, b, c, d, e, f, g, h, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: a
+    type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_map_forward(this%handle, whole, a, b, c, d, e, f, g, h), stat, errmsg)
+  end subroutine
+
+  subroutine begin_forward(this, a, b, c, d, e, f, g, h, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: a
+    type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_map_forward(this%handle, begin_only, a, b, c, d, e, f, g, h), stat, errmsg)
+  end subroutine
+
+  subroutine end_forward(this, a, b, c, d, e, f, g, h, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: a
+    type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_map_forward(this%handle, end_only, a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> Combines the ghosts' values into their owners' (phl_sum, phl_min, …), in a fixed order, so that sums repeat bit for bit.
@@ -434,6 +465,36 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(phl_f_scatter(this%handle, end_only, phl_replace, x, ghosts), stat, errmsg)
+  end subroutine
+
+  !> The same for up to eight arrays.
+  subroutine reverse(this, reduction, a, b, c, d, e, f, g, h, stat, errmsg)
+    class(index_map), intent(in) :: this
+    integer, intent(in) :: reduction
+    type(*), dimension(..), intent(inout) :: a
+    type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_map_reverse(this%handle, whole, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
+  end subroutine
+
+  subroutine begin_reverse(this, reduction, a, b, c, d, e, f, g, h, stat, errmsg)
+    class(index_map), intent(in) :: this
+    integer, intent(in) :: reduction
+    type(*), dimension(..), intent(inout) :: a
+    type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_map_reverse(this%handle, begin_only, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
+  end subroutine
+
+  subroutine end_reverse(this, a, b, c, d, e, f, g, h, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: a
+    type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_map_reverse(this%handle, end_only, phl_replace, a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> Collective. Values of all cells, which `root` has in `all` in the order of their ids, to their owners. Other ranks may

@@ -17,20 +17,19 @@ std::shared_ptr<GatherArray> node_shared_array(const GatherSetup& setup) {
 
 class IndexMapGather : public Contender {
 public:
-    IndexMapGather(IndexMap map, const GatherSetup& setup) : map_(std::move(map)), array_(setup.array) {
-        const auto cell = static_cast<byte_count>(array_->cell_bytes());
-        values_ = {{array_->cells(), cell}, {array_->ghosts(), cell}, setup.params.element, setup.params.components};
-        map_.forward(values_);  // makes the exchange for cells of this size
+    IndexMapGather(IndexMap map, const GatherSetup& setup)
+        : map_(std::move(map)), array_(setup.array),
+          values_({array_->cells(), static_cast<byte_count>(array_->cell_bytes())}, {}, setup.params.element, setup.params.components) {
+        map_.forward(values_);  // makes the exchange for such cells
     }
 
     void exchange() override { map_.forward(values_); }
     Values& values() override { return *array_; }
     Traffic traffic() const override {
-        std::int64_t messages = 0;
-        for (const Stage& stage : map_.pattern().stages)
-            for (const Link& link : stage) messages += link.rank != map_.communicator().rank() && !link.send.cells.empty();
-        return {cells_sent(map_.pattern()) * static_cast<std::int64_t>(array_->cell_bytes()), messages};
+        const Plan& plan = map_.exchange(values_)->plan();
+        return {plan.bytes_sent(), plan.messages_sent()};
     }
+    nlohmann::json explain() const override { return map_.exchange(values_)->explain(); }
 
 private:
     IndexMap map_;

@@ -118,15 +118,29 @@ typedef struct phl_cells {
     int64_t stride;
 } phl_cells;
 
-/* Owner → ghost: `owned` and `ghosts` are arrays of as many cells as the map has. With ghosts.first NULL, `owned` holds
- * the ghosts too, behind the owned cells. The first call for a number of bytes per cell is collective and sets up an
- * exchange, later ones wait for neighbors only. After begin the owned values may change; end writes the ghosts, and is
- * called with the same arguments. Several may be under way at once, begun and ended in the same order everywhere. Owned cells
- * and ghosts that share memory are refused. */
+/* An array of a call, anywhere in memory: `owned` and `ghosts` are arrays of as many cells as the map has. With ghosts.first NULL,
+ * `owned` holds the ghosts too, behind the owned cells. */
+typedef struct phl_values {
+    phl_element element;
+    phl_cells owned, ghosts;
+} phl_values;
+
+/* Owner → ghost, for `count` arrays, of different elements if need be, in one message for each neighbor. The first call for a list of
+ * elements and components is collective and sets up an exchange; later ones wait for neighbors only, and each names what arrays it likes (swapped time levels, temporaries, memory that was allocated anew). Cells next to each other are
+ * exchanged in place, and straight where the arrays are from phl_allocate. After begin the owned values may change; end writes the
+ * ghosts, and is called with the same arrays. Several may be under way at once, begun and ended in the same order everywhere.
+ * Arrays that share memory are refused. */
+int phl_map_forward(phl_index_map map, const phl_values* arrays, int count);
+int phl_map_begin_forward(phl_index_map map, const phl_values* arrays, int count);
+int phl_map_end_forward(phl_index_map map, const phl_values* arrays, int count);
+/* Ghost → owner, combined there in a fixed order. After begin the ghosts may change; end writes the owned values. */
+int phl_map_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
+int phl_map_begin_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
+int phl_map_end_reverse(phl_index_map map, const phl_values* arrays, int count);
+/* The same for one array. */
 int phl_gather(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
 int phl_gather_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
 int phl_gather_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
-/* Ghost → owner, combined there in a fixed order. After begin the ghosts may change; end writes the owned values. */
 int phl_scatter(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction);
 int phl_scatter_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction);
 int phl_scatter_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);

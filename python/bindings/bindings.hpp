@@ -14,6 +14,7 @@ void bind_pattern(nanobind::module_& module);
 void bind_field(nanobind::module_& module);
 void bind_transports(nanobind::module_& module);
 void bind_exchange(nanobind::module_& module);
+void bind_index_map(nanobind::module_& module);
 void bind_ghost_rows(nanobind::module_& module);
 void bind_ghost_exchange(nanobind::module_& module);
 

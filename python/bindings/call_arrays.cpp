@@ -6,35 +6,13 @@
 
 #include <algorithm>
 
+#include "buffer.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace nb = nanobind;
 
 namespace parhelion::python {
 namespace {
-
-// What an object shows of its memory.
-class Buffer {
-public:
-    explicit Buffer(nb::handle object) : there_(PyObject_GetBuffer(object.ptr(), &view_, PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE) == 0) {
-        if (!there_) PyErr_Clear();
-    }
-    ~Buffer() {
-        if (there_) PyBuffer_Release(&view_);
-    }
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-
-    explicit operator bool() const { return there_; }
-    const Py_buffer* operator->() const { return &view_; }
-    const Py_buffer& operator*() const { return view_; }
-
-private:
-    Py_buffer view_{};
-    bool there_;
-};
-
-const char* format_of(const Py_buffer& buffer) { return buffer.format != nullptr ? buffer.format : "B"; }
 
 // The 64-bit integers of C have two names.
 bool equal_format(const char* a, const std::string& b) {

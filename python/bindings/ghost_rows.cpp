@@ -38,7 +38,7 @@ RowLayout layout_from(const std::string& kind, const std::string& element, int c
     return {parse_kind(kind), parse_element(element), components, width, alignment};
 }
 
-GhostRows over(const GhostMap& map, const RowLayout& layout, std::uintptr_t owned, byte_count owned_stride, std::uintptr_t ghosts,
+GhostRows over(const IndexMap& map, const RowLayout& layout, std::uintptr_t owned, byte_count owned_stride, std::uintptr_t ghosts,
                byte_count ghost_stride) {
     return GhostRows(map, layout, {reinterpret_cast<std::byte*>(owned), owned_stride},
                      {reinterpret_cast<std::byte*>(ghosts), ghost_stride});
@@ -49,7 +49,7 @@ void rebind(GhostRows& rows, std::uintptr_t owned, byte_count owned_stride, std:
     rows.rebind({reinterpret_cast<std::byte*>(owned), owned_stride}, {reinterpret_cast<std::byte*>(ghosts), ghost_stride});
 }
 
-GhostRows ragged(const GhostMap& map, const RowLayout& layout, const Sizes& sizes, const GivenBytes& entries) {
+GhostRows ragged(const IndexMap& map, const RowLayout& layout, const Sizes& sizes, const GivenBytes& entries) {
     byte_count needed = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) needed += std::max(sizes.data()[i], 0) * layout.entry_bytes();
     if (needed != static_cast<byte_count>(entries.size()))
@@ -98,32 +98,9 @@ nb::bytes edited_row(const GhostRows& rows, local_index row) {
     return nb::bytes(rows.row(row), static_cast<std::size_t>(rows.row_size(row) * rows.layout().entry_bytes()));
 }
 
-std::vector<local_index> to_rows(const Ids& ids) {
-    std::vector<local_index> rows;
-    for (std::size_t i = 0; i < ids.size(); ++i)  // what does not fit is no row
-        rows.push_back(ids.data()[i] > 2147483647 ? -1 : static_cast<local_index>(std::max<std::int64_t>(ids.data()[i], -1)));
-    return rows;
-}
-
-GhostMap push(const IndexedDomain& owners, const Ids& rows, const Ids& ranks) {
-    const auto which = to_rows(rows), where = to_rows(ranks);
-    nb::gil_scoped_release unlocked;
-    return GhostMap::push(owners, which, where);
-}
-
-void bind_map(nb::module_& module) {
-    nb::class_<GhostMap>(module, "GhostMap")
-        .def("__init__", [](GhostMap* self, const IndexedDomain& domain) { new (self) GhostMap(domain); }, "domain"_a,
-             nb::call_guard<nb::gil_scoped_release>())
-        .def_static("push", &push, "owners"_a, "rows"_a, "ranks"_a)
-        .def_prop_ro("domain", [](const GhostMap& map) { return IndexedDomain(map.domain()); })
-        .def_prop_ro("pattern", [](const GhostMap& map) { return Pattern(map.pattern()); });
-}
-
 }  // namespace
 
 void bind_ghost_rows(nb::module_& module) {
-    bind_map(module);
     nb::class_<RowLayout>(module, "RowLayout")
         .def("__init__", [](RowLayout* self, const std::string& kind, const std::string& element, int components, local_index width,
                             byte_count alignment) { new (self) RowLayout(layout_from(kind, element, components, width, alignment)); },
@@ -131,7 +108,7 @@ void bind_ghost_rows(nb::module_& module) {
         .def("check", &check_layout)
         .def_prop_ro("stride", &RowLayout::stride);
     nb::class_<GhostRows>(module, "GhostRows", "Rows of owned cells, then ghosts, as bytes.")
-        .def(nb::init<GhostMap, RowLayout>(), "map"_a, "layout"_a)
+        .def(nb::init<IndexMap, RowLayout>(), "map"_a, "layout"_a)
         .def_static("over", &over, "map"_a, "layout"_a, "owned"_a, "owned_stride"_a, "ghosts"_a, "ghost_stride"_a)
         .def_static("ragged", &ragged, "map"_a, "layout"_a, "sizes"_a, "entries"_a)
         .def("memory", [](const GhostRows& rows) { return view_of(rows.memory()); })

@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
     bind_field(module);
     bind_transports(module);
     bind_exchange(module);
+    bind_index_map(module);
     bind_ghost_rows(module);
     bind_ghost_exchange(module);
 }

@@ -24,6 +24,7 @@ from .exchange.pattern import Link as Link, Pattern as Pattern, build_pattern as
 from .exchange.transports import Transport as Transport, transports as transports
 from .ghosts.array import GhostArray as GhostArray
 from .ghosts.exchange import GhostExchange as GhostExchange, fill_ghosts as fill_ghosts
-from .ghosts.map import GhostMap as GhostMap
+from .exchange.index_map import GhostMap as GhostMap
+from .exchange.index_map import IndexMap as IndexMap
 
 __version__: str

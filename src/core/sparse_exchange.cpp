@@ -1,7 +1,6 @@
 #include "parhelion/core/sparse_exchange.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <memory>
 #include <utility>
 
@@ -12,21 +11,17 @@
 namespace parhelion {
 namespace {
 
-int message_size(const Parcel& parcel) {
-    if (parcel.bytes.size() > INT_MAX)
-        throw Error("a set-up message of more than 2 GiB: use more ranks, or fewer ghosts per rank");
-    return static_cast<int>(parcel.bytes.size());
-}
-
-MPI_Request send(const Communicator& comm, const Parcel& parcel, int tag, bool synchronous) {
-    MPI_Request request;
+// A parcel goes as messages of `largest` bytes and a last one that is shorter, empty if need be: counts are ints.
+void send(const Communicator& comm, const Parcel& parcel, int tag, bool synchronous, std::size_t largest, std::vector<MPI_Request>& requests) {
     const auto call = synchronous ? MPI_Issend : MPI_Isend;
-    check_mpi(call(parcel.bytes.data(), message_size(parcel), MPI_BYTE, parcel.rank, tag, comm.handle(), &request),
-              "MPI_Isend");
-    return request;
+    for (std::size_t first = 0; first <= parcel.bytes.size(); first += largest) {
+        const int size = static_cast<int>(std::min(largest, parcel.bytes.size() - first));
+        check_mpi(call(parcel.bytes.data() + first, size, MPI_BYTE, parcel.rank, tag, comm.handle(), &requests.emplace_back()), "MPI_Isend");
+    }
 }
 
-Parcel receive(const Communicator& comm, int rank, int tag) {
+// Appends to what has come before, and returns how much it was.
+std::size_t receive_message(const Communicator& comm, int rank, int tag, std::vector<std::byte>& all) {
     MPI_Message message;
     MPI_Status status;
     PatientWait patience(comm);
@@ -34,13 +29,15 @@ Parcel receive(const Communicator& comm, int rank, int tag) {
         check_mpi(MPI_Improbe(rank, tag, comm.handle(), &flag, &message, &status), "MPI_Improbe");
     int size = 0;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
-    const auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(size));
+    const auto bytes = std::make_shared<std::vector<std::byte>>(std::move(all));
+    const std::size_t before = bytes->size();
+    bytes->resize(before + static_cast<std::size_t>(size));
 #ifdef PARHELION_SIMULATED  // no rank is lost there, and polling takes simulated time
-    check_mpi(MPI_Mrecv(bytes->data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    check_mpi(MPI_Mrecv(bytes->data() + before, size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
 #else
     try {
         MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Imrecv(bytes->data(), size, MPI_BYTE, &message, &request), "MPI_Imrecv");
+        check_mpi(MPI_Imrecv(bytes->data() + before, size, MPI_BYTE, &message, &request), "MPI_Imrecv");
         for (int done = 0;; patience.wait()) {  // the sender of a long one may be lost amid
             check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
             if (done) break;
@@ -50,23 +47,30 @@ Parcel receive(const Communicator& comm, int rank, int tag) {
         throw;
     }
 #endif
-    return {status.MPI_SOURCE, std::move(*bytes)};
+    all = std::move(*bytes);
+    return static_cast<std::size_t>(size);
+}
+
+Parcel receive(const Communicator& comm, int rank, int tag, std::size_t largest) {
+    Parcel parcel{rank, {}};
+    while (receive_message(comm, rank, tag, parcel.bytes) == largest) {}
+    return parcel;
 }
 
 // True when a message was there and has been taken.
-bool take_one(const Communicator& comm, int tag, std::vector<Parcel>& incoming) {
+bool take_one(const Communicator& comm, int tag, std::size_t largest, std::vector<Parcel>& incoming) {
     int flag = 0;
     MPI_Status status;
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.handle(), &flag, &status), "MPI_Iprobe");
-    if (flag) incoming.push_back(receive(comm, status.MPI_SOURCE, tag));
+    if (flag) incoming.push_back(receive(comm, status.MPI_SOURCE, tag, largest));
     return flag != 0;
 }
 
 // Messages under way. MPI may still read them when the exchange is given up because a rank was lost.
 class Outbox {
 public:
-    Outbox(const Communicator& comm, std::vector<Parcel> parcels)
-        : comm_(comm), parcels_(std::make_shared<std::vector<Parcel>>(std::move(parcels))) {}
+    Outbox(const Communicator& comm, std::vector<Parcel> parcels, std::size_t largest)
+        : comm_(comm), largest_(largest), parcels_(std::make_shared<std::vector<Parcel>>(std::move(parcels))) {}
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;
     ~Outbox() {
@@ -79,7 +83,7 @@ public:
         sent_ = false;
         for (Parcel& parcel : *parcels_) {
             if (parcel.rank == comm_.rank()) own.push_back(std::move(parcel));
-            else requests_.push_back(send(comm_, parcel, tag, synchronous));
+            else send(comm_, parcel, tag, synchronous, largest_, requests_);
         }
         return own;
     }
@@ -91,6 +95,7 @@ public:
 
 private:
     const Communicator& comm_;
+    std::size_t largest_;
     std::shared_ptr<std::vector<Parcel>> parcels_;
     std::vector<MPI_Request> requests_;
     bool sent_ = true;
@@ -98,16 +103,16 @@ private:
 
 }  // namespace
 
-std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel> outgoing) {
+std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel> outgoing, std::size_t largest_message) {
     // A tag of its own keeps a fast rank's next round apart from this one.
     const int tag = comm.next_tag();
-    Outbox outbox(comm, std::move(outgoing));
+    Outbox outbox(comm, std::move(outgoing), largest_message);
     std::vector<Parcel> incoming = outbox.send_all(tag, true);
     // Synchronous sends complete when received; when everybody's have, the barrier completes and nothing is under way.
     MPI_Request barrier = MPI_REQUEST_NULL;
     PatientWait patience(comm);
     for (bool in_barrier = false;; patience.wait()) {
-        while (take_one(comm, tag, incoming)) {}
+        while (take_one(comm, tag, largest_message, incoming)) {}
         if (in_barrier) {
             int done = 0;
             check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -122,12 +127,12 @@ std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel
 }
 
 std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers,
-                                      const std::vector<int>& expected) {
+                                      const std::vector<int>& expected, std::size_t largest_message) {
     const int tag = comm.next_tag();
-    Outbox outbox(comm, answers);
+    Outbox outbox(comm, answers, largest_message);
     const std::vector<Parcel> own = outbox.send_all(tag, false);
     std::vector<Parcel> incoming;
-    for (int rank : expected) incoming.push_back(rank == comm.rank() ? own.front() : receive(comm, rank, tag));
+    for (int rank : expected) incoming.push_back(rank == comm.rank() ? own.front() : receive(comm, rank, tag, largest_message));
     for (PatientWait patience(comm); !outbox.sent();) patience.wait();
     return incoming;
 }

@@ -89,6 +89,11 @@ struct Exchange::Impl {
     double timeout_s;
     bool under_way = false, takes_parts = false;
     std::uint64_t number = 0;  // of exchanges begun
+    struct Refusal {
+        std::uint64_t version = 0;  // of the arrays that the transports were asked about
+        std::string why;
+    };
+    Refusal of_forward, of_reverse;
     std::shared_ptr<ProgressThread> progress;
 
     Impl(std::vector<Group> groups, const ExchangeOptions& options, const std::string& requested)
@@ -107,7 +112,8 @@ struct Exchange::Impl {
             validate_together(plan.communicator(), [&] { chosen.choice = parse_choice(requested); });
             chosen.stages = std::make_unique<Stages>(plan, arrays, chosen.choice);
         }
-        chosen.stages->make_reverse();
+        chosen.stages->make_reverse(options.combine_in_end);
+        of_forward.version = of_reverse.version = arrays.version();
     }
 
     ~Impl() {
@@ -132,17 +138,19 @@ struct Exchange::Impl {
         require_mpi_not_ended();
         if (under_way)
             throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
-        bind(given, way);
+        if (const std::string& why = bind(given, way); !why.empty()) throw Error(why);
         at_transports();
         under_way = true;
         ++number;
         if (progress) progress->begun();
     }
 
-    void bind(const ArrayList& given, Direction way) {
-        const std::uint64_t before = arrays.version();
+    // Why the transports cannot move them, empty where they can.
+    const std::string& bind(const ArrayList& given, Direction way) {
         arrays.bind(given);
-        if (arrays.version() != before) chosen.stages->require_arrays(way);
+        Refusal& refusal = way == Direction::forward ? of_forward : of_reverse;
+        if (refusal.version != arrays.version()) refusal = {arrays.version(), chosen.stages->refusal(way)};
+        return refusal.why;
     }
 
     void require_part(int part) const {
@@ -259,6 +267,11 @@ void Exchange::reverse_with(Reduction reduction, const ArrayList& arrays) {
 
 void Exchange::end() { impl_->end(); }
 bool Exchange::under_way() const { return impl_->under_way; }
+std::string Exchange::refusal(Direction direction, const ArrayList& arrays) {
+    if (impl_->under_way) throw Error("this exchange is under way: ask before it begins");
+    return impl_->bind(arrays, direction);
+}
+
 const Plan& Exchange::plan() const { return impl_->plan; }
 std::string Exchange::transport() const { return impl_->chosen.choice.name(); }
 

@@ -126,9 +126,10 @@ void StageExchange::combine_own(Reduction reduction) {
     own_combined_ = true;
 }
 
-Poll StageExchange::poll(Reduction reduction) {
+Poll StageExchange::poll(Reduction reduction, bool may_combine) {
     bool moved = take_arrived(reduction);
     if (!forward()) {
+        if (!may_combine) return moved ? Poll::moved : Poll::nothing;
         moved = combine_in_order(reduction) || moved;
     } else if (missing_ == 0 && !wrapped_) {
         run_shared(plan_, stage_.wrap, arrays_.bases(), arrays_.bases(), true);

@@ -18,8 +18,8 @@ public:
     /// Collective: makes the transports of `choice`, each with its neighbors.
     StageExchange(const Plan& plan, const BoundArrays& arrays, Direction direction, const StagePlan& stage, const Choice& choice);
 
-    /// When other arrays were bound: throws Error where a transport cannot move them.
-    void require_arrays() { transport_->require_arrays(); }
+    /// When other arrays were bound: why a transport cannot move them, empty where all can.
+    std::string refusal() { return transport_->refusal(); }
     void begin();
     /// The caller goes away: neighbors must be able to end this exchange without it.
     void leave() { transport_->leave(); }
@@ -28,8 +28,11 @@ public:
     void open_parts();
     void put_part(int part, bool may_call_mpi);
     void close_parts();
-    /// Does what can be done without waiting. A reverse exchange combines in ascending order of rank, whoever comes first.
-    Poll poll(Reduction reduction);
+    /// Does what can be done without waiting. A reverse exchange combines in ascending order of rank, whoever comes first; where it must
+    /// not, it takes note of what has arrived.
+    Poll poll(Reduction reduction, bool may_combine);
+    /// Whether a reverse exchange has all that it combines.
+    bool arrived() const { return !forward() && missing_ == 0; }
     /// What is being waited for, for an error.
     std::string missing_text() const;
 

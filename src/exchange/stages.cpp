@@ -35,7 +35,8 @@ Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice
     join_background(this);
 }
 
-void Stages::make_reverse() {
+void Stages::make_reverse(bool combine_in_end) {
+    combine_in_end_ = combine_in_end;
     std::vector<StageExchange> made;
     made.reserve(plan_.stages.size());
     for (auto stage = plan_.stages.rbegin(); stage != plan_.stages.rend(); ++stage) {
@@ -45,9 +46,12 @@ void Stages::make_reverse() {
     reverse_ = std::move(made);
 }
 
-void Stages::require_arrays(Direction direction) {
+std::string Stages::refusal(Direction direction) {
     const Hold hold(busy_);
-    for (StageExchange& stage : stages(direction)) stage.require_arrays();
+    std::string why;
+    for (StageExchange& stage : stages(direction))
+        if (why.empty()) why = stage.refusal();
+    return why;
 }
 
 Stages::~Stages() { leave_background(this); }
@@ -128,7 +132,7 @@ bool Stages::test() {
     } catch (...) {
         failure_ = std::current_exception();  // for `end`
     }
-    if (failure_ || stage_ == stages().size()) return true;
+    if (failure_ || stage_ == stages().size() || (combine_in_end_ && stages()[stage_].arrived())) return true;
     return ++idle_tests_ % between_looks == 0 && watched_ != nullptr && watched_->lost_rank() >= 0;
 }
 
@@ -176,15 +180,15 @@ void Stages::finish(double timeout_s) {
     while (stage_ < stages().size()) {
         StageExchange& stage = stages()[stage_];
         Waiter waiter(stage.node() != nullptr ? stage.node() : watched_, stage.node() != nullptr, stage.must_poll(), timeout_s);
-        for (Poll last; (last = poll()) != Poll::complete;) {
+        for (Poll last; (last = poll(true)) != Poll::complete;) {
             if (last == Poll::moved) waiter.reset();
             else waiter.pause([&] { return stage.missing_text(); });
         }
     }
 }
 
-Poll Stages::poll() {
-    const Poll result = stages()[stage_].poll(reduction_);
+Poll Stages::poll(bool in_end) {
+    const Poll result = stages()[stage_].poll(reduction_, in_end || !combine_in_end_);
     if (result == Poll::complete && ++stage_ < stages().size()) stages()[stage_].begin();
     return result;
 }

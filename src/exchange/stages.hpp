@@ -18,14 +18,14 @@ class Stages final : BackgroundWork {
 public:
     /// Collective: makes the forward direction.
     Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice);
-    /// Collective: makes the reverse one, once.
-    void make_reverse();
+    /// Collective: makes the reverse one, once. Which may combine before `end`, unless it is told not to.
+    void make_reverse(bool combine_in_end);
     ~Stages() override;
     Stages(const Stages&) = delete;
     Stages& operator=(const Stages&) = delete;
 
-    /// When other arrays were bound: throws Error where a transport cannot move them.
-    void require_arrays(Direction direction);
+    /// When other arrays were bound: why a transport cannot move them, empty where all can.
+    std::string refusal(Direction direction);
     void begin(Direction direction, Reduction reduction = Reduction::replace);
     /// After begin: the caller does something else before it ends the exchange.
     void leave();
@@ -48,7 +48,7 @@ private:
     void prepare(Direction direction, Reduction reduction);
     void close_parts();
     void put_what_is_left();
-    Poll poll();
+    Poll poll(bool in_end = false);
     void finish(double timeout_s);
     [[noreturn]] void give_up();
     int lost_rank() const;
@@ -59,7 +59,7 @@ private:
     const BoundArrays& arrays_;
     const Choice choice_;
     std::vector<StageExchange> forward_, reverse_;  // in the order in which they run
-    bool calls_mpi_ = false;
+    bool calls_mpi_ = false, combine_in_end_ = false;
     std::atomic<bool> busy_{false};  // some thread is at it; guards what follows
     std::atomic<bool> under_way_{false};
     PartsGiven parts_;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "parhelion/ghosts/ghost_map.hpp"
+#include "parhelion/index_map/index_map.hpp"
 #include "parhelion/ghosts/row_layout.hpp"
 #include "parhelion/plan/field.hpp"
 

@@ -67,7 +67,7 @@ struct Row {
     global_index count, first;
 };
 
-std::vector<Row> rows_with_ghosts(IndexMap& rows, std::span<const global_index> counts) {
+std::vector<Row> rows_with_ghosts(const IndexMap& rows, std::span<const global_index> counts) {
     const global_index entries = std::accumulate(counts.begin(), counts.end(), global_index{0});
     global_index next = 0;
     const Communicator& comm = rows.communicator();
@@ -75,9 +75,7 @@ std::vector<Row> rows_with_ghosts(IndexMap& rows, std::span<const global_index> 
     if (comm.rank() == 0) next = 0;
     std::vector<Row> all(static_cast<std::size_t>(rows.domain().size()));
     for (std::size_t i = 0; i < counts.size(); next += counts[i++]) all[i] = {counts[i], next};
-    auto* owned = reinterpret_cast<std::byte*>(all.data());
-    constexpr auto stride = static_cast<byte_count>(sizeof(Row));
-    rows.forward({{owned, stride}, {owned + rows.domain().owned() * stride, stride}, element_of<Row>(), 1});
+    rows.forward({all});
     return all;
 }
 
@@ -103,7 +101,7 @@ IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator co
     return {part.owned, std::move(part.ghosts), comm};
 }
 
-IndexedDomain ragged_domain(IndexMap& rows, std::span<const global_index> counts) {
+IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> counts) {
     validate_together(rows.communicator(), [&] {
         if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
             throw Error(number(static_cast<global_index>(counts.size())) + " row counts are given for " +

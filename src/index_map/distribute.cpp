@@ -44,7 +44,7 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
         if (comm.rank() == root && cells != domain.global_size())
             throw Error("the root's array has " + std::to_string(cells) + " cells and the map " +
                         std::to_string(domain.global_size()) + ": pass an array of all cells on the root");
-        if (comm.rank() == root && share_memory(all, cells, owned, domain.owned(), width))
+        if (comm.rank() == root && share_memory(CellPlaces{all, cells, width}, CellPlaces{owned, domain.owned(), width}))
             throw Error("the array of all cells and that of the owned ones share memory: pass arrays that do not overlap");
         for (local_index cell = 0; domain.first() < 0 && cell < domain.owned(); ++cell)
             if (domain.global_of(cell) >= domain.global_size())

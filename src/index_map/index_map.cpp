@@ -1,74 +1,122 @@
 #include "parhelion/index_map/index_map.hpp"
 
 #include <algorithm>
+#include <string>
 
+#include "index_map/map_exchange.hpp"
 #include "index_map/share_memory.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 
-IndexMap::IndexMap(IndexedDomain domain) : domain_(std::move(domain)), pattern_(build_pattern(domain_)) {}
+struct IndexMap::State {
+    IndexedDomain domain;
+    Pattern pattern;
+    ExchangeOptions options;
+    std::vector<std::unique_ptr<MapExchange>> exchanges;
+    std::vector<CellValues> arrays;  // of a call
 
-BufferedExchange& IndexMap::idle_exchange(byte_count width) {
-    auto& all = exchanges_[width];
-    const auto idle = std::find_if(all.begin(), all.end(), [](const auto& each) { return !each->under_way(); });
-    if (idle != all.end()) return **idle;
-    auto made = std::make_unique<BufferedExchange>(pattern_, width);
-    return *all.emplace_back(std::move(made));
+    State(IndexedDomain of, ExchangeOptions with) : domain(std::move(of)), pattern(build_pattern(domain)), options(std::move(with)) {}
+
+    // Tells where ghosts are that lie behind the owned cells.
+    CellArrays complete(CellArrays given) {
+        arrays.assign(given.begin(), given.end());
+        for (CellValues& array : arrays)
+            if (array.ghosts.first == nullptr) array.ghosts = {array.owned.first + domain.owned() * array.owned.stride, array.owned.stride};
+        return arrays;
+    }
+
+    template <class Condition>
+    MapExchange* find(Condition&& condition) const {
+        const auto found = std::find_if(exchanges.begin(), exchanges.end(), [&](const auto& each) { return condition(*each); });
+        return found == exchanges.end() ? nullptr : found->get();
+    }
+    MapExchange& idle(CellArrays given, Direction direction) {
+        if (MapExchange* known = find([&](const MapExchange& each) { return !each.under_way() && each.fits(given, direction); })) {
+            check(given);
+            return *known;
+        }
+        validate_together(pattern.communicator, [&] { check(given); });
+        exchanges.push_back(std::make_unique<MapExchange>(pattern, given, options));
+        return *exchanges.back();
+    }
+    MapExchange& begun(CellArrays given, Direction direction) const {
+        MapExchange* const found = find([&](const MapExchange& each) { return each.moves(given, direction); });
+        if (found == nullptr)
+            throw Error("no exchange of these arrays is under way in this direction: begin one, and end it with the same arrays");
+        return *found;
+    }
+
+    void check(CellArrays given) const {
+        if (given.empty()) throw Error("no arrays were passed: name those whose ghosts are exchanged");
+        for (const CellValues& array : given) check_size(array);
+        for (std::size_t i = 0; i < 2 * given.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j)
+                if (share_memory(cells(given, i), cells(given, j)))
+                    throw Error(i / 2 == j / 2 ? "the arrays of owned cells and of ghosts share memory: pass arrays that do not overlap, or "
+                                                 "one that holds the ghosts behind the owned cells"
+                                               : "arrays " + std::to_string(j / 2) + " and " + std::to_string(i / 2) +
+                                                     " share memory: pass every array once, and arrays that do not overlap");
+    }
+    void check_size(const CellValues& array) const {
+        if (array.element.size < 1 || array.components < 1) throw Error("cells of no size: give at least 1 component of at least 1 byte");
+        const global_index needed = global_index{domain.size()} * array.components;
+        if (array.elements != CellValues::untold && array.elements != needed)
+            throw Error("an array has " + std::to_string(array.elements) + " elements and the map's " + std::to_string(domain.size()) +
+                        " cells take " + std::to_string(needed) + ": make them equal");
+        if ((array.owned.first == nullptr && domain.owned() > 0) || (array.ghosts.first == nullptr && domain.ghosts() > 0))
+            throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
+    }
+    // Owned cells and ghosts of each array in turn.
+    CellPlaces cells(CellArrays given, std::size_t i) const {
+        const CellValues& array = given[i / 2];
+        return i % 2 == 0 ? CellPlaces{array.owned, domain.owned(), array.width()} : CellPlaces{array.ghosts, domain.ghosts(), array.width()};
+    }
+};
+
+IndexMap::IndexMap(IndexedDomain domain, ExchangeOptions options)
+    : state_(std::make_shared<State>(std::move(domain), std::move(options))) {}
+
+const IndexedDomain& IndexMap::domain() const { return state_->domain; }
+const Pattern& IndexMap::pattern() const { return state_->pattern; }
+
+void IndexMap::forward(const CellArrays& arrays) const {
+    const CellArrays all = state_->complete(arrays);
+    state_->idle(all, Direction::forward).forward(all);
 }
 
-IndexMap::Active IndexMap::take(const CellValues& values, Direction direction) {
-    const auto found = std::find_if(active_.begin(), active_.end(), [&](const Active& active) {
-        return active.direction == direction && active.values.owned == values.owned &&
-               active.values.ghosts == values.ghosts && active.values.width() == values.width();
-    });
-    if (found == active_.end())
-        throw Error("no exchange of these arrays is under way in this direction: begin one, and end it with the same arrays");
-    const Active active = *found;
-    active_.erase(found);
-    return active;
+void IndexMap::begin_forward(const CellArrays& arrays) const {
+    const CellArrays all = state_->complete(arrays);
+    state_->idle(all, Direction::forward).begin(all, Direction::forward, Reduction::replace);
 }
 
-// On every call, for that is when the arrays are named.
-void IndexMap::require_disjoint(const CellValues& values) const {
-    if (share_memory(values.owned, domain_.owned(), values.ghosts, domain_.ghosts(), values.width()))
-        throw Error("the arrays of owned cells and of ghosts share memory: pass arrays that do not overlap, or one that holds the "
-                    "ghosts behind the owned cells");
+void IndexMap::end_forward(const CellArrays& arrays) const {
+    state_->begun(state_->complete(arrays), Direction::forward).end();
 }
 
-void IndexMap::forward(const CellValues& values) {
-    require_disjoint(values);
-    idle_exchange(values.width()).forward(values.owned, values.ghosts);
+void IndexMap::reverse(const CellArrays& arrays, Reduction reduction) const {
+    const CellArrays all = state_->complete(arrays);
+    for (const CellValues& array : all) require_reducible(array.element, reduction);
+    state_->idle(all, Direction::reverse).reverse(all, reduction);
 }
 
-void IndexMap::begin_forward(const CellValues& values) {
-    require_disjoint(values);
-    BufferedExchange& exchange = idle_exchange(values.width());
-    exchange.begin_forward(values.owned);
-    active_.push_back({values, Direction::forward, Reduction::replace, &exchange});
+void IndexMap::begin_reverse(const CellArrays& arrays, Reduction reduction) const {
+    const CellArrays all = state_->complete(arrays);
+    for (const CellValues& array : all) require_reducible(array.element, reduction);
+    state_->idle(all, Direction::reverse).begin(all, Direction::reverse, reduction);
 }
 
-void IndexMap::end_forward(const CellValues& values) {
-    take(values, Direction::forward).exchange->end_forward(values.ghosts);
+void IndexMap::end_reverse(const CellArrays& arrays) const {
+    state_->begun(state_->complete(arrays), Direction::reverse).end();
 }
 
-void IndexMap::reverse(const CellValues& values, Reduction reduction) {
-    require_reducible(values.element, reduction);
-    require_disjoint(values);
-    idle_exchange(values.width()).reverse(values.ghosts, values.owned, values.element.scalar, reduction);
+bool IndexMap::under_way() const {
+    return state_->find([](const MapExchange& each) { return each.under_way(); }) != nullptr;
 }
 
-void IndexMap::begin_reverse(const CellValues& values, Reduction reduction) {
-    require_reducible(values.element, reduction);
-    require_disjoint(values);
-    BufferedExchange& exchange = idle_exchange(values.width());
-    exchange.begin_reverse(values.ghosts);
-    active_.push_back({values, Direction::reverse, reduction, &exchange});
-}
-
-void IndexMap::end_reverse(const CellValues& values) {
-    const Active active = take(values, Direction::reverse);
-    active.exchange->end_reverse(values.owned, active.values.element.scalar, active.reduction);
+const Exchange* IndexMap::exchange(const CellArrays& arrays) const {
+    const MapExchange* const known = state_->find([&](const MapExchange& each) { return each.fits(arrays, Direction::forward); });
+    return known == nullptr ? nullptr : &known->exchange();
 }
 
 }  // namespace parhelion

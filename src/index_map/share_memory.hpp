@@ -1,20 +1,28 @@
 // Whether two arrays that are named at a call are partly the same memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
-#include "parhelion/index_map/buffered_exchange.hpp"
+#include "parhelion/index_map/cell_values.hpp"
 #include "plan/overlap.hpp"
 
 namespace parhelion {
 
-/// Whether the first `a_cells` cells of `a` and the first `b_cells` of `b`, all of `width` bytes, have a byte in common.
-inline bool share_memory(CellArray a, byte_count a_cells, CellArray b, byte_count b_cells, byte_count width) {
-    const auto footprint = [width](CellArray array, byte_count cells) {
-        const auto address = static_cast<byte_count>(reinterpret_cast<std::intptr_t>(array.first));
-        return Footprint{address, width, 1, {array.first ? cells : 0}, {array.stride}};
-    };
-    return overlap(footprint(a, a_cells), footprint(b, b_cells));
+struct CellPlaces {
+    CellArray array;
+    byte_count cells = 0, width = 0;
+
+    byte_count first() const { return static_cast<byte_count>(reinterpret_cast<std::intptr_t>(array.first)); }
+    byte_count low() const { return first() + std::min<byte_count>((cells - 1) * array.stride, 0); }
+    byte_count high() const { return first() + std::max<byte_count>((cells - 1) * array.stride, 0) + width; }
+    Footprint footprint() const { return {first(), width, 1, {cells}, {array.stride}}; }
+};
+
+/// Whether they have a byte in common.
+inline bool share_memory(const CellPlaces& a, const CellPlaces& b) {
+    if (a.cells == 0 || b.cells == 0 || a.array.first == nullptr || b.array.first == nullptr) return false;
+    return a.low() < b.high() && b.low() < a.high() && overlap(a.footprint(), b.footprint());
 }
 
 }  // namespace parhelion

@@ -47,4 +47,8 @@ ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b) {
     return {view.first, view.first + reach.low, view.first + reach.high + field.element.size};
 }
 
+ArrayBlock written_block(const Plan& plan, std::size_t f, std::size_t b) {
+    return plan.fields[f].indexed && b == 0 ? ArrayBlock{} : array_block(plan, f, b);
+}
+
 }  // namespace parhelion

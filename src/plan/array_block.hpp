@@ -18,4 +18,7 @@ struct ArrayBlock {
 /// The bytes of block `b` of field `f`, ghosts included; of ragged rows those that they lie in. Empty where the rank has no cells in it.
 ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b);
 
+/// The same, where neighbors write into it in a forward exchange, else empty: owned cells of an index map have a place of their own.
+ArrayBlock written_block(const Plan& plan, std::size_t f, std::size_t b);
+
 }  // namespace parhelion

@@ -127,6 +127,14 @@ RunsOp as_runs(const IndexedOp& op, byte_count expected) {
     return result;
 }
 
+// A list that only counts need not be read: beside small cells it would be as much memory again.
+void drop_list(const local_index*& list, byte_count& offset, byte_count stride, byte_count count) {
+    if (list == nullptr || std::adjacent_find(list, list + count, [](local_index a, local_index b) { return b != a + 1; }) != list + count)
+        return;
+    offset += list[0] * stride;
+    list = nullptr;
+}
+
 // Shorter runs on average are copied faster cell by cell: reading an index is cheaper than starting a run.
 constexpr byte_count worthwhile_run_bytes = 64;
 
@@ -136,8 +144,11 @@ void Program::add(const StridedOp& op) {
     if (op.bytes() > 0) strided.push_back(normalized(op));
 }
 
-void Program::add(const IndexedOp& op) {
-    if (op.count == 0) return;
+void Program::add(const IndexedOp& given) {
+    if (given.count == 0) return;
+    IndexedOp op = given;
+    drop_list(op.src_list, op.src, op.src_stride, op.count);
+    drop_list(op.dst_list, op.dst, op.dst_stride, op.count);
     const bool packed = op.src_stride == op.width && op.dst_stride == op.width;
     const byte_count expected = packed ? count_runs(op) : op.count;
     if (expected == 1) {

@@ -30,11 +30,12 @@ public:
         if (!over) leave_arrays_behind(arrays_);
     }
 
-    void require_arrays() override {
+    std::string refusal() override {
         for (std::size_t b = 0; b < arrays_.size(); ++b)
             if ((arrays_.bases()[b] - context_.plan.bases[b]) % unit_ != 0)
-                throw Error("an array is not aligned as that was with which the exchange was made, to " + std::to_string(unit_) +
-                            " bytes: align it, or use transport mpi_persistent");
+                return "an array is not aligned as that was with which the exchange was made, to " + std::to_string(unit_) +
+                       " bytes: align it, or use transport mpi_persistent";
+        return {};
     }
     void begin() override {
         if (version_ != arrays_.version()) use_requests();

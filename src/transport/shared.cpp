@@ -102,7 +102,7 @@ public:
         : plan_(context.plan), arrays_(context.arrays), node_(context.plan.communicator().shared_state<NodeContext>()), name_(name),
           access_(access), slots_(context.links.size()) {
         for (std::size_t f = 0; f < plan_.fields.size(); ++f)
-            for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b) blocks_.push_back(array_block(plan_, f, b));
+            for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b) blocks_.push_back(written_block(plan_, f, b));
         found_.resize(blocks_.size());
         validate_together(plan_.communicator(), [&] {
             const std::string why = context.links.empty() ? "" : access.refusal(plan_);
@@ -132,13 +132,14 @@ public:
     }
 
     // What is left as a message may not be of any size.
-    void require_arrays() override {
+    std::string refusal() override {
         describe_arrays();
         for (const SharedSlot& slot : slots_)
             if (!mappable_ && slot.link->forward.receive_bytes > largest_left())
-                throw Error("an array is not in node-shared memory, where transport " + name_ + " writes, and messages of " +
-                            std::to_string(slot.link->forward.receive_bytes) + " bytes are not left for it: use an array that make_array, "
-                            "zeros or NodeAllocator gives, or raise PARHELION_BEGIN_BYTES on every rank");
+                return "an array is not in node-shared memory, where transport " + name_ + " writes, and messages of " +
+                       std::to_string(slot.link->forward.receive_bytes) + " bytes are not left for it: use an array that make_array, "
+                       "zeros or NodeAllocator gives, or raise PARHELION_BEGIN_BYTES on every rank";
+        return {};
     }
 
     void begin() override {

@@ -21,8 +21,11 @@ public:
         parts_.push_back({std::move(transport), std::move(slots)});
     }
 
-    void require_arrays() override {
-        for (Part& part : parts_) part.transport->require_arrays();
+    std::string refusal() override {
+        std::string why;
+        for (Part& part : parts_)
+            if (why.empty()) why = part.transport->refusal();
+        return why;
     }
     void begin() override {
         for (Part& part : parts_) part.transport->begin();

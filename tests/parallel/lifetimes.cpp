@@ -68,6 +68,38 @@ TEST_CASE("no exchange allocates or sets up anything once it has run, over every
     }
 }
 
+TEST_CASE("no map allocates or sets up anything once it knows such arrays, over every transport") {
+    const Communicator comm(MPI_COMM_WORLD);
+    const MeshCase each = mesh_cases(comm.size())[3];
+    const IndexedDomain domain = each.mesh.domain(each.self);
+    const auto cells = static_cast<std::size_t>(domain.size());
+    for (const Route& route : all_routes()) {
+        if (route.memory == Memory::elsewhere) continue;
+        CAPTURE(route.transport);
+        const IndexMap map(domain, {route.transport});
+        std::vector<double, NodeAllocator<double>> levels[2]{std::vector<double, NodeAllocator<double>>(cells), std::vector<double, NodeAllocator<double>>(cells)};
+        std::vector<int> pairs(2 * cells);
+        const auto in_halves = [&](int turn, bool early) {
+            if (early) map.begin_forward({levels[turn % 2], {pairs, 2}});
+            MPI_Barrier(MPI_COMM_WORLD);
+            if (!early) map.begin_forward({levels[turn % 2], {pairs, 2}});
+            map.end_forward({levels[turn % 2], {pairs, 2}});
+        };
+        const auto call_in_all_ways = [&](int turn) {
+            map.forward({levels[turn % 2], {pairs, 2}});
+            map.reverse({levels[turn % 2], {pairs, 2}}, Reduction::sum);
+            in_halves(turn, true);
+            map.begin_reverse({levels[turn % 2], {pairs, 2}}, Reduction::max);
+            map.end_reverse({levels[turn % 2], {pairs, 2}});
+        };
+        for (int turn = 0; turn < 4; ++turn) call_in_all_ways(turn);
+        for (int late = 0; late < comm.size(); ++late) in_halves(late, comm.rank() != late);
+        const long before = set_up_so_far();
+        for (int turn = 0; turn < 10; ++turn) call_in_all_ways(turn);
+        CHECK_EQ(set_up_so_far() - before, 0);
+    }
+}
+
 TEST_CASE("thousands of exchanges come and go and leave nothing behind") {
     const CartesianDomain domain({12, 10}, {.periodic = true});
     const Pattern pattern = build_pattern(domain);

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STAGES = ("core", "domain", "pattern", "plan", "transport", "exchange")  # each includes those before it
 ON_TOP = {
     "index_map": STAGES,
-    "ghosts": STAGES,
+    "ghosts": (*STAGES, "index_map"),
     "placement": ("core", "pattern"),
     "c": (*STAGES, "index_map"),
     "bench": (*STAGES, "index_map"),

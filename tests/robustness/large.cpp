@@ -1,9 +1,11 @@
 // Messages that no int counts. Two ranks, one of which owns everything: what is needed is little more than the message, twice.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstring>
 
 #include "core/available_memory.hpp"
+#include "parhelion/core/sparse_exchange.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"
 
@@ -85,4 +87,22 @@ TEST_CASE("messages of more than 2^31 bytes arrive over every transport") {
         if (comm.rank() == 0) MESSAGE(route.transport, ": ", static_cast<double>(bytes) / (MPI_Wtime() - start) / 1e9, " GB/s");
         CHECK_EQ(large.wrong(), 0);
     }
+}
+
+TEST_CASE("a set-up message of more than 2^31 bytes arrives whole") {
+    const Communicator comm(MPI_COMM_WORLD);
+    if (comm.size() != 2 || !enough_memory(comm)) return;
+    std::vector<Parcel> sent;
+    if (comm.rank() == 0) {
+        sent.push_back({1, std::vector<std::byte>(static_cast<std::size_t>(bytes))});
+        for (byte_count w = 0; w < words; w += 511) std::memcpy(sent[0].bytes.data() + 8 * w, std::array{word(w)}.data(), 8);
+    }
+    const auto arrived = sparse_exchange(comm, std::move(sent));
+    REQUIRE_EQ(arrived.size(), static_cast<std::size_t>(comm.rank()));
+    byte_count wrong = 0;
+    for (const Parcel& parcel : arrived) {
+        CHECK_EQ(static_cast<byte_count>(parcel.bytes.size()), bytes);
+        for (byte_count w = 0; w < words; w += 511) wrong += std::memcmp(parcel.bytes.data() + 8 * w, std::array{word(w)}.data(), 8) != 0;
+    }
+    CHECK_EQ(wrong, 0);
 }

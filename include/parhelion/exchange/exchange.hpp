@@ -37,6 +37,9 @@ struct ExchangeOptions {
     /// from work do not call at the same time, which makes some transports slower than others. 0 to 1, equal on all ranks. 0: with
     /// overlap as long as an exchange takes, 200 µs at most; else none.
     double work_s = 0;
+    /// Whether a reverse exchange combines in `end` alone: until then owned cells may be read and written. Else it may combine what has
+    /// arrived from begin on.
+    bool combine_in_end = false;
 };
 
 /// Refreshes the ghosts of fields, or gives the ghosts' contributions back.
@@ -146,6 +149,10 @@ public:
     /// Ends what begin or begin_reverse started; waits for the neighbors.
     void end();
     bool under_way() const;
+
+    /// Why arrays of the layouts of the construction cannot be named at a call of this direction on this rank, empty where they can: for
+    /// what moves the data their alignment or the kind of their memory may matter. Local; not while the exchange is under way.
+    std::string refusal(Direction direction, const ArrayList& arrays);
 
     const Plan& plan() const;
     /// Name of what moves the data: "mpi_persistent", "shared+mpi_p2p", …

@@ -22,7 +22,7 @@ IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator co
 /// Collective. Entries of rows: row i of `rows` has `counts[i]` entries (counts of this rank's owned rows), which are
 /// numbered row after row. This rank owns the entries of its rows; its ghosts are those of its ghost rows, in their order.
 /// Errors (on every rank): as many counts as owned rows are needed; negative counts; more than 2^31 − 1 local entries.
-IndexedDomain ragged_domain(IndexMap& rows, std::span<const global_index> counts);
+IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> counts);
 
 /// Collective. The domain with further ghosts, those of `ids` that the rank neither owns nor has, in ascending order behind
 /// the others. Errors: those of IndexedDomain.

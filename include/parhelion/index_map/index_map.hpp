@@ -1,69 +1,80 @@
-// An indexed domain together with all that is needed to exchange whatever array is passed.
+// An indexed domain together with all that is needed to exchange whatever arrays are passed.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "parhelion/domain/indexed_domain.hpp"
-#include "parhelion/index_map/buffered_exchange.hpp"
+#include "parhelion/exchange/exchange.hpp"
+#include "parhelion/index_map/cell_values.hpp"
 #include "parhelion/pattern/pattern.hpp"
 
 namespace parhelion {
 
-/// Values of the cells of an index map: `components` elements per cell next to each other, cells `stride` bytes apart.
-struct CellValues {
-    CellArray owned, ghosts;
-    Element element;
-    int components = 1;
-
-    byte_count width() const { return byte_count{element.size} * components; }
-};
-
 /// Who owns what, and its exchanges for arrays that are named at each call.
 ///
-/// An Exchange belongs to arrays at fixed addresses and is set up once for them; a map sets up one exchange for each number
-/// of bytes per cell, at the first call that needs it, and copies between its buffers and the arrays. That first call is
-/// collective; the others wait for neighbors only. Exchanges of different arrays may be under way at once.
-/// Every rank makes the same calls in the same order. The map must outlive what is under way.
-/// Errors, of the rank that passes them: arrays of owned cells and of ghosts that share memory.
+/// Local numbering: owned cells, then ghosts. Handles are cheap: copies are the same map. Making one is collective.
+///
+/// A call takes any number of arrays, of different elements if need be, at any addresses, and sends one message per neighbor for all
+/// of them. A map compiles an exchange for each list of elements and components at the first call that needs it, which is collective;
+/// others wait for neighbors only and allocate nothing. Arrays whose cells lie next to each other are exchanged in place, in
+/// node-shared memory straight; others are copied by way of memory of the map's.
+/// Every rank makes the same calls in the same order.
+/// Errors, of the rank that passes them, at a collective call of every rank: arrays that share memory, or have too few cells.
+///
+///     IndexMap map = IndexMap::pull(1000, {2005, 17});      // owns 1000 cells; these global ones become ghosts, in this order
+///     std::vector<double> a(map.size()), b(map.size());
+///     std::vector<std::int32_t> c(3 * map.size());
+///     map.forward({a, b, {c, 3}});                          // three components per cell
 class IndexMap {
 public:
-    /// Collective: builds the pattern.
-    explicit IndexMap(IndexedDomain domain);
+    /// Builds the pattern. The options are those of the map's exchanges.
+    explicit IndexMap(IndexedDomain domain, ExchangeOptions options = {});
 
-    const IndexedDomain& domain() const { return domain_; }
-    const Pattern& pattern() const { return pattern_; }
-    const Communicator& communicator() const { return domain_.communicator(); }
+    /// The reader decides. Ranks own blocks of cells in rank order. Errors: those of IndexedDomain.
+    static IndexMap pull(global_index owned, std::vector<global_index> ghosts, Communicator comm = MPI_COMM_WORLD);
 
-    /// Owner → ghost. After begin the owned values may change again; the ghosts are written by end.
-    void forward(const CellValues& values);
-    void begin_forward(const CellValues& values);
-    void end_forward(const CellValues& values);
+    /// The owner decides: owned cell `cells[i]` becomes a ghost on `ranks[i]`. Ghosts stand in the order of the ranks that sent
+    /// them, those of one rank in the order in which it named them; `ghost_ids` tells which ones came.
+    /// Errors (on every rank): cells or ranks that do not exist, lists of different lengths.
+    static IndexMap push(global_index owned, std::span<const local_index> cells, std::span<const int> ranks,
+                         Communicator comm = MPI_COMM_WORLD);
+    /// The same with the ownership of `owners`, whose ghosts do not matter.
+    static IndexMap push(const IndexedDomain& owners, std::span<const local_index> cells, std::span<const int> ranks);
 
-    /// Ghost → owner, combined in a fixed order (by rank, then by id). After begin the ghosts may change; the owned values
-    /// are written by end. Errors: a reduction that the elements do not have.
-    void reverse(const CellValues& values, Reduction reduction);
-    void begin_reverse(const CellValues& values, Reduction reduction);
-    void end_reverse(const CellValues& values);
+    const IndexedDomain& domain() const;
+    const Pattern& pattern() const;
+    const Communicator& communicator() const { return domain().communicator(); }
+    local_index owned() const { return domain().owned(); }
+    local_index ghosts() const { return domain().ghosts(); }
+    local_index size() const { return domain().size(); }
 
-    bool under_way() const { return !active_.empty(); }
+    /// Owner → ghost. After begin the owned values may change again; the ghosts are written by end, which is called with the same
+    /// arrays. Exchanges of different arrays may be under way at once.
+    void forward(const CellArrays& arrays) const;
+    void begin_forward(const CellArrays& arrays) const;
+    void end_forward(const CellArrays& arrays) const;
+
+    /// Ghost → owner, combined in a fixed order (by rank, then by id). After begin the ghosts may change; the owned values are
+    /// written by end, and may change until then. Errors: a reduction that some elements do not have.
+    void reverse(const CellArrays& arrays, Reduction reduction) const;
+    void begin_reverse(const CellArrays& arrays, Reduction reduction) const;
+    void end_reverse(const CellArrays& arrays) const;
+
+    bool under_way() const;
+    /// What moves arrays like these, null before the first call with such. Local.
+    const Exchange* exchange(const CellArrays& arrays) const;
+
+    /// The same map, not an equal one.
+    friend bool operator==(const IndexMap& a, const IndexMap& b) { return a.state_ == b.state_; }
 
 private:
-    struct Active {
-        CellValues values;
-        Direction direction;
-        Reduction reduction;
-        BufferedExchange* exchange;
-    };
-    void require_disjoint(const CellValues& values) const;
-    BufferedExchange& idle_exchange(byte_count width);
-    Active take(const CellValues& values, Direction direction);
-
-    IndexedDomain domain_;
-    Pattern pattern_;
-    std::map<byte_count, std::vector<std::unique_ptr<BufferedExchange>>> exchanges_;
-    std::vector<Active> active_;
+    struct State;
+    std::shared_ptr<State> state_;
 };
+
+/// What it is called where its cells are rows of ghost arrays.
+using GhostMap = IndexMap;
 
 }  // namespace parhelion

@@ -21,8 +21,8 @@ class Transport {
 public:
     virtual ~Transport() = default;
 
-    /// When other arrays were bound, before begin: throws Error where it cannot move them. Local.
-    virtual void require_arrays() {}
+    /// When other arrays were bound, before begin: why it cannot move them, empty where it can. Local.
+    virtual std::string refusal() { return {}; }
     /// Starts everything that can start without waiting for a neighbor. Local.
     virtual void begin() = 0;
     /// After begin, where the caller goes away before it ends the exchange, for who knows how long: what neighbors cannot take without

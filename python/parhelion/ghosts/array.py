@@ -13,7 +13,7 @@ from ..base.together import together
 from ..domain.arrays import component_shape, element_type
 from ..exchange.fields import as_array, element_name
 from .files import load, save
-from .map import GhostMap, checked_map
+from ..exchange.index_map import IndexMap, checked_map
 from .rows import Rows
 from .storage import detach
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class GhostArray(Rows):
-    """Rows of a `GhostMap`: owned rows, then ghosts. This class has rows of one size; `padded` and `ragged` make others.
+    """Rows of a `IndexMap`: owned rows, then ghosts. This class has rows of one size; `padded` and `ragged` make others.
 
     The rows lie in node-shared memory that the array owns, from which neighbors on the node can be served without messages;
     it lives as long as any view of it. Construction is collective, so that every rank raises, or none.
@@ -49,7 +49,7 @@ class GhostArray(Rows):
     _watched: "list[weakref.ref[np.ndarray]] | None" = None  # the caller's arrays, where the rows are theirs
 
     def __init__(
-        self, map: GhostMap, shape: "int | Sequence[int]" = (), dtype: "DTypeLike" = "float64", *, alignment: int = 1
+        self, map: IndexMap, shape: "int | Sequence[int]" = (), dtype: "DTypeLike" = "float64", *, alignment: int = 1
     ) -> None:
         self._make(map, dtype, shape, 1, alignment)
         self._show(self._shape)
@@ -58,7 +58,7 @@ class GhostArray(Rows):
 
     @staticmethod
     def padded(
-        map: GhostMap, most: int, dtype: "DTypeLike" = "float64", components: "int | Sequence[int] | None" = None, *,
+        map: IndexMap, most: int, dtype: "DTypeLike" = "float64", components: "int | Sequence[int] | None" = None, *,
         alignment: int = 1,
     ) -> "PaddedGhostArray":  # fmt: skip
         """Rows with room for `most` entries, each with a size of its own in `sizes`, which travels along. Collective."""
@@ -67,7 +67,7 @@ class GhostArray(Rows):
 
     @staticmethod
     def ragged(
-        map: GhostMap, sizes: "ArrayLike | None" = None, values: "ArrayLike | None" = None, dtype: "DTypeLike | None" = None,
+        map: IndexMap, sizes: "ArrayLike | None" = None, values: "ArrayLike | None" = None, dtype: "DTypeLike | None" = None,
         components: "int | Sequence[int] | None" = None, *, alignment: int = 1,
     ) -> "RaggedGhostArray":  # fmt: skip
         """Rows as long as they need to be, one behind the other: `sizes` entries in each owned row, taken from `values`.
@@ -79,7 +79,7 @@ class GhostArray(Rows):
         return made
 
     @classmethod
-    def over(cls, map: GhostMap, owned: "ArrayLike", ghosts: "ArrayLike") -> "GhostArray":
+    def over(cls, map: IndexMap, owned: "ArrayLike", ghosts: "ArrayLike") -> "GhostArray":
         """Two arrays of the caller as one, without a copy: owned rows and ghost rows, apart in memory. Collective.
 
         Both are kept alive, and cannot be resized meanwhile. `rebind` takes others.
@@ -135,7 +135,7 @@ class GhostArray(Rows):
         )
         self._layout.check()
 
-    def _make(self, map: GhostMap, dtype: Any, shape: Any, width: int, alignment: Any) -> None:
+    def _make(self, map: IndexMap, dtype: Any, shape: Any, width: int, alignment: Any) -> None:
         self._map = checked_map(map)
 
         def make() -> "_core.GhostRows":
@@ -154,7 +154,7 @@ class GhostArray(Rows):
     # --- what it is ---
 
     @property
-    def map(self) -> GhostMap:
+    def map(self) -> IndexMap:
         """The map whose rows these are."""
         return self._map
 
@@ -261,7 +261,7 @@ class GhostArray(Rows):
         save(self, path)
 
     @staticmethod
-    def load(path: "str | os.PathLike[str]", map: GhostMap) -> "GhostArray":
+    def load(path: "str | os.PathLike[str]", map: IndexMap) -> "GhostArray":
         """What `save` wrote, on `map`. Collective; from a single file, ghosts are filled by an exchange.
 
         Raises ValueError on every rank when the file does not have the map's rows, or is no such file.

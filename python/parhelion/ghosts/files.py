@@ -7,7 +7,7 @@ import numpy as np
 
 from ..base.together import own, together, total, total_before
 from .exchange import fill_ghosts
-from .map import GhostMap, checked_map
+from ..exchange.index_map import IndexMap, checked_map
 from .storage import DetachedRows, detach
 
 SCHEMA = "parhelion.rows/1"
@@ -25,7 +25,7 @@ def save(array: Any, path: Any) -> None:
         together(comm, lambda: _save_part(h5py, rows, place, comm.rank, comm.size))
 
 
-def load(path: Any, map: GhostMap) -> Any:
+def load(path: Any, map: IndexMap) -> Any:
     """See GhostArray.load."""
     comm = checked_map(map)._native_comm
     h5py = together(comm, _h5py)
@@ -103,7 +103,7 @@ def _load_part(h5py: Any, folder: Path, rank: int, ranks: int) -> DetachedRows:
                             entries=file["entries"][:].view(kind))  # fmt: skip
 
 
-def _save_one(h5py: Any, map: GhostMap, rows: DetachedRows, place: Path) -> None:
+def _save_one(h5py: Any, map: IndexMap, rows: DetachedRows, place: Path) -> None:
     """All ranks' owned rows in rank order: at once where HDF5 is parallel, else one rank after the other."""
     native = map._native_comm
     comm, turn = own(native), native.next_tag()
@@ -156,7 +156,7 @@ def _raise(failure: str | None) -> None:
         raise ValueError(failure)
 
 
-def _load_own(h5py: Any, place: Path, map: GhostMap) -> DetachedRows:
+def _load_own(h5py: Any, place: Path, map: IndexMap) -> DetachedRows:
     """This rank's owned rows, wherever they stand in the file."""
     with _opened(h5py, place, "r") as file:
         kind, told = _read_description(file, place)
@@ -172,7 +172,7 @@ def _load_own(h5py: Any, place: Path, map: GhostMap) -> DetachedRows:
     return DetachedRows(**told, owned_ids=map.owned_ids, ghost_ids=map.ghost_ids, sizes=sizes, entries=entries)
 
 
-def _positions(ids: np.ndarray, map: GhostMap, place: Path) -> np.ndarray:
+def _positions(ids: np.ndarray, map: IndexMap, place: Path) -> np.ndarray:
     wanted = map.owned_ids
     order = np.argsort(ids, kind="stable")
     found = np.searchsorted(ids, wanted, sorter=order)

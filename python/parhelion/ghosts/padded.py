@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .array import GhostArray
-from .map import GhostMap
+from ..exchange.index_map import IndexMap
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -18,7 +18,7 @@ class PaddedGhostArray(GhostArray):
     layout = "padded"
 
     def __init__(
-        self, map: GhostMap, most: int, dtype: "DTypeLike" = "float64", components: "int | Sequence[int] | None" = None, *,
+        self, map: IndexMap, most: int, dtype: "DTypeLike" = "float64", components: "int | Sequence[int] | None" = None, *,
         alignment: int = 1,
     ) -> None:  # fmt: skip
         self._make(map, dtype, components, most, alignment)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from ..base.together import together
 from .array import GhostArray
-from .map import GhostMap, checked_map
+from ..exchange.index_map import IndexMap, checked_map
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -30,7 +30,7 @@ class RaggedGhostArray(GhostArray):
     layout = "ragged"
 
     def __init__(
-        self, map: GhostMap, sizes: "ArrayLike | None" = None, values: "ArrayLike | None" = None,
+        self, map: IndexMap, sizes: "ArrayLike | None" = None, values: "ArrayLike | None" = None,
         dtype: "DTypeLike | None" = None, components: "int | Sequence[int] | None" = None, *, alignment: int = 1,
     ) -> None:  # fmt: skip
         self._map = checked_map(map)

@@ -2,19 +2,19 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from .map import GhostMap
+from ..exchange.index_map import IndexMap
 
 if TYPE_CHECKING:
     from .. import _core
 
 
 class Rows:
-    """Rows of a `GhostMap` in native memory. `GhostArray` and its kinds are the subclasses, each found by its layout."""
+    """Rows of a `IndexMap` in native memory. `GhostArray` and its kinds are the subclasses, each found by its layout."""
 
     layout: Literal["uniform", "padded", "ragged"]
     kinds: ClassVar[dict[str, Any]] = {}
 
-    _map: GhostMap
+    _map: IndexMap
     _native: "_core.GhostRows"
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..base.together import together
 from .exchange import fill_ghosts
-from .map import GhostMap, checked_map
+from ..exchange.index_map import IndexMap, checked_map
 from .rows import Rows
 
 
@@ -27,13 +27,13 @@ class DetachedRows:
     sizes: np.ndarray
     entries: np.ndarray
 
-    def attach(self, map: GhostMap) -> Any:
+    def attach(self, map: IndexMap) -> Any:
         """A GhostArray with these rows on `map`, whose owned rows and ghosts must be the same ones. Collective."""
         comm = checked_map(map)._native_comm
         together(comm, lambda: self._check(map))
         return self.put_on(map)
 
-    def put_on(self, map: GhostMap) -> Any:
+    def put_on(self, map: IndexMap) -> Any:
         """As `attach`, for ids that are known to be the same ones."""
         array = self._empty_on(map)
         if array.layout == "ragged":
@@ -43,12 +43,12 @@ class DetachedRows:
         self._fill(array)
         return array
 
-    def _check(self, map: GhostMap) -> None:
+    def _check(self, map: IndexMap) -> None:
         if not np.array_equal(self.owned_ids, map.owned_ids) or not np.array_equal(self.ghost_ids, map.ghost_ids):
             raise ValueError(f"the rows are {len(self.owned_ids)} owned ones and {len(self.ghost_ids)} ghosts, and the map of rank "
                              f"{map._native_comm.rank} has others: attach them to a map with the same ids")  # fmt: skip
 
-    def _empty_on(self, map: GhostMap) -> Any:
+    def _empty_on(self, map: IndexMap) -> Any:
         kind, shape, alignment = self.entries.dtype, self.shape, self.alignment
         if self.layout == "uniform":
             return Rows.kinds["uniform"](map, shape, kind, alignment=alignment)

@@ -41,7 +41,7 @@ const ArrayAccess& node_shared_access();
 /// Any array, mapped by XPMEM.
 const ArrayAccess& xpmem_access();
 
-/// Empty when every array of the plan is in node-shared memory, else which is not.
+/// Empty when all that neighbors write into is in node-shared memory, else which array is not.
 std::string private_field(const Plan& plan);
 /// Empty when no field has rows whose places a neighbor does not know, else which has.
 std::string ragged_field(const Plan& plan);

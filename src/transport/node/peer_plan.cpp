@@ -38,7 +38,7 @@ void put_peer_plan(Words& words, const Plan& plan, const Links& links, const Arr
         words.push_back(static_cast<global_index>(field.blocks.size()));
         for (std::size_t b = 0; b < field.blocks.size(); ++b) {
             const BlockView& block = field.blocks[b];
-            const ArrayBlock cells = array_block(plan, f, b);
+            const ArrayBlock cells = written_block(plan, f, b);
             words.push_back(!cells.empty());
             if (!cells.empty()) put_block_place(words, access.describe(cells).value());
             words.insert(words.end(), block.strides.begin(), block.strides.end());

@@ -76,6 +76,70 @@ static void several_under_way(phl_index_map map) {
     free(y);
 }
 
+/* Three arrays of different elements in one call, in other memory each time: two arrays, one with gaps, one that ranks of the node reach. */
+static void several_at_once(phl_index_map map) {
+    int64_t ids[most_ghosts];
+    const int ghosts = ghosts_of(rank, ids);
+    const int64_t owned = owned_by(rank), all = owned + ghosts;
+    for (int round = 0; round < 6; ++round) {
+        const int64_t gap = round % 2 == 0 ? 3 : 3 + rank;
+        double* x = malloc(sizeof(double) * (size_t)(all + 1));
+        int8_t *y = malloc((size_t)(owned * gap + 1)), *g = malloc((size_t)(ghosts * gap + 1));
+        void* z = NULL;
+        GOOD(phl_allocate(8 * (all + 1), &z));
+        for (int64_t i = 0; i < owned; ++i) {
+            const int64_t id = first_of(rank) + i;
+            x[i] = (double)id + round, ((float*)z)[2 * i] = (float)id, ((float*)z)[2 * i + 1] = (float)round;
+            for (int c = 0; c < 3; ++c) y[i * gap + c] = (int8_t)byte_of(id, c, round);
+        }
+        const phl_values arrays[3] = {{{PHL_FLOAT64, 1, 0}, {x, all, 0}, {0}},
+                                      {{PHL_INT8, 3, 0}, {y, owned, gap}, {g, ghosts, gap}},
+                                      {{PHL_FLOAT32, 2, 0}, {z, all, 0}, {0}}};
+        if (round < 3) GOOD(phl_map_forward(map, arrays, 3));
+        else {
+            GOOD(phl_map_begin_forward(map, arrays, 3));
+            for (int64_t i = 0; i < owned; ++i) x[i] = 1e300, y[i * gap] = 0;
+            FAILS(phl_map_end_forward(map, arrays, 2), PHL_ERROR_VALUE, "under way");
+            GOOD(phl_map_end_forward(map, arrays, 3));
+        }
+        for (int i = 0; i < ghosts; ++i) {
+            CHECK(x[owned + i] == (double)ids[i] + round);
+            for (int c = 0; c < 3; ++c) CHECK(g[i * gap + c] == (int8_t)byte_of(ids[i], c, round));
+            CHECK(((float*)z)[2 * (owned + i)] == (float)ids[i] && ((float*)z)[2 * (owned + i) + 1] == (float)round);
+        }
+        free(x), free(y), free(g);
+        GOOD(phl_release(z));
+    }
+    FAILS(phl_map_forward(map, NULL, 2), PHL_ERROR_VALUE, "arrays");
+    FAILS(phl_map_forward(map, NULL, 0), PHL_ERROR_VALUE, "no arrays");
+}
+
+/* Whole numbers of two elements: every owner gets one for each of its ghosts, whoever has it. */
+static void several_back(phl_index_map map) {
+    int64_t ids[most_ghosts];
+    const int ghosts = ghosts_of(rank, ids);
+    const int64_t owned = owned_by(rank), all = owned + ghosts;
+    double* x = calloc((size_t)all + 1, sizeof(double));
+    int32_t* y = calloc(2 * (size_t)all + 1, sizeof(int32_t));
+    const phl_values arrays[2] = {{{PHL_FLOAT64, 1, 0}, {x, all, 0}, {0}}, {{PHL_INT32, 2, 0}, {y, all, 0}, {0}}};
+    for (int round = 1; round <= 2; ++round) {
+        for (int i = 0; i < ghosts; ++i) x[owned + i] = 1, y[2 * (owned + i)] = 2, y[2 * (owned + i) + 1] = -3;
+        if (round == 1) GOOD(phl_map_reverse(map, PHL_SUM, arrays, 2));
+        else {
+            GOOD(phl_map_begin_reverse(map, PHL_SUM, arrays, 2));
+            for (int i = 0; i < ghosts; ++i) x[owned + i] = 1e300, y[2 * (owned + i)] = 7;
+            GOOD(phl_map_end_reverse(map, arrays, 2));
+        }
+        for (int64_t i = 0; i < owned; ++i) {
+            int count = 0;
+            for (int r = 0; r < ranks; ++r)
+                for (int k = 0, n = ghosts_of(r, ids); k < n; ++k) count += ids[k] == first_of(rank) + i;
+            CHECK(x[i] == round * count && y[2 * i] == 2 * round * count && y[2 * i + 1] == -3 * round * count);
+        }
+    }
+    free(x), free(y);
+}
+
 void test_gather(void) {
     phl_index_map map = make_map();
     for (int scalar = PHL_BYTES; scalar <= PHL_COMPLEX128; ++scalar)
@@ -85,6 +149,8 @@ void test_gather(void) {
             gather_apart(map, element, sizes[scalar]);
         }
     several_under_way(map);
+    several_at_once(map);
+    several_back(map);
     GOOD(phl_index_map_free(&map));
     CHECK(map == NULL);
 }

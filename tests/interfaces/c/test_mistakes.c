@@ -67,7 +67,7 @@ static void unlike_ranks(void) {
     const phl_element element = {PHL_FLOAT64, rank == last ? 3 : 2, 0};
     const phl_cells cells = {x, 3, 0}, none = {0};
     char words[80];
-    snprintf(words, sizeof words, "bytes16 on rank 0 and bytes24 on rank %d", last);
+    snprintf(words, sizeof words, "components of field 0 is 2 on rank 0 and 3 on rank %d", last);
     FAILS(phl_gather(map, element, cells, none), PHL_ERROR_VALUE, words);
     FAILS(phl_scatter(map, element, cells, none, PHL_SUM), PHL_ERROR_VALUE, "differ between ranks");
     FAILS(phl_index_map_create_ragged(map, 2, counts, &entries), PHL_ERROR_VALUE, "-1");

@@ -1,6 +1,6 @@
 !> Maps made in every way, and questions to them.
 module test_maps
-  use, intrinsic :: iso_fortran_env, only: int64
+  use, intrinsic :: iso_fortran_env, only: int64, real64
   use support
   implicit none
   private
@@ -17,6 +17,7 @@ contains
     call localize_flat()
     call localize_rows()
     call one_and_all()
+    call several_at_once()
     call replaced()
   end subroutine
 
@@ -202,6 +203,72 @@ contains
     call map%collate(root, mine(:, :owned_by(rank)), everything)
     if (rank == root) call check(all([everything] == [(i + 0.5, i=1, size(everything))]), 'collate')
   end subroutine
+
+  !> Arrays of several types and shapes in one call, allocated anew each time.
+  subroutine several_at_once()
+    type(index_map) :: map
+    real(real64), allocatable :: x(:), sums(:, :)
+    integer, allocatable :: y(:, :), ids(:), ones(:), count(:)
+    logical, allocatable :: flags(:)
+    integer :: i, r, n, all, round
+    ids = ghosts_of(rank)
+    n = owned_by(rank)
+    all = n + size(ids)
+    call map%init(world, n, ids)
+    do round = 1, 5
+      allocate (x(all), y(3, all), flags(all))
+      x = -1
+      y = -1
+      flags = .false.
+      do i = 1, n
+        x(i) = before(rank) + i + 0.5 * round
+        y(:, i) = (before(rank) + i) * [1, 2, 3] + round
+        flags(i) = mod(before(rank) + i + round, 2) == 0
+      end do
+      if (round < 4) then
+        call map%forward(x, y, flags)
+      else
+        call map%begin_forward(x, y, flags)
+        x(:n) = -2
+        call map%end_forward(x, y, flags)
+      end if
+      do i = 1, size(ids)
+        call check(abs(x(n + i) - ids(i) - 0.5 * round) < 1e-9, 'several at once: real')
+        call check(all_equal(y(:, n + i), ids(i) * [1, 2, 3] + round), 'several at once: integer')
+        call check(flags(n + i) .eqv. (mod(ids(i) + round, 2) == 0), 'several at once: logical')
+      end do
+      deallocate (x, y, flags)
+    end do
+    allocate (sums(2, all), ones(all), count(n))
+    count = 0
+    do r = 0, ranks - 1
+      ids = ghosts_of(r)
+      do i = 1, size(ids)
+        if (ids(i) > before(rank) .and. ids(i) <= before(rank) + n) count(ids(i) - before(rank)) = count(ids(i) - before(rank)) + 1
+      end do
+    end do
+    do round = 1, 2
+      sums = 0
+      ones = 0
+      sums(1, n + 1:) = 1
+      sums(2, n + 1:) = -2
+      ones(n + 1:) = 1
+      if (round == 1) then
+        call map%reverse(phl_sum, sums, ones)
+      else
+        call map%begin_reverse(phl_sum, sums, ones)
+        ones(n + 1:) = 7
+        call map%end_reverse(sums, ones)
+      end if
+      call check(all_equal(ones(:n), count) .and. all_equal(nint(sums(1, :n)), count), 'several back')
+      call check(all_equal(nint(sums(2, :n)), -2 * count), 'several back: second component')
+    end do
+  end subroutine
+
+  pure logical function all_equal(a, b)
+    integer, intent(in) :: a(:), b(:)
+    all_equal = all(a == b)
+  end function
 
   !> A map that is made anew, and one in a block that ends, free what they had.
   subroutine replaced()

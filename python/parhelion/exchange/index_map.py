@@ -1,0 +1,117 @@
+"""Which cells a rank owns, which ghosts it has, and exchanges of whatever arrays are named at a call."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core
+from ..base.arguments import integer
+from ..base.together import resolve, together, total
+from ..domain.indexed import IndexedDomain, to_ids
+from .fields import callable_array
+from .pattern import Pattern
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
+    from numpy.typing import ArrayLike
+
+
+class IndexMap(IndexedDomain):
+    """An indexed domain together with its pattern, and exchanges of any arrays of its cells; ghost arrays stand on it, too.
+
+    Local numbering: owned cells, then ghosts. A ghost may be a cell that this rank owns itself, and may be asked for twice.
+    `pull` and `push` make one; both are collective. All that an `IndexedDomain` tells (`global_of`, `local_of`,
+    `owners_of`, `ghost_ids`, …) a map tells too.
+
+        cells = ph.IndexMap.pull(1000, [2005, 17])       # these global cells become ghosts, in this order
+        cells = ph.IndexMap.push(1000, [0, 0], [1, 2])   # owned cell 0 becomes a ghost on ranks 1 and 2
+        cells.forward(u, v, kinds)                       # ghosts get their owners' values, in one message per neighbor
+    """
+
+    def __init__(self, domain: IndexedDomain) -> None:
+        self._adopt(domain, _core.IndexMap(domain._native))
+
+    def _adopt(self, domain: IndexedDomain, native: "_core.IndexMap") -> None:
+        self._comm, self._native_comm, self._map, self._native = domain._comm, domain._native_comm, native, native.domain
+
+    @classmethod
+    def pull(cls, owned: "int | ArrayLike", ghosts: "ArrayLike" = (), comm: "Intracomm | None" = None) -> "IndexMap":
+        """The reader decides: these global cells become its ghosts, in this order, duplicates allowed. Collective.
+
+        `owned` is how many cells this rank owns, where ranks own blocks in rank order, or the global ids of its cells.
+        Raises ValueError or TypeError on every rank for a ghost that does not exist, or a cell that two ranks own.
+        """
+        return cls(_domain(owned, ghosts, comm))
+
+    @classmethod
+    def push(
+        cls, owned: "int | ArrayLike", rows: "ArrayLike", ranks: "ArrayLike", comm: "Intracomm | None" = None
+    ) -> "IndexMap":
+        """The owner decides: its owned cell `rows[i]` (a local number) becomes a ghost on `ranks[i]`. Collective.
+
+        A cell may go to several ranks. Ghosts stand in the order of the ranks that sent them, those of one rank as it named
+        them; `ghost_ids` tells which came. `owned` as for `pull`. Raises ValueError or TypeError on every rank for cells or
+        ranks that do not exist.
+        """
+        owners = _domain(owned, (), comm)
+        which, where = together(owners._native_comm, lambda: (to_ids(rows, "rows"), to_ids(ranks, "ranks")))
+        made = cls.__new__(cls)
+        made._adopt(owners, _core.IndexMap.push(owners._native, which, where))
+        return made
+
+    def forward(self, *arrays: Any) -> None:
+        """Owner → ghost, for all arrays in one message per neighbor; they may be others at each call, and of different dtypes.
+
+        An array has owned cells, then ghosts along its first axis, and components behind; or is a pair (owned, ghosts). Components
+        of a cell lie next to each other. The first call for a list of dtypes and components is collective, others wait for
+        neighbors only. Arrays of `zeros` are exchanged straight, others in place where their cells lie next to each other.
+
+        Raises ValueError or TypeError for arrays that do not fit or share memory, on the rank that passes them; at the first call they
+        should fit on every rank.
+        """
+        self._map.forward(arrays, callable_array)
+
+    def reverse(self, reduction: str, *arrays: Any) -> None:
+        """Ghost → owner: sum, min, max, replace, bit_and or bit_or, in a fixed order, so that floating-point sums repeat bit for bit.
+
+        Arrays as for `forward`. Ghosts keep their values. TypeError where elements cannot be combined so.
+        """
+        self._map.reverse(reduction, arrays, callable_array)
+
+    @property
+    def pattern(self) -> Pattern:
+        """What each rank sends to and receives from each neighbor."""
+        return Pattern(self._map.pattern)
+
+    @property
+    def owned_ids(self) -> np.ndarray:
+        """Global id of each owned cell, int64; a copy."""
+        return self.global_of(np.arange(self.owned))
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a map cannot be pickled: it belongs to its ranks; pickle owned_ids and ghost_ids, and pull them again")
+
+    def __repr__(self) -> str:
+        return f"IndexMap(rank {self._native_comm.rank}: {self.owned} owned of {self.global_size} cells, {self.ghosts} ghosts)"
+
+
+GhostMap = IndexMap  # what it is called where its cells are rows of ghost arrays
+
+
+def checked_map(map: Any) -> IndexMap:
+    """`map`, if it is one."""
+    if not isinstance(map, IndexMap):
+        raise TypeError(f"map is a {type(map).__name__}: pass a GhostMap, as GhostMap.pull or GhostMap.push makes it")
+    return map
+
+
+def _domain(owned: "int | ArrayLike", ghosts: "ArrayLike", comm: "Intracomm | None") -> IndexedDomain:
+    """Blocks or ids; every rank must have said the same."""
+    comm, native = resolve(comm)
+    by_count = np.ndim(owned) == 0
+    if 0 < total(native, by_count)[0] < native.size:
+        raise ValueError("some ranks give the number of their cells and others their global ids: give the same on every rank")
+    if not by_count:
+        return IndexedDomain.with_owned_ids(owned, ghosts, comm, self_ghosts=True)
+    count = together(native, lambda: integer(owned, "owned", 64))
+    return IndexedDomain(count, ghosts, comm, self_ghosts=True)

@@ -1,0 +1,109 @@
+#include "index_map/map_exchange.hpp"
+
+#include <algorithm>
+
+#include "exchange/choice.hpp"
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+namespace {
+
+using Lists = std::vector<std::span<const local_index>>;
+
+Lists sent_cells(const Pattern& pattern) {
+    Lists lists;
+    for (const Stage& stage : pattern.stages)
+        for (const Link& link : stage)
+            if (!link.send.cells.empty()) lists.push_back(link.send.cells);
+    return lists;
+}
+
+}  // namespace
+
+MapExchange::MapExchange(const Pattern& pattern, CellArrays arrays, const ExchangeOptions& options)
+    : made_for_(arrays.begin(), arrays.end()), given_(made_for_) {
+    for (const CellValues& array : arrays)
+        arrays_.push_back({{array.width(), pattern.owned, sent_cells(pattern)}, {array.width(), pattern.ghosts, {StandIn::all}}});
+    places_.resize(2 * arrays_.size());
+    validate_together(pattern.communicator, [&] {
+        for (Array& array : arrays_) array.owned.reserve(false), array.ghosts.reserve(true);
+        represent(arrays, false, requested_transport(options.transport) != "auto");  // one that was asked for may need shared ghosts
+    });
+    std::vector<Field> fields;
+    for (std::size_t f = 0; f < arrays.size(); ++f)
+        fields.push_back(view_cells(places_[2 * f], pattern.owned, places_[2 * f + 1], pattern.ghosts, arrays[f].element,
+                                    {Order::c, arrays[f].components}));
+    ExchangeOptions held = options;
+    held.combine_in_end = true;
+    exchange_.emplace(pattern, std::move(fields), std::move(held));
+}
+
+bool MapExchange::fits(CellArrays arrays, Direction direction) const {
+    return std::equal(arrays.begin(), arrays.end(), made_for_.begin(), made_for_.end(), [&](const CellValues& a, const CellValues& b) {
+        return direction == Direction::forward ? a.width() == b.width() : a.element == b.element && a.components == b.components;
+    });
+}
+
+bool MapExchange::moves(CellArrays arrays, Direction direction) const {
+    return under_way() && direction == direction_ &&
+           std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(), [](const CellValues& a, const CellValues& b) {
+               return a.owned == b.owned && a.ghosts == b.ghosts && a.width() == b.width();
+           });
+}
+
+void MapExchange::represent(CellArrays arrays, bool hold_owned, bool hold_ghosts) {
+    std::copy(arrays.begin(), arrays.end(), given_.begin());
+    for (std::size_t f = 0; f < arrays.size(); ++f) {
+        places_[2 * f] = arrays_[f].owned.represent(arrays[f].owned, hold_owned);
+        places_[2 * f + 1] = arrays_[f].ghosts.represent(arrays[f].ghosts, hold_ghosts);
+    }
+}
+
+// Arrays that what moves the data would refuse (their memory, their alignment) are held, too.
+void MapExchange::represent(CellArrays arrays, Direction direction, bool hold_owned, bool hold_ghosts) {
+    represent(arrays, hold_owned, hold_ghosts);
+    if (!exchange_->refusal(direction, ArrayList(places_)).empty()) represent(arrays, true, true);
+}
+
+void MapExchange::for_owned(void (StandIn::*copy)()) {
+    for (Array& array : arrays_) (array.owned.*copy)();
+}
+void MapExchange::for_ghosts(void (StandIn::*copy)()) {
+    for (Array& array : arrays_) (array.ghosts.*copy)();
+}
+
+void MapExchange::forward(CellArrays arrays) {
+    represent(arrays, Direction::forward, false, false);
+    for_owned(&StandIn::bring);
+    (*exchange_)(places_);
+    for_ghosts(&StandIn::give_back);
+}
+
+void MapExchange::reverse(CellArrays arrays, Reduction reduction) {
+    represent(arrays, Direction::reverse, false, false);
+    for_owned(&StandIn::bring);
+    for_ghosts(&StandIn::bring);
+    exchange_->reverse(reduction, places_);
+    for_owned(&StandIn::give_back);
+}
+
+// Owned cells of a reverse exchange need not be held: it combines in its end.
+void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduction) {
+    const bool forward = direction == Direction::forward;
+    direction_ = direction;
+    represent(arrays, direction, forward, true);
+    if (forward) for_owned(&StandIn::bring);
+    else for_ghosts(&StandIn::bring);
+    step_.emplace(forward ? exchange_->begin(places_) : exchange_->begin_reverse(reduction, places_));
+}
+
+void MapExchange::end() {
+    Exchange::Step step = std::move(*step_);
+    step_.reset();
+    if (direction_ == Direction::reverse) for_owned(&StandIn::bring);
+    step.end();
+    if (direction_ == Direction::reverse) for_owned(&StandIn::give_back);
+    else for_ghosts(&StandIn::give_back);
+}
+
+}  // namespace parhelion

@@ -1,0 +1,227 @@
+// Index maps, called with several arrays of mixed types: others at each call, which lie as each rank likes.
+#include <doctest/doctest.h>
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <thread>
+
+#include "parhelion/core/sparse_exchange.hpp"
+#include "support/exchanging.hpp"
+#include "support/meshes.hpp"
+#include "support/random.hpp"
+#include "support/transports.hpp"
+
+using namespace test;
+
+namespace {
+
+const Element mixed[] = {{Scalar::float64, 8}, {Scalar::int32, 4}, {Scalar::bytes, 5}, {Scalar::complex64, 8}, {Scalar::uint8, 1}};
+const Element numbers[] = {{Scalar::int64, 8}, {Scalar::float32, 4}, {Scalar::int32, 4}};
+
+// Elements and components are those of all ranks; where the cells lie is this rank's own affair, and another one each time.
+template <std::size_t Count>
+std::vector<CellField> some_arrays(const IndexedDomain& domain, const Mesh& mesh, const Element (&elements)[Count], int count, int turn,
+                                   Random& own) {
+    std::vector<CellField> arrays;
+    for (int f = 0; f < count; ++f) {
+        const CellSpec spec{elements[static_cast<std::size_t>(turn + f) % Count], 1 + (turn + f) % 3,
+                            own.chance(50) ? CellLayout::joined : CellLayout::apart};
+        arrays.emplace_back(domain, mesh, spec, turn * 8 + f, own.chance(50) ? Memory::node_shared : Memory::ordinary);
+    }
+    return arrays;
+}
+
+std::vector<CellValues> values_of(const std::vector<CellField>& arrays) {
+    std::vector<CellValues> values;
+    for (const CellField& array : arrays) values.emplace_back(array.view());
+    return values;
+}
+
+void flip(const std::vector<std::byte*>& places, byte_count size) {
+    for (std::byte* place : places)
+        for (byte_count k = 0; k < size; ++k) place[k] ^= std::byte{0xFF};
+}
+
+void flip_owned(std::vector<CellField>& arrays) {
+    for (CellField& array : arrays) flip(array.owned_places(), array.view().element.size);
+}
+
+void flip_ghosts(std::vector<CellField>& arrays) {
+    for (CellField& array : arrays) flip(array.ghost_places(), array.view().element.size);
+}
+
+void check_all(const std::vector<CellField>& arrays) {
+    for (const CellField& array : arrays) {
+        CHECK_EQ(array.difference(), "");
+        CHECK(array.canaries_intact());
+    }
+}
+
+// Between begin and end owned values have become others, and ghosts are as they were.
+void forward(const IndexMap& map, std::vector<CellField>& arrays, int round, bool in_halves) {
+    for (CellField& array : arrays) array.fill(Values::bits, round), array.expect_forward();
+    const auto values = values_of(arrays);
+    if (!in_halves) {
+        map.forward(values);
+        return check_all(arrays);
+    }
+    std::vector<std::vector<std::byte>> before;
+    map.begin_forward(values);
+    flip_owned(arrays);
+    for (const CellField& array : arrays) before.push_back(array.copy());
+    MPI_Barrier(MPI_COMM_WORLD);  // all neighbors have sent
+    for (std::size_t f = 0; f < arrays.size(); ++f) CHECK(arrays[f].copy() == before[f]);
+    map.end_forward(values);
+    flip_owned(arrays);
+    check_all(arrays);
+}
+
+// Waits in another exchange, for a rank that is late: meanwhile this process gets on what else is under way.
+void wait_elsewhere(int late) {
+    const Communicator comm(MPI_COMM_WORLD);
+    const IndexMap other(IndexedDomain(1, {(comm.rank() + 1) % comm.size()}, comm, SelfGhosts::allowed), {"mpi_p2p"});
+    for (int turn = 0; turn < 2; ++turn) {  // the first one sets up
+        std::vector<int> x{comm.rank(), -1};
+        if (comm.rank() == late % comm.size()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        other.forward({x});
+    }
+}
+
+// Between begin and end ghosts have become others, and owned values what they were only at the end.
+void reverse(const IndexMap& map, std::vector<CellField>& arrays, Reduction reduction, int round, bool in_halves) {
+    for (CellField& array : arrays) array.fill(Values::whole, round), array.fill_ghosts(reduction), array.expect_reverse(reduction);
+    const auto values = values_of(arrays);
+    if (in_halves) {
+        flip_owned(arrays);
+        map.begin_reverse(values, reduction);
+        flip_ghosts(arrays);
+        MPI_Barrier(MPI_COMM_WORLD);
+        wait_elsewhere(round);
+        flip_owned(arrays);
+        map.end_reverse(values);
+        flip_ghosts(arrays);
+    } else {
+        map.reverse(values, reduction);
+    }
+    check_all(arrays);
+}
+
+}  // namespace
+
+TEST_CASE("over every transport, a map fills several arrays of mixed types at each call, and gives back what their ghosts hold") {
+    const Communicator comm(MPI_COMM_WORLD);
+    int turn = 0;
+    for (const MeshCase& each : mesh_cases(comm.size())) {
+        CAPTURE(each.name);
+        const IndexedDomain domain = each.mesh.domain(each.self);
+        for (const Route& route : routes_for(turn, 1)) {
+            if (turn % 3 != 0 || route.memory == Memory::elsewhere) continue;  // the stand-in for XPMEM maps nothing else
+            CAPTURE(route.transport);
+            const IndexMap map(domain, {route.transport});
+            Random own(mix(static_cast<std::uint64_t>(turn), static_cast<std::uint64_t>(comm.rank())));
+            for (int round = 0; round < 6; ++round) {
+                auto moved = some_arrays(domain, each.mesh, mixed, 1 + turn % 4, turn, own);
+                auto summed = some_arrays(domain, each.mesh, numbers, 1 + turn % 3, turn, own);
+                forward(map, moved, round, round % 3 == 1);
+                reverse(map, summed, round % 2 == 0 ? Reduction::sum : Reduction::max, round, round % 3 == 2);
+            }
+            CHECK(!map.under_way());
+            const auto arrays = some_arrays(domain, each.mesh, mixed, 1 + turn % 4, turn, own);
+            CHECK_EQ(map.exchange(values_of(arrays))->plan().messages_sent(), Exchange(map.pattern(), views(arrays), {"mpi_p2p"}).plan().messages_sent());
+        }
+        ++turn;
+    }
+}
+
+TEST_CASE("a rank that has begun may wait for what another sends after its whole call, from the first call on") {
+    const Communicator comm(MPI_COMM_WORLD);
+    if (comm.size() < 2) return;
+    const int next = (comm.rank() + 1) % comm.size();
+    for (const Route& route : all_routes()) {
+        if (route.memory == Memory::elsewhere) continue;
+        CAPTURE(route.transport);
+        const IndexMap map(IndexedDomain(1, {next}), {route.transport});
+        for (int round = 0; round < 3; ++round) {
+            std::vector<double> x{comm.rank() + 0.25 * round, -1};
+            int word = round;
+            if (comm.rank() == 0) {
+                map.begin_forward({x});
+                MPI_Recv(&word, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                map.end_forward({x});
+            } else {
+                map.forward({x});
+                if (comm.rank() == 1) MPI_Send(&word, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
+            }
+            CHECK_EQ(x[1], next + 0.25 * round);
+        }
+    }
+}
+
+TEST_CASE("pointers, vectors and views are arrays of a map, and vectors tell their size") {
+    const Communicator comm(MPI_COMM_WORLD);
+    const global_index next = (comm.rank() + 1) % comm.size();
+    const IndexMap map = IndexMap::pull(2, {2 * next, 2 * next + 1});
+    const auto first = static_cast<double>(2 * comm.rank()), there = static_cast<double>(2 * next);
+    for (int round = 0; round < 3; ++round) {
+        std::vector<double> a{first, first + 1, -1, -1};
+        std::vector<int> b{1, 2, 3, 4, 0, 0, 0, 0};
+        std::vector<float> c{5, 6}, d(2);
+        std::vector<std::int64_t> e{2 * comm.rank(), 2 * comm.rank() + 1, 0, 0};
+        for (int& value : b) value *= comm.rank() + 1;
+        map.forward({a, {b, 2}, {c.data(), d.data()}, view(map.domain(), e.data())});
+        CHECK(a == std::vector<double>{first, first + 1, there, there + 1});
+        CHECK_EQ(b[7], 4 * (static_cast<int>(next) + 1));
+        CHECK(d == c);
+        CHECK_EQ(e[3], 2 * next + 1);
+    }
+    std::vector<double> few(3);
+    CHECK(holds(error_of([&] { map.forward({few}); }), "3 elements"));
+    CHECK(holds(error_of([&] { map.forward({}); }), "no arrays"));
+    std::vector<double> twice(4);
+    CHECK(holds(error_of([&] { map.forward({twice, twice}); }), "share memory"));
+    CHECK(holds(error_of([&] { map.end_forward({twice}); }), "under way"));
+}
+
+TEST_CASE("where one rank has no memory for a map's exchange, every rank is told, and later calls succeed") {
+    const Communicator comm(MPI_COMM_WORLD);
+    if (comm.size() < 2) return;
+    const global_index next = (comm.rank() + 1) % comm.size();
+    const IndexMap map = IndexMap::pull(1, {next}, comm);
+    std::vector<double> x{static_cast<double>(comm.rank()), -1};
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit none{0, before.rlim_max};
+    if (comm.rank() == comm.size() - 1) setrlimit(RLIMIT_NOFILE, &none);
+    const std::string told = error_of([&] { map.forward({x}); });
+    setrlimit(RLIMIT_NOFILE, &before);
+    CHECK(holds(told, "rank " + std::to_string(comm.size() - 1)));
+    CHECK(holds(told, "node-shared memory"));
+    map.forward({x});
+    CHECK_EQ(x[1], static_cast<double>(next));
+}
+
+TEST_CASE("a parcel longer than a message arrives as one, and so do several for one rank") {
+    const Communicator comm(MPI_COMM_WORLD);
+    constexpr std::size_t message = 7;
+    std::vector<Parcel> sent;
+    const auto letter = [](int from, int to, std::size_t bytes) {
+        std::vector<std::byte> all(bytes);
+        for (std::size_t i = 0; i < bytes; ++i) all[i] = static_cast<std::byte>(mix(static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to), i));
+        return all;
+    };
+    for (int to = 0; to < comm.size(); ++to)
+        for (std::size_t bytes : {0, 6, 7, 8, 14, 100}) sent.push_back({to, letter(comm.rank(), to, bytes)});
+    const auto arrived = sparse_exchange(comm, sent, message);
+    REQUIRE_EQ(arrived.size(), sent.size());
+    std::size_t i = 0;
+    for (int from = 0; from < comm.size(); ++from)
+        for (std::size_t bytes : {0, 6, 7, 8, 14, 100}) {
+            CHECK_EQ(arrived[i].rank, from);
+            bool found = false;  // those of one rank in any order
+            for (std::size_t k = 6 * static_cast<std::size_t>(from); k < 6 * static_cast<std::size_t>(from) + 6; ++k)
+                found = found || arrived[k].bytes == letter(from, comm.rank(), bytes);
+            CHECK(found);
+            ++i;
+        }
+}
