@@ -60,6 +60,8 @@ std::vector<OwnWay> own_ways() {
     for (const TransportInfo& info : transports())
         ways.push_back({info.name, info.scope == Scope::same_node, rarely_there(info), info.unavailable()});
     ways.push_back({"mpi", false, true});
+    for (const TransportInfo& info : transports())
+        if (info.scope != Scope::own_rank) ways.push_back({"staged:" + info.name, info.scope == Scope::same_node, true, info.unavailable()});
     for (const TransportInfo& near : transports()) {
         if (near.scope != Scope::same_node) continue;
         ways.push_back({near.name + "+mpi", true, true});
@@ -84,7 +86,7 @@ std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Patte
                                     std::vector<Field> fields, std::shared_ptr<Values> values, SetupTimes& times, const Work& work) {
     Pattern built = timed(times.pattern, pattern);
     return timed(times.plan, [&] {
-        ExchangeOptions options{.transport = way.transport, .overlap = work.any(), .work_s = work.seconds};
+        ExchangeOptions options{.transport = way.transport, .overlap = work.any(), .at_once = !work.any(), .work_s = work.seconds};
         Exchange exchange{std::move(built), std::move(fields), std::move(options)};
         return std::make_unique<Own>(std::move(exchange), std::move(values));
     });
