@@ -60,14 +60,15 @@ std::vector<OwnWay> own_ways() {
     for (const TransportInfo& info : transports())
         ways.push_back({info.name, info.scope == Scope::same_node, rarely_there(info), info.unavailable()});
     ways.push_back({"mpi", false, true});
-    for (const TransportInfo& info : transports())
-        if (info.scope != Scope::own_rank) ways.push_back({"staged:" + info.name, info.scope == Scope::same_node, true, info.unavailable()});
     for (const TransportInfo& near : transports()) {
         if (near.scope != Scope::same_node) continue;
         ways.push_back({near.name + "+mpi", true, true});
         for (const TransportInfo& far : transports())
             if (far.scope == Scope::anywhere) ways.push_back({near.name + "+" + far.name, true, true});
     }
+    for (std::size_t way = 1, all = ways.size(); way < all; ++way)
+        for (const char* staged : {"staged:", "staged_far:"})
+            ways.push_back({staged + ways[way].transport, ways[way].node_shared, true, ways[way].unavailable});
     return ways;
 }
 
