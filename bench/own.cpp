@@ -66,9 +66,11 @@ std::vector<OwnWay> own_ways() {
         for (const TransportInfo& far : transports())
             if (far.scope == Scope::anywhere) ways.push_back({near.name + "+" + far.name, true, true});
     }
-    for (std::size_t way = 1, all = ways.size(); way < all; ++way)
-        for (const char* staged : {"staged:", "staged_far:"})
-            ways.push_back({staged + ways[way].transport, ways[way].node_shared, true, ways[way].unavailable});
+    for (const char* staged : {"staged:", "staged_far:"})
+        for (const TransportInfo& info : transports()) {
+            if (info.scope == Scope::anywhere) ways.push_back({staged + info.name, false, true, info.unavailable()});
+            if (info.scope == Scope::same_node) ways.push_back({staged + info.name + "+mpi_persistent", true, true, info.unavailable()});
+        }
     return ways;
 }
 
