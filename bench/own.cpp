@@ -66,6 +66,11 @@ std::vector<OwnWay> own_ways() {
         for (const TransportInfo& far : transports())
             if (far.scope == Scope::anywhere) ways.push_back({near.name + "+" + far.name, true, true});
     }
+    for (const char* staged : {"staged:", "staged_far:"})
+        for (const TransportInfo& info : transports()) {
+            if (info.scope == Scope::anywhere) ways.push_back({staged + info.name, false, true, info.unavailable()});
+            if (info.scope == Scope::same_node) ways.push_back({staged + info.name + "+mpi_persistent", true, true, info.unavailable()});
+        }
     return ways;
 }
 
@@ -84,7 +89,7 @@ std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Patte
                                     std::vector<Field> fields, std::shared_ptr<Values> values, SetupTimes& times, const Work& work) {
     Pattern built = timed(times.pattern, pattern);
     return timed(times.plan, [&] {
-        ExchangeOptions options{.transport = way.transport, .overlap = work.any(), .work_s = work.seconds};
+        ExchangeOptions options{.transport = way.transport, .overlap = work.any(), .at_once = !work.any(), .work_s = work.seconds};
         Exchange exchange{std::move(built), std::move(fields), std::move(options)};
         return std::make_unique<Own>(std::move(exchange), std::move(values));
     });

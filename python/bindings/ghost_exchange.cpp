@@ -28,6 +28,22 @@ public:
         nb::gil_scoped_release unlocked;
         exchange_ = std::make_unique<GhostExchange>(std::move(rows), ExchangeOptions{transport, timeout_s});
     }
+    void run() {
+        guarded([&] { (*exchange_)(); });
+    }
+    void begin() {
+        guarded([&] { step_.emplace(exchange_->begin()); });
+        ++begun_;
+    }
+    void reverse(const std::string& reduction) {
+        const Reduction how = parse_reduction(reduction);
+        guarded([&] { exchange_->reverse(how); });
+    }
+    void begin_reverse(const std::string& reduction) {
+        const Reduction how = parse_reduction(reduction);
+        guarded([&] { step_.emplace(exchange_->begin_reverse(how)); });
+        ++begun_;
+    }
     void refresh() {
         guarded([&] { exchange_->refresh(); });
     }

@@ -48,22 +48,6 @@ public:
         static_cast<void>(used_.release());
     }
 
-    void run() {
-        guarded([&] { (*exchange_)(); });
-    }
-    void begin() {
-        guarded([&] { step_.emplace(exchange_->begin()); });
-        ++begun_;
-    }
-    void reverse(const std::string& reduction) {
-        const Reduction how = parse_reduction(reduction);
-        guarded([&] { exchange_->reverse(how); });
-    }
-    void begin_reverse(const std::string& reduction) {
-        const Reduction how = parse_reduction(reduction);
-        guarded([&] { step_.emplace(exchange_->begin_reverse(how)); });
-        ++begun_;
-    }
     void end() override {
         guarded([&] { exchange_->end(); });
         step_.reset();

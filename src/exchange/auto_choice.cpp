@@ -25,6 +25,7 @@ struct Memory {
 // What all ranks know of a plan after one reduction.
 struct Survey {
     Situation situation;
+    StagingSurvey staged;
     std::uint64_t print = 0;  // equal for plans that are equal on each rank, in this run and in others
     bool wisdom = false;      // rank 0 has a file
 };
@@ -61,7 +62,7 @@ std::vector<bool> refused_here(const Plan& plan, const std::vector<TransportInfo
     return refused;
 }
 
-Survey survey(const Plan& plan, const std::vector<TransportInfo>& known, const AutoList& list) {
+Survey survey(const Plan& plan, const std::vector<TransportInfo>& known, const AutoList& list, const Use& use) {
     const Communicator& comm = plan.communicator();
     comm.node();
     bool near = false, far = false, thin = false, wide = false;
@@ -72,11 +73,15 @@ Survey survey(const Plan& plan, const std::vector<TransportInfo>& known, const A
             if (on_node) (link.thin ? thin : wide) = true;
         }
     std::vector<std::uint64_t> mine{own_print(plan), near, far, thin, wide, comm.rank() == 0 && wisdom_file() != nullptr};
-    const std::size_t flags = mine.size();
+    const std::size_t staged = mine.size(), flags = staged + StagingSurvey::words;
+    std::ranges::copy(StagingSurvey(plan).told(), std::back_inserter(mine));
     for (const bool refused : refused_here(plan, known, near, far, list)) mine.push_back(refused);
     std::vector<std::uint64_t> all(mine.size());
     allreduce(comm, mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM);
-    Survey found{{all[1] > 0, all[2] > 0, all[3] > 0, all[4] > 0, {}}, all[0], all[5] > 0};
+    Survey found{{all[1] > 0, all[2] > 0, all[3] > 0, all[4] > 0, false, false, {}}, StagingSurvey(&all[staged]), all[0], all[5] > 0};
+    const auto allowed = [&](Staging staging) { return (use.at_once || list.adds(name_of(staging))) && found.staged.serves(staging); };
+    found.situation.staged = allowed(Staging::everywhere);
+    found.situation.staged_far = allowed(Staging::between_nodes);
     for (std::size_t i = flags; i < all.size(); ++i) found.situation.refused.push_back(all[i] > 0);
     return found;
 }
@@ -100,10 +105,10 @@ std::string ask_wisdom(const Communicator& comm, std::uint64_t print) {
 }
 
 // Nothing where the system refuses it now, to all ranks.
-std::optional<AutoChoice> make(const Plan& plan, const BoundArrays& arrays, const std::string& name, const std::string& reason) {
+std::optional<AutoChoice> make(const Plan& plan, const BoundArrays& arrays, const std::string& name, StagedPlans& staged, const std::string& reason) {
     try {
         const Choice choice = parse_choice(name);
-        return AutoChoice{choice, std::make_unique<Stages>(plan, arrays, choice), {}, reason};
+        return AutoChoice{choice, std::make_unique<Stages>(plan, arrays, choice, staged.plan(choice.staging)), {}, reason};
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::system) throw;
         return std::nullopt;
@@ -121,8 +126,8 @@ std::string reason_of(const std::vector<Measured>& measured, const Use& use) {
     return text.str();
 }
 
-AutoChoice measure(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& ways, const Use& use) {
-    Trials trials(plan, arrays, ways, use);
+AutoChoice measure(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& ways, const Use& use, StagedPlans& staged) {
+    Trials trials(plan, arrays, ways, use, staged);
     const SavedGhosts ghosts(plan);
     const RaceResult result = run_race(ways, trials);
     ghosts.restore();
@@ -151,28 +156,42 @@ AutoList auto_list(const Communicator& comm) {
 
 }  // namespace
 
+AutoChoice choose_by_name(const Plan& plan, const BoundArrays& arrays, const std::string& name) {
+    const Communicator& comm = plan.communicator();
+    Choice choice;
+    validate_together(comm, [&] { choice = parse_choice(name); });
+    if (choice.staging == Staging::none) return {choice, std::make_unique<Stages>(plan, arrays, choice), {}, "asked for by name"};
+    comm.node();
+    const StagingSurvey here(plan);
+    std::array<std::uint64_t, StagingSurvey::words> all{};
+    allreduce(comm, here.told().data(), all.data(), static_cast<int>(all.size()), MPI_UINT64_T, MPI_SUM);
+    StagedPlans staged(plan, StagingSurvey(all.data()));
+    return {choice, std::make_unique<Stages>(plan, arrays, choice, staged.plan(choice.staging)), {}, "asked for by name"};
+}
+
 AutoChoice choose_automatically(const Plan& plan, const BoundArrays& arrays, const Use& use) {
     const Communicator& comm = plan.communicator();
     const AutoList list = auto_list(comm);
     const std::vector<TransportInfo> known_here = transports();
-    const Survey found = survey(plan, known_here, list);
+    const Survey found = survey(plan, known_here, list, use);
+    StagedPlans staged(plan, found.staged);
     const std::vector<Candidate> ways = candidates(known_here, found.situation, list);
     if (ways.size() == 1)
-        if (auto only = make(plan, arrays, ways.front().name, "the only way that can serve it")) return std::move(*only);
+        if (auto only = make(plan, arrays, ways.front().name, staged, "the only way that can serve it")) return std::move(*only);
 
     const std::uint64_t print = full_print(found.print, ways, use, comm.size());
     auto& memory = comm.shared_state<Memory>().chosen;
     if (const auto known = memory.find(print); known != memory.end())
-        if (auto again = make(plan, arrays, known->second, "as measured for an equal plan before")) return std::move(*again);
+        if (auto again = make(plan, arrays, known->second, staged, "as measured for an equal plan before")) return std::move(*again);
 
     const auto is_way = [&](const std::string& name) { return std::ranges::any_of(ways, [&](const Candidate& way) { return way.name == name; }); };
     if (const std::string known = found.wisdom ? ask_wisdom(comm, print) : ""; is_way(known))
-        if (auto learnt = make(plan, arrays, known, "as measured in another run (PARHELION_WISDOM)")) {
+        if (auto learnt = make(plan, arrays, known, staged, "as measured in another run (PARHELION_WISDOM)")) {
             memory[print] = known;
             return std::move(*learnt);
         }
 
-    AutoChoice chosen = measure(plan, arrays, ways, use);
+    AutoChoice chosen = measure(plan, arrays, ways, use, staged);
     memory[print] = chosen.choice.name();
     if (found.wisdom && comm.rank() == 0)
         wisdom_file()->learn({{print, wisdom_machine(), wisdom_mpi()}, chosen.choice.name(), seconds_of(chosen)});

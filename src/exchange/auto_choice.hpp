@@ -1,4 +1,4 @@
-// The choice that is made by measuring.
+// The choice that is made by measuring, or by name.
 #pragma once
 
 #include <memory>
@@ -21,6 +21,9 @@ struct AutoChoice {
     std::vector<Measured> measured;   ///< empty when nothing was measured
     std::string reason;               ///< for people
 };
+
+/// Collective. The choice of this name (parse_choice). Errors: see parse_choice, StagedPlans::plan.
+AutoChoice choose_by_name(const Plan& plan, const BoundArrays& arrays, const std::string& name);
 
 /// Collective. Sets up each way that can serve the plan, likely winners first, times a few forward exchanges of each as the exchange will
 /// be used, and keeps the one whose slowest rank is fastest (run_race). The others go before it returns. The ghosts' values are saved

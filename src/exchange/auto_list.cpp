@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "exchange/staging.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -17,9 +18,11 @@ void require_known(const std::string& name, const std::vector<TransportInfo>& kn
     std::string names;
     for (const TransportInfo& info : known) {
         if (info.name == name) return;
-        names += (names.empty() ? "" : ", ") + info.name;
+        names += info.name + ", ";
     }
-    throw Error("PARHELION_AUTO: there is no transport '" + name + "': use some of " + names);
+    if (name == name_of(Staging::everywhere) || name == name_of(Staging::between_nodes)) return;
+    throw Error("PARHELION_AUTO: there is no transport '" + name + "': use some of " + names + name_of(Staging::everywhere) + ", " +
+                name_of(Staging::between_nodes));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace parhelion {
 
-/// Names of transports that are tried although `auto` would not, and of those that are left out.
+/// Names of transports, and of ways to go in stages, that are tried although `auto` would not, and of those that are left out.
 struct AutoList {
     std::vector<std::string> added, left_out;
     bool adds(const std::string& name) const;

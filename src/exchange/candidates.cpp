@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "exchange/staging.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {
 
 constexpr double near_the_fastest = 1.05;  // another network is tried behind the best way inside the node only
-constexpr double akin_at_most = 1.5;       // times the fastest, for what can be expected to differ a little
+constexpr double staged_at_most = 1.15;    // the same transports, in stages
+constexpr double akin_at_most = 1.2;       // times the fastest, for what can be expected to differ a little
 
 class Derivation {
 public:
@@ -22,8 +24,12 @@ public:
     std::vector<Candidate> run() {
         if (!situation_.near && !situation_.far) return alone_;
         if (situation_.near) situation_.far ? add_behind_each() : add_near();
-        for (const TransportInfo* network : networks_)
-            if (!situation_.near || !network->traits.between_nodes || list_.adds(network->name)) add_alone(*network);
+        for (const TransportInfo* network : networks_) {
+            if (situation_.near && network->traits.between_nodes && !list_.adds(network->name)) continue;
+            add_alone(*network);
+            if (network == networks_.front() && !situation_.near) add_staged();
+        }
+        add_staged();
         return std::move(found_);
     }
 
@@ -51,31 +57,36 @@ private:
     std::vector<Candidate> near_ways() const {
         std::vector<Candidate> mixed, straight, packed;
         for (const TransportInfo* direct : straight_) {
-            straight.push_back({direct->name});
+            straight.push_back({direct->name, direct->traits.handicap});
             for (const TransportInfo* ring : packed_)
-                if (situation_.thin && situation_.wide) mixed.push_back({direct->name + "|" + ring->name});
+                if (situation_.thin && situation_.wide) mixed.push_back({direct->name + "|" + ring->name, std::max(direct->traits.handicap, ring->traits.handicap)});
         }
-        for (const TransportInfo* ring : packed_) packed.push_back({ring->name, true});
+        for (const TransportInfo* ring : packed_) packed.push_back({ring->name, ring->traits.handicap});
         const auto& [first, second] = situation_.thin ? std::pair{packed, straight} : std::pair{straight, packed};
         mixed.insert(mixed.end(), first.begin(), first.end());
         mixed.insert(mixed.end(), second.begin(), second.end());
         return mixed;
     }
 
-    void add_near() { found_ = near_ways(); }
+    void add_near() {
+        found_ = near_ways();
+        add_staged();
+    }
 
     void add_behind_each() {
         const std::vector<Candidate> ways = near_ways();
-        for (std::size_t network = 0; network < networks_.size(); ++network)
+        for (std::size_t network = 0; network < networks_.size(); ++network) {
+            if (network == 1) add_staged();  // before others are made, which may take long
             for (std::size_t way = 0; way < ways.size(); ++way) {
-                Candidate next{ways[way].name + "+" + networks_[network]->name, ways[way].steady};
+                Candidate next{ways[way].name + "+" + networks_[network]->name, std::max(ways[way].handicap, networks_[network]->traits.handicap)};
                 if (network > 0) next.after = static_cast<int>(way), next.within = near_the_fastest;
                 found_.push_back(std::move(next));
             }
+        }
     }
 
     void add_alone(const TransportInfo& network) {
-        Candidate next{network.name};
+        Candidate next{network.name, network.traits.handicap};
         if (const TransportInfo* akin = akin_to(network)) {
             for (std::size_t i = 0; i < found_.size(); ++i)
                 if (found_[i].name == akin->name) next.after = static_cast<int>(i), next.within = akin_at_most;
@@ -83,9 +94,22 @@ private:
         found_.push_back(std::move(next));
     }
 
+    // Each way since the last call, in stages: behind those that come near the fastest.
+    void add_staged() {
+        const std::size_t ways = found_.size();
+        const auto add = [&](Staging staging) {
+            for (std::size_t way = staged_; way < ways; ++way)
+                found_.push_back({name_of(staging) + ":" + found_[way].name, found_[way].handicap, static_cast<int>(way), staged_at_most});
+        };
+        if (situation_.staged && !list_.leaves_out(name_of(Staging::everywhere))) add(Staging::everywhere);
+        if (situation_.staged_far && !list_.leaves_out(name_of(Staging::between_nodes))) add(Staging::between_nodes);
+        staged_ = found_.size();
+    }
+
     const Situation& situation_;
     const AutoList& list_;
     std::vector<Candidate> alone_, found_;
+    std::size_t staged_ = 0;  // so many of them have been, or are, ways in stages
     std::vector<const TransportInfo*> networks_, straight_, packed_;
 };
 

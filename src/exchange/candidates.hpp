@@ -13,12 +13,13 @@ namespace parhelion {
 struct Situation {
     bool near = false, far = false;   ///< some rank has a neighbor on its own node, on another one
     bool thin = false, wide = false;  ///< some neighbor on the own node gets its ghosts in thin, in wide pieces
+    bool staged = false, staged_far = false;  ///< worth trying, and allowed by the program
     std::vector<bool> refused;        ///< of the transports, in their order: some rank cannot use it
 };
 
 struct Candidate {
     std::string name;     ///< as parse_choice takes it
-    bool steady = false;  ///< inside a node, and packed: other ways that are hardly faster lose against it
+    double handicap = 1;  ///< its times count so many times as much (Traits::handicap, the greatest of its transports)
     int after = -1;       ///< tried only when this candidate, an earlier one, ...
     double within = 0;    ///< ... takes at most so many times what the fastest takes
 };

@@ -8,7 +8,7 @@
 namespace parhelion {
 
 std::string Choice::name() const {
-    std::string text = near->name;
+    std::string text = (staging == Staging::none ? "" : name_of(staging) + ":") + near->name;
     if (thin != near) text += "|" + thin->name;
     if (far != near) text += "+" + far->name;
     return text;
@@ -21,7 +21,9 @@ std::vector<const TransportInfo*> Choice::used() const {
     return all;
 }
 
-Choice parse_choice(const std::string& name) {
+Choice parse_choice(const std::string& full_name) {
+    std::string name = full_name;
+    const Staging staging = take_staging(name);
     const auto plus = name.find('+');
     const std::string node = name.substr(0, plus);
     const auto bar = node.find('|');
@@ -31,7 +33,7 @@ Choice parse_choice(const std::string& name) {
     if (plus != std::string::npos && far.scope != Scope::anywhere)
         throw Error("transport " + far.name + " does not reach other nodes: put what does behind the +, as in " + near.name +
                     "+mpi_persistent");
-    return {&near, &thin, &far};
+    return {&near, &thin, &far, staging};
 }
 
 std::string requested_transport(const std::string& from_options) {

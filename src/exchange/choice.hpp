@@ -1,9 +1,10 @@
-// Which transport serves which neighbor.
+// Which transport serves which neighbor, and in how many stages.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "exchange/staging.hpp"
 #include "parhelion/transport/transport.hpp"
 
 namespace parhelion {
@@ -13,8 +14,9 @@ struct Choice {
     const TransportInfo* near = nullptr;
     const TransportInfo* thin = nullptr;
     const TransportInfo* far = nullptr;
+    Staging staging = Staging::none;  ///< of the forward direction
 
-    /// "far", "near+far" or "near|thin+far".
+    /// "far", "near+far" or "near|thin+far", with its stages before it: "staged:near+far".
     std::string name() const;
     /// The different transports in it.
     std::vector<const TransportInfo*> used() const;
@@ -23,7 +25,7 @@ struct Choice {
     const TransportInfo& for_link(const LinkPlan& link, bool on_node) const { return !on_node ? *far : link.thin ? *thin : *near; }
 };
 
-/// "far", "near+far" or "near|thin+far" → Choice. Throws Error for unknown names and for transports that do not work or do
+/// A name → Choice. Throws Error for unknown names and for transports that do not work or do
 /// not reach far.
 Choice parse_choice(const std::string& name);
 

@@ -56,13 +56,16 @@ bool overlaps(bool from_options) {
 Use use_of(const ExchangeOptions& options) {
     if (!(options.work_s >= 0 && options.work_s <= 1))
         throw Error("an exchange cannot be tried with " + std::to_string(options.work_s) + " s of work: use 0 to 1");
-    return {overlaps(options.overlap), options.work_s};
+    if (options.at_once && overlaps(options.overlap))
+        throw Error("an exchange cannot be both called at once and begun around work: use one of at_once and overlap");
+    return {overlaps(options.overlap), options.at_once, options.work_s};
 }
 
 TellProperties equal_options(const std::string& transport, const ExchangeOptions& options) {
     return [transport, options](Properties& told) {
         told.add("the transport", transport);
         told.add("the number of parts", options.parts);
+        told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
         if (transport != "auto") return;
         told.add("whether the exchange overlaps with work", overlaps(options.overlap) ? "yes" : "no");
         told.add("the work in seconds", std::to_string(options.work_s));
@@ -85,7 +88,7 @@ struct Exchange::Impl {
     Plan plan;
     BoundArrays arrays;
     AutoChoice chosen;
-    bool by_name = false;
+    bool at_once = false;
     double timeout_s;
     bool under_way = false, takes_parts = false;
     std::uint64_t number = 0;  // of exchanges begun
@@ -98,20 +101,16 @@ struct Exchange::Impl {
 
     Impl(std::vector<Group> groups, const ExchangeOptions& options, const std::string& requested)
         : plan(plan_watched(std::move(groups), equal_options(requested, options))), arrays(plan),
-          by_name(requested != "auto"), timeout_s(time_limit(options.timeout_s)) {
+          timeout_s(time_limit(options.timeout_s)) {
         Use use;
         validate_together(plan.communicator(), [&] {
             plan.parts = part_count(options.parts);
             use = use_of(options);
+            plan.team = copy_team(thread_count(options.threads));
         });
-        validate_together(plan.communicator(), [&] { plan.team = copy_team(thread_count(options.threads)); });
         if (wants_progress(options.progress_thread)) progress = ProgressThread::of_process();
-        if (!by_name) {
-            chosen = choose_automatically(plan, arrays, use);
-        } else {
-            validate_together(plan.communicator(), [&] { chosen.choice = parse_choice(requested); });
-            chosen.stages = std::make_unique<Stages>(plan, arrays, chosen.choice);
-        }
+        chosen = requested == "auto" ? choose_automatically(plan, arrays, use) : choose_by_name(plan, arrays, requested);
+        at_once = use.at_once;
         chosen.stages->make_reverse(options.combine_in_end);
         of_forward.version = of_reverse.version = arrays.version();
     }
@@ -124,11 +123,17 @@ struct Exchange::Impl {
         start(given, way, [&] { chosen.stages->begin(way, how); });
         takes_parts = false;
     }
+    // Neighbors could not end it without this rank: what it passes on comes after its begin.
+    void require_begin() const {
+        if (at_once) throw Error("this exchange was made to be called at once only: leave out the option at_once");
+    }
     void begin_and_leave(const ArrayList& given, Direction way, Reduction how) {
+        require_begin();
         begin(given, way, how);
         chosen.stages->leave();
     }
     void begin_parts(const ArrayList& given) {
+        require_begin();
         start(given, Direction::forward, [&] { chosen.stages->begin_parts(); });
         takes_parts = true;
     }
@@ -276,16 +281,17 @@ const Plan& Exchange::plan() const { return impl_->plan; }
 std::string Exchange::transport() const { return impl_->chosen.choice.name(); }
 
 std::string Exchange::explain() const {
+    const Plan& plan = impl_->chosen.stages->forward_plan();
     std::ostringstream out;
-    out << "transport " << transport() << ", " << (impl_->by_name ? "asked for by name" : impl_->chosen.reason) << "; "
-        << impl_->plan.messages_sent() << " messages, " << impl_->plan.bytes_sent() << " bytes sent per exchange, copies by " << copy_kernels_name();
+    out << "transport " << transport() << ", " << impl_->chosen.reason << "; "
+        << plan.messages_sent() << " messages, " << plan.bytes_sent() << " bytes sent per exchange, copies by " << copy_kernels_name();
     if (impl_->plan.team) out << ", large ones by " << impl_->plan.team->size() << " threads";
     out << "\n";
     if (impl_->plan.parts > 1) out << "  " << impl_->about_parts() << "\n";
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
     const std::string gaps = impl_->plan.communicator().shared_state<Watch>().gaps(impl_->plan);
     if (!gaps.empty()) out << "  " << gaps << "\n";
-    for (const StagePlan& stage : impl_->plan.stages) {
+    for (const StagePlan& stage : plan.stages) {
         for (const LinkPlan& link : stage.links)
             out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "
                 << link.forward.receive_bytes << "\n";

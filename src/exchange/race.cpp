@@ -9,24 +9,22 @@ namespace {
 constexpr double most_exchanges = 45;      // of the fastest: the budget
 constexpr double affordable_s = 300e-6;    // less than any plan takes
 constexpr double most_s = 0.15;            // where ranks wait for cores, an exchange takes milliseconds
-constexpr double shortest_turn_s = 20e-6;  // what ranks begin apart, and the clock's steps, are small beside it
-constexpr double out_factor = 2;           // so far behind in its first turns: no more of them
-constexpr double finalist_factors[] = {1.6, 1.3, 1.2, 1.1};  // by round; caches may not be warm yet in the first
-constexpr int least_rounds = 4, most_rounds = 9;
-constexpr int most_warming_turns = 8;
+constexpr double shortest_sample_s = 5e-6;  // the clock's steps are small beside it
+constexpr double long_s = 1e-3;            // an exchange that lasts so long need not be repeated to be timed
+constexpr double out_factor = 1.8;         // so far behind in its first turns: no more of them
+constexpr double finalist_factor = 1.4;    // at most so far behind: takes part in the final
+constexpr double staying_factors[] = {1.25, 1.12, 1.06};  // after each round of it
+constexpr int least_rounds = 3, most_rounds = 9;
+constexpr int most_warming_turns = 4;
 constexpr double still_warming = 0.93;
-constexpr double clear_win = 0.95;
 
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
-int exchanges_lasting(double seconds, double each_s, int least) {
+// Of one contestant, which takes about so long: a disturbed exchange is one sample of three.
+Turn turn_of(int contestant, int warming, double each_s) {
     constexpr double most = 200;
-    return std::max(least, static_cast<int>(std::min(std::ceil(seconds / std::max(each_s, 1e-9)), most)));
+    const double each = std::clamp(std::ceil(shortest_sample_s / std::max(each_s, 1e-9)), 1.0, most);
+    return {contestant, warming, each_s > long_s ? 1 : 3, static_cast<int>(each)};
 }
+int exchanges(const Turn& turn) { return turn.warming + turn.samples * turn.each; }
 
 class Race {
 public:
@@ -41,7 +39,7 @@ public:
         if (in_.empty()) return {-1, std::move(standings_)};
         look_again();
         final();
-        const int winner = decide();
+        const int winner = first_by([this](int i) { return seconds(i) * contestants_[at(i)].handicap; });
         return {winner, std::move(standings_)};
     }
 
@@ -56,8 +54,12 @@ private:
     }
     bool has_time() const { return track_.elapsed() < most_s; }
     double seconds(int i) const { return standings_[at(i)].seconds(); }
+    template <class Time>
+    int first_by(Time&& time) const {
+        return *std::ranges::min_element(in_, {}, time);
+    }
     int fastest() const {
-        return *std::min_element(in_.begin(), in_.end(), [this](int a, int b) { return seconds(a) < seconds(b); });
+        return first_by([this](int i) { return seconds(i); });
     }
 
     // Where the one that it comes after could not be made, nothing is known.
@@ -67,27 +69,27 @@ private:
         return before.made ? before.early <= candidate.within * best_early() : !before.refusal.empty();
     }
 
-    double turn(int i, int counted) {
-        const double seconds = track_.take({{i, 0, counted}}).front();
-        standing(i).early = std::min(standing(i).early, seconds);
+    double take(const Turn& turn) {
+        const double seconds = track_.take({turn}).front();
+        Standing& own = standing(turn.contestant);
+        own.early = std::min(own.early, seconds);
         return seconds;
     }
 
-    // The first exchange touches and connects: it seldom tells much.
+    // The first exchange touches and connects: the lower of two tells.
     void qualify(int i) {
         standing(i).refusal = track_.make(i);
         if (!standing(i).refusal.empty()) return;
         standing(i).made = true;
         const double rivals = best_early();
-        const double first = turn(i, 1);
-        const double second = turn(i, exchanges_lasting(shortest_turn_s / 2, first, 1));
-        if (second < out_factor * rivals) warm_up(i, second);
+        const double better = take({i, 0, 2, 1});
+        if (better < out_factor * rivals) warm_up(i, better);
     }
 
     // Long lists take some ten exchanges to settle in the caches, from which those that are tried later profit too.
     void warm_up(int i, double before) {
         for (int turns = 0; turns < most_warming_turns; ++turns) {
-            const double now = turn(i, exchanges_lasting(shortest_turn_s, before, 1));
+            const double now = take(turn_of(i, 0, before));
             if (now > still_warming * before || track_.spent() > most_exchanges / 2 * standing(i).early || !has_time()) break;
             before = now;
         }
@@ -97,22 +99,22 @@ private:
     void look_again() {
         std::vector<Turn> turns;
         for (const int i : in_)
-            if (standing(i).early > finalist_factors[0] * best_early()) turns.push_back({i, 0, 1});
+            if (standing(i).early > finalist_factor * best_early()) turns.push_back({i, 0, 1, 1});
         if (turns.empty() || !has_time()) return;
         const std::vector<double> seconds = track_.take(turns);
         for (std::size_t k = 0; k < turns.size(); ++k) {
             const int i = turns[k].contestant;
             standing(i).early = std::min(standing(i).early, seconds[k]);
-            if (seconds[k] < out_factor * best_early()) turn(i, exchanges_lasting(shortest_turn_s, seconds[k], 1));
+            if (seconds[k] < out_factor * best_early()) take(turn_of(i, 0, seconds[k]));
         }
     }
 
     void final() {
-        std::erase_if(in_, [this](int i) { return standing(i).early > finalist_factors[0] * best_early(); });
+        std::erase_if(in_, [this](int i) { return standing(i).early > finalist_factor * best_early(); });
         for (int round = 0; round < most_rounds && in_.size() > 1; ++round) {
             if (round > 0 && !is_affordable(round)) return;
             take_turns(round);
-            narrow(finalist_factors[std::min(round, 3)]);
+            narrow(staying_factors[std::min(round, 2)]);
             if (round + 1 >= least_rounds && stands_out()) return;
         }
     }
@@ -120,15 +122,14 @@ private:
     bool is_affordable(int round) const {
         if (!has_time()) return false;
         const double best = best_early();
-        const double turns = static_cast<double>(in_.size()) * (1 + exchanges_lasting(shortest_turn_s, best, 1)) * best;
+        const double turns = static_cast<double>(in_.size()) * exchanges(turn_of(0, 1, best)) * best;
         return round < least_rounds || track_.spent() + turns <= std::max(most_exchanges * best, affordable_s);
     }
 
     // Forth and back: whoever comes next does not always profit from the same one before.
     void take_turns(int round) {
-        const int counted = exchanges_lasting(shortest_turn_s, best_early(), 1);
         std::vector<Turn> turns;
-        for (const int i : in_) turns.push_back({i, 1, counted});
+        for (const int i : in_) turns.push_back(turn_of(i, 1, best_early()));
         if (round % 2 == 1) std::reverse(turns.begin(), turns.end());
         const std::vector<double> seconds = track_.take(turns);
         for (std::size_t k = 0; k < turns.size(); ++k) standing(turns[k].contestant).turns.push_back(seconds[k]);
@@ -148,17 +149,6 @@ private:
         return std::none_of(in_.begin(), in_.end(), [&](int i) { return i != best && best_turn(i) <= seconds(best); });
     }
 
-    // Straight copies into a neighbor's arrays are the first to suffer when cores are far apart or move: to be chosen, they must
-    // win clearly over the rings.
-    int decide() const {
-        const int first = fastest();
-        int best = first;
-        for (const int i : in_)
-            if (is_steady(i) && seconds(i) * clear_win <= seconds(first) && (!is_steady(best) || seconds(i) < seconds(best))) best = i;
-        return best;
-    }
-    bool is_steady(int i) const { return contestants_[at(i)].steady; }
-
     const std::vector<Candidate>& contestants_;
     Track& track_;
     std::vector<Standing> standings_;
@@ -166,6 +156,12 @@ private:
 };
 
 }  // namespace
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
 
 double Standing::seconds() const { return turns.empty() ? early : median(turns); }
 

@@ -1,5 +1,7 @@
 #include "exchange/stage_exchange.hpp"
 
+#include <algorithm>
+
 #include "parhelion/core/error.hpp"
 #include "plan/shared_run.hpp"
 #include "transport/split.hpp"
@@ -16,15 +18,22 @@ void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node
         throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi_persistent");
 }
 
+// Whoever the neighbors are: known to all ranks without asking.
+bool reaches_all(const Choice& choice, const Communicator& comm) {
+    if (std::ranges::any_of(choice.used(), [](const TransportInfo* info) { return info->scope == Scope::own_rank; })) return false;
+    return choice.far->scope == Scope::anywhere || comm.node().size() == comm.size();
+}
+
 }  // namespace
 
 StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Direction direction, const StagePlan& stage, const Choice& choice)
     : plan_(plan), arrays_(arrays), direction_(direction), stage_(stage), arrived_(stage.links.size()) {
     if (choice.splits()) plan.communicator().node();
     for (const LinkPlan& link : stage.links) names_.push_back(&choice.for_link(link, on_node(choice, link)));
-    validate_together(plan.communicator(), [&] {
-        for (std::size_t i = 0; i < names_.size(); ++i) require_reach(*names_[i], stage.links[i], on_node(choice, stage.links[i]));
-    });
+    if (!reaches_all(choice, plan.communicator()))
+        validate_together(plan.communicator(), [&] {
+            for (std::size_t i = 0; i < names_.size(); ++i) require_reach(*names_[i], stage.links[i], on_node(choice, stage.links[i]));
+        });
     use_transports(choice);
     if (stage.links.empty()) return;
     node_ = transport_->node();

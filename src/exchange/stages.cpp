@@ -25,11 +25,11 @@ private:
     std::atomic<bool>& busy_;
 };
 
-Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice)
-    : plan_(plan), arrays_(arrays), choice_(choice), parts_(plan.parts), watched_(plan.communicator().shared_state<Watch>().node()) {
-    forward_.reserve(plan.stages.size());
-    for (const StagePlan& stage : plan.stages) {
-        forward_.emplace_back(plan, arrays, Direction::forward, stage, choice);
+Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice, std::shared_ptr<const Plan> forward)
+    : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice), parts_(plan.parts), watched_(plan.communicator().shared_state<Watch>().node()) {
+    forward_.reserve(forward_plan().stages.size());
+    for (const StagePlan& stage : forward_plan().stages) {
+        forward_.emplace_back(forward_plan(), arrays, Direction::forward, stage, choice);
         calls_mpi_ = calls_mpi_ || forward_.back().calls_mpi();
     }
     join_background(this);

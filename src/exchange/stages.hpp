@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -16,8 +17,8 @@ namespace parhelion {
 /// process that waits in another exchange gets this one on, too.
 class Stages final : BackgroundWork {
 public:
-    /// Collective: makes the forward direction.
-    Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice);
+    /// Collective: makes the forward direction, which goes by `forward` where that is another plan for the same ghosts (StagedPlans).
+    Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice, std::shared_ptr<const Plan> forward = nullptr);
     /// Collective: makes the reverse one, once. Which may combine before `end`, unless it is told not to.
     void make_reverse(bool combine_in_end);
     ~Stages() override;
@@ -37,6 +38,8 @@ public:
     bool test();
     /// Waits for the neighbors; each wait of a stage at most `timeout_s`. After an error the exchange cannot be used again.
     void end(double timeout_s);
+    /// What the forward direction goes by.
+    const Plan& forward_plan() const { return staged_ ? *staged_ : plan_; }
     bool calls_mpi() const { return calls_mpi_; }
     /// Whether some transport sends what is ready before the rest is.
     bool takes_parts() const { return !forward_.empty() && forward_.front().takes_parts(); }
@@ -56,6 +59,7 @@ private:
     std::vector<StageExchange>& stages() { return stages(direction_); }
 
     const Plan& plan_;
+    const std::shared_ptr<const Plan> staged_;  // null: forward, too, by plan_
     const BoundArrays& arrays_;
     const Choice choice_;
     std::vector<StageExchange> forward_, reverse_;  // in the order in which they run

@@ -1,6 +1,7 @@
 #include "exchange/trials.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/patient_wait.hpp"
 #include "parhelion/core/error.hpp"
@@ -17,15 +18,16 @@ void spin(double seconds) {
 
 }  // namespace
 
-Trials::Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& contestants, const Use& use)
-    : plan_(plan), arrays_(arrays), contestants_(contestants), use_(use), unknown_work_(use.work_s > 0 ? 0 : 2),
+Trials::Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& contestants, const Use& use, StagedPlans& staged)
+    : plan_(plan), arrays_(arrays), contestants_(contestants), use_(use), staged_(staged), work_is_unknown_(use.overlap && use.work_s == 0),
       made_(contestants.size()) {}
 
 // What the system refuses, to all ranks, leaves the others in the race.
 std::string Trials::make(int contestant) {
     const auto i = static_cast<std::size_t>(contestant);
     try {
-        made_[i] = std::make_unique<Stages>(plan_, arrays_, parse_choice(contestants_[i].name));
+        const Choice choice = parse_choice(contestants_[i].name);
+        made_[i] = std::make_unique<Stages>(plan_, arrays_, choice, staged_.plan(choice.staging));
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::system) throw;
         return error.what();
@@ -34,30 +36,36 @@ std::string Trials::make(int contestant) {
 }
 
 std::vector<double> Trials::take(const std::vector<Turn>& turns) {
-    std::vector<double> mine, all(turns.size() + 2);
+    std::vector<double> mine;
     const double start = MPI_Wtime();
     double worked = 0;
     for (const Turn& turn : turns) {
         Stages& stages = *made_[static_cast<std::size_t>(turn.contestant)];
         seconds_of(stages, turn.warming);
-        mine.push_back(seconds_of(stages, turn.counted) / turn.counted);
-        worked += (turn.warming + turn.counted) * use_.work_s;
+        for (int sample = 0; sample < turn.samples; ++sample) mine.push_back(seconds_of(stages, turn.each) / turn.each);
+        worked += (turn.warming + turn.samples * turn.each) * use_.work_s;
     }
     mine.insert(mine.end(), {own_turns_s_, MPI_Wtime() - start_});
+    std::vector<double> all(mine.size());
     allreduce(plan_.communicator(), mine.data(), all.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX);
     own_turns_s_ = std::max(MPI_Wtime() - start - worked, 0.0);  // the agreement included: told with the next
     elapsed_ = all.back();
     all.pop_back();
     spent_ += all.back();
     all.pop_back();
-    measure_work(all.front());
-    return all;
+    std::vector<double> seconds;
+    for (auto next = all.cbegin(); const Turn& turn : turns) {
+        seconds.push_back(median({next, next + turn.samples}));
+        next += turn.samples;
+    }
+    measure_work(seconds.front());
+    return seconds;
 }
 
-// By the second exchange, for the first one touches and connects. A disturbed one must not make all trials long.
+// By the better of the first two exchanges. A disturbed one must not make all trials long.
 void Trials::measure_work(double exchange_s) {
     constexpr double longest = 200e-6;
-    if (use_.overlap && unknown_work_ > 0 && --unknown_work_ == 0) use_.work_s = std::min(exchange_s, longest);
+    if (std::exchange(work_is_unknown_, false)) use_.work_s = std::min(exchange_s, longest);
 }
 
 double Trials::seconds_of(Stages& stages, int exchanges) {

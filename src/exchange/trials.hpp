@@ -14,6 +14,7 @@ namespace parhelion {
 /// How an exchange will be used, equal on all ranks.
 struct Use {
     bool overlap = false;  ///< begun and ended around work; else called at once
+    bool at_once = false;  ///< never begun
     double work_s = 0;     ///< of each rank: between begin and end, or before each call. With overlap, 0: as long as an exchange takes, at most 200 µs
 };
 
@@ -21,7 +22,7 @@ struct Use {
 /// counted, not the work, during which the rank spins. Ghosts are overwritten.
 class Trials final : public Track {
 public:
-    Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& contestants, const Use& use);
+    Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& contestants, const Use& use, StagedPlans& staged);
 
     std::string make(int contestant) override;
     std::vector<double> take(const std::vector<Turn>& turns) override;
@@ -39,7 +40,8 @@ private:
     const BoundArrays& arrays_;
     const std::vector<Candidate>& contestants_;
     Use use_;
-    int unknown_work_;  // turns until it is told by what an exchange takes; 0: it is known
+    StagedPlans& staged_;
+    bool work_is_unknown_;  // until the first turn tells what an exchange takes
     std::vector<std::unique_ptr<Stages>> made_;
     double spent_ = 0, elapsed_ = 0;  // agreed on
     double own_turns_s_ = 0;          // of this rank, not yet agreed on

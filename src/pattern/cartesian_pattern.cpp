@@ -6,6 +6,7 @@
 
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/pattern/pattern.hpp"
+#include "pattern/by_dimensions.hpp"
 
 namespace parhelion {
 namespace {
@@ -55,11 +56,10 @@ struct Reading {
 struct AxisView {
     using Readings = std::vector<std::vector<Reading>>;
     Readings reads, read_from;
-    Readings owned, extended;  // the block itself, without and with its halo
     int first = 0;
 
     AxisView(const Axis& axis, int first_block, int blocks)
-        : reads(blocks), read_from(blocks), owned(blocks), extended(blocks), first(first_block) {
+        : reads(blocks), read_from(blocks), first(first_block) {
         for (int b = 0; b < axis.blocks(); ++b) {
             const bool mine = b >= first && b < first + blocks;
             if (!mine && !near(axis, b, blocks)) continue;
@@ -72,9 +72,6 @@ struct AxisView {
                 const int owner = segments[n].owner;
                 if (owner >= first && owner < first + blocks) read_from[owner - first].push_back({b, n, own, segments[n]});
             }
-            if (!mine || segments.empty()) continue;
-            owned[b - first] = {{b, 0, 0, {axis.starts[b], axis.starts[b + 1], 0, b, false}}};
-            extended[b - first] = {{b, 0, 0, {segments.front().lo, segments.back().hi, 0, b, false}}};
         }
     }
 
@@ -85,19 +82,6 @@ private:
         const global_index from = axis.starts[b] - axis.lower, to = axis.starts[b + 1] + axis.upper;
         if (from < hi && to > lo) return true;
         return axis.periodic && (from < 0 || to > axis.extent);
-    }
-};
-
-// Which combinations of ghost and owned segments belong to a stage.
-struct Rule {
-    Neighbors neighbors;
-    int stage = -1;  // −1: the standard algorithm
-
-    bool takes(const std::array<const Reading*, max_dimensions>& along, int dimensions) const {
-        int ghosts = 0;
-        for (int d = 0; d < std::min(dimensions, max_dimensions); ++d) ghosts += along[d]->segment.ghost;
-        if (stage < 0) return neighbors == Neighbors::full ? ghosts > 0 : ghosts == 1;
-        return along[stage]->segment.ghost;
     }
 };
 
@@ -119,11 +103,11 @@ public:
             views_.emplace_back(domain.axis(d), first.position[d], domain.axis(d).blocks_per_rank);
     }
 
-    Stage stage(Rule rule) const {
+    Stage stage() const {
         PiecesByRank receives, sends;
         for (int b = 0; b < static_cast<int>(domain_.blocks().size()); ++b) {
-            visit(b, rule, &AxisView::reads, [&](const Along& along) { add_receive(b, along, receives); });
-            visit(b, rule, &AxisView::read_from, [&](const Along& along) { add_send(b, along, sends); });
+            visit(b, &AxisView::reads, [&](const Along& along) { add_receive(b, along, receives); });
+            visit(b, &AxisView::read_from, [&](const Along& along) { add_send(b, along, sends); });
         }
         return join(receives, sends);
     }
@@ -133,24 +117,29 @@ private:
     using Side = AxisView::Readings AxisView::*;
 
     template <class Visitor>
-    void visit(int block, Rule rule, Side side, Visitor&& visitor) const {
+    void visit(int block, Side side, Visitor&& visitor) const {
         Along along{};
-        descend(0, domain_.blocks()[block], rule, side, along, visitor);
+        descend(0, domain_.blocks()[block], side, along, visitor);
     }
 
     template <class Visitor>
-    void descend(int d, const Block& block, Rule rule, Side side, Along& along, Visitor& visitor) const {
+    void descend(int d, const Block& block, Side side, Along& along, Visitor& visitor) const {
         if (d == max_dimensions || d == domain_.dimensions()) {
-            if (rule.takes(along, d)) visitor(along);
+            if (is_wanted(along)) visitor(along);
             return;
         }
-        // In a staged exchange only the stage's own dimension has two sides; those before it travel with their halo.
-        const Side part = rule.stage < 0 || d == rule.stage ? side : d < rule.stage ? &AxisView::extended : &AxisView::owned;
         const AxisView& view = views_[d];
-        for (const Reading& reading : (view.*part)[block.position[d] - view.first]) {
+        for (const Reading& reading : (view.*side)[block.position[d] - view.first]) {
             along[d] = &reading;
-            descend(d + 1, block, rule, side, along, visitor);
+            descend(d + 1, block, side, along, visitor);
         }
+    }
+
+    // Combinations with a ghost segment; without edges and corners, with one.
+    bool is_wanted(const Along& along) const {
+        int ghosts = 0;
+        for (int d = 0; d < domain_.dimensions(); ++d) ghosts += along[d]->segment.ghost;
+        return domain_.neighbors() == Neighbors::full ? ghosts > 0 : ghosts == 1;
     }
 
     Keyed keyed(const Along& along, int reader_block, const BoxPiece& piece) const {
@@ -244,13 +233,11 @@ private:
 Pattern build_pattern(const CartesianDomain& domain) {
     Pattern pattern{domain.communicator(), domain.dimensions(), {}, domain.halo(), 0, 0, {}};
     for (const Block& block : domain.blocks()) pattern.blocks.push_back(block.owned);
-    const Builder builder(domain);
-    if (domain.algorithm() == Algorithm::standard) {
-        pattern.stages.push_back(builder.stage({domain.neighbors()}));
-    } else {
-        for (int d = 0; d < domain.dimensions(); ++d) pattern.stages.push_back(builder.stage({domain.neighbors(), d}));
-    }
-    return pattern;
+    pattern.stages.push_back(Builder(domain).stage());
+    if (domain.algorithm() == Algorithm::standard) return pattern;
+    std::vector<DimensionSet> each;
+    for (int d = 0; d < domain.dimensions(); ++d) each.push_back(static_cast<DimensionSet>(1u << d));
+    return by_dimensions(pattern, each);
 }
 
 }  // namespace parhelion

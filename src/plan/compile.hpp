@@ -12,6 +12,12 @@ void compile_link(const Plan& plan, LinkPlan& link_plan, const std::vector<bool>
 /// Straight copies from this rank's cells into its own ghosts, or (reverse) back, for the links that `self` has.
 void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped);
 
+/// Links by neighbor from the patterns' stages, nothing of which is compiled yet.
+void merge_stages(Plan& plan);
+
+/// Fills the programs of all stages, when every link knows the orders in which its neighbor packs.
+void compile_stages(Plan& plan);
+
 enum class Into { message, field };
 
 /// Some of a selection's cells, from `first` to before `end`. Of ragged rows only all from 0.

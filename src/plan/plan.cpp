@@ -153,12 +153,6 @@ StagePlan merged_stage(const Plan& plan, std::size_t number) {
     return stage;
 }
 
-void merge_stages(Plan& plan) {
-    std::size_t count = 0;
-    for (const auto& pattern : plan.patterns) count = std::max(count, pattern->stages.size());
-    for (std::size_t s = 0; s < count; ++s) plan.stages.push_back(merged_stage(plan, s));
-}
-
 // Writing pieces much shorter than a cache line into a neighbor's memory moves a line for each.
 constexpr byte_count thin_piece = 128;
 
@@ -263,6 +257,16 @@ void compile_stage(Plan& plan, std::size_t number) {
 
 }  // namespace
 
+void merge_stages(Plan& plan) {
+    std::size_t count = 0;
+    for (const auto& pattern : plan.patterns) count = std::max(count, pattern->stages.size());
+    for (std::size_t s = 0; s < count; ++s) plan.stages.push_back(merged_stage(plan, s));
+}
+
+void compile_stages(Plan& plan) {
+    for (std::size_t s = 0; s < plan.stages.size(); ++s) compile_stage(plan, s);
+}
+
 Plan make_plan(std::vector<Group> groups, const TellProperties& options, const std::vector<std::int64_t>& card) {
     if (groups.empty()) throw Error("an exchange of no groups: pass at least one pattern with its fields");
     const Communicator comm = groups.front().pattern.communicator;
@@ -272,7 +276,7 @@ Plan make_plan(std::vector<Group> groups, const TellProperties& options, const s
     Plan plan = without_stages(std::move(groups));
     merge_stages(plan);
     shake_hands(plan, card);
-    for (std::size_t s = 0; s < plan.stages.size(); ++s) compile_stage(plan, s);
+    compile_stages(plan);
     return plan;
 }
 

@@ -38,6 +38,9 @@ std::unique_ptr<Transport> make_ucx(const TransportContext&) { throw Error(ucx_m
 
 namespace {
 
+// Copies into a neighbor's arrays are the first to suffer when cores are far apart, or move.
+constexpr double for_straight = 1.05;
+
 // In a list, where what is there stays where it is.
 struct Registry {
     std::mutex mutex;
@@ -51,10 +54,10 @@ struct Registry {
         {"mpi_partitioned", "MPI messages in partitions, for threads", Scope::anywhere, partitioned_missing, make_mpi_partitioned,
          {.by_name_only = true}},
         {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works, make_shared_transport,
-         {.refusal = private_field, .straight = true}},
+         {.refusal = private_field, .straight = true, .handicap = for_straight}},
         {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared},
         {"xpmem", "one copy between arrays that XPMEM maps", Scope::same_node, xpmem_unavailable, make_xpmem,
-         {.refusal = xpmem_refusal, .straight = true}},
+         {.refusal = xpmem_refusal, .straight = true, .handicap = for_straight}},
         {"cma", "one copy by the kernel (process_vm_readv)", Scope::same_node, works, make_cma, {.by_name_only = true}},
         {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx, {.between_nodes = true}},
     };
@@ -66,8 +69,8 @@ Registry& registry() {
 }
 
 void check_new(const Registry& known, const TransportInfo& info) {
-    if (info.name.empty() || info.name == "auto" || info.name.find_first_of("+|,") != std::string::npos)
-        throw Error("a transport cannot be called '" + info.name + "': use a word without +, | and commas");
+    if (info.name.empty() || info.name == "auto" || info.name.find_first_of("+|,:") != std::string::npos)
+        throw Error("a transport cannot be called '" + info.name + "': use a word without +, |, : and commas");
     if (!info.make) throw Error("transport " + info.name + " has no function that makes it");
     for (const TransportInfo& other : known.all)
         if (other.name == info.name || alias(info.name) != nullptr)

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -153,6 +154,73 @@ TEST_CASE("how an exchange is used makes it another one to remember") {
     CHECK(holds(made_on(comm), "as measured for an equal plan before"));
 }
 
+// Two rows of ranks, so that each has diagonal neighbors.
+std::string made_in_rows(MPI_Comm comm, ExchangeOptions options, const std::function<void(Exchange&)>& also = {}) {
+    const int rows = size() % 2 == 0 ? 2 : 1;
+    const CartesianDomain domain({12, 6 * size()}, {.halo = 2, .periodic = true, .process_grid = {rows, size() / rows}}, comm);
+    std::vector<GridField> fields;
+    fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, 0, Memory::node_shared);
+    Exchange exchange(build_pattern(domain), views(fields), options);
+    check_forward(exchange, fields, 0);
+    check_reverse(exchange, fields, Reduction::sum, false, 1);
+    if (also) also(exchange);
+    return exchange.explain();
+}
+
+// What `auto` says when wisdom has it that stages are the fastest: it takes that only where they are among its ways.
+std::string told_of_stages(const ExchangeOptions& options) {
+    SharedFile file;
+    const auto wise = [&] {
+        const Variable wisdom("PARHELION_WISDOM", file.path);
+        return made_in_rows(Fresh(), options);
+    };
+    wise();
+    MPI_Barrier(MPI_COMM_WORLD);
+    auto entries = file.entries();
+    REQUIRE_EQ(entries.size(), 1);
+    entries[0].choice = "staged:staged_shared";
+    file.rename();
+    file.write(write_wisdom(entries));
+    return wise();
+}
+
+TEST_CASE("an exchange that is only called at once may go dimension by dimension, one that may be begun does not") {
+    if (size() < 4 || size() % 2 != 0) return;
+    const ExchangeOptions at_once{.transport = "auto", .at_once = true}, any{.transport = "auto"};
+    const char* taken = "transport staged:staged_shared, as measured in another run";
+    const std::string told = told_of_stages(at_once);
+    CHECK(holds(told, taken));
+    CHECK(holds(told, size() == 4 ? "; 2 messages" : "; 3 messages"));
+    CHECK_FALSE(holds(told_of_stages(any), "staged:"));
+    CHECK_FALSE(holds(told_of_stages({.transport = "auto", .overlap = true}), "staged:"));
+    {
+        const Variable list("PARHELION_AUTO", "-staged");
+        CHECK_FALSE(holds(told_of_stages(at_once), "staged:"));
+    }
+    const Variable list("PARHELION_AUTO", "+staged");
+    CHECK(holds(told_of_stages(any), taken));
+}
+
+TEST_CASE("what is made to be called at once cannot be begun") {
+    if (size() == 1) return;
+    made_in_rows(Fresh(), {.transport = "auto", .at_once = true}, [](Exchange& exchange) {
+        CHECK(holds(error_of([&] { exchange.begin().end(); }), "called at once only"));
+        CHECK(holds(error_of([&] { exchange.begin_parts().end(); }), "called at once only"));
+        CHECK(holds(error_of([&] { exchange.begin_reverse().end(); }), "called at once only"));
+    });
+    CHECK(holds(error_of([] { made_in_rows(Fresh(), {.overlap = true, .at_once = true}); }), "use one of at_once and overlap"));
+    CHECK(holds(error_of([] { made_in_rows(Fresh(), {.at_once = last()}); }), "whether the exchange is only called at once"));
+}
+
+TEST_CASE("stages asked for by name are refused where they save nothing") {
+    for (const char* name : {"staged:mpi_p2p", "staged_far:mpi_p2p"})
+        CHECK(holds(error_of([&] {
+            const CartesianDomain row({6 * size(), 9}, {.halo = 2, .process_grid = {size(), 1}});
+            std::vector<double> cells(static_cast<std::size_t>((6 + 4) * (9 + 4)));
+            Exchange{build_pattern(row), {view(row, cells.data())}, {.transport = name}};
+        }), "use the transport alone"));
+}
+
 TEST_CASE("what one run has learnt another one knows") {
     if (size() == 1) return;
     SharedFile file;
@@ -210,4 +278,9 @@ TEST_CASE("what lost leaves no thread behind") {
     const std::ptrdiff_t before = threads();
     made();
     CHECK_EQ(threads(), before);
+    if (size() == 1 || !is_usable("ucx")) return;
+    const Variable list("PARHELION_AUTO", "+ucx");
+    const std::string told = made();
+    CHECK(holds(told, " ucx "));  // its time, or why it was left out
+    if (!holds(told, "transport ucx")) CHECK_EQ(threads(), before);
 }

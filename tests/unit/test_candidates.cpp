@@ -17,8 +17,8 @@ const std::vector<TransportInfo>& invented() {
         info("mirror", Scope::own_rank),
         info("parcel", Scope::anywhere, {.akin = "letter"}),
         info("letter", Scope::anywhere),
-        info("pen", Scope::same_node, {.straight = true}),
-        info("brush", Scope::same_node, {.straight = true}),
+        info("pen", Scope::same_node, {.straight = true, .handicap = 1.05}),
+        info("brush", Scope::same_node, {.straight = true, .handicap = 1.1}),
         info("tray", Scope::same_node),
         info("robot", Scope::same_node, {.by_name_only = true}),
         info("truck", Scope::anywhere, {.between_nodes = true}),
@@ -27,9 +27,15 @@ const std::vector<TransportInfo>& invented() {
 }
 
 Situation with(bool near, bool far, bool thin, bool wide, std::vector<std::string> refused = {}) {
-    Situation situation{near, far, thin, wide, {}};
+    Situation situation{near, far, thin, wide, false, false, {}};
     for (const TransportInfo& each : invented())
         situation.refused.push_back(std::find(refused.begin(), refused.end(), each.name) != refused.end());
+    return situation;
+}
+
+Situation in_stages(Situation situation, bool far) {
+    situation.staged = true;
+    situation.staged_far = far;
     return situation;
 }
 
@@ -38,7 +44,7 @@ std::string names(const Situation& situation, const std::string& list = "") {
     for (const Candidate& each : candidates(invented(), situation, parse_auto_list(list, invented()))) {
         text += (text.empty() ? "" : " ") + each.name;
         if (each.after >= 0) text += "<" + std::to_string(each.after);
-        if (each.steady) text += "!";
+        if (each.handicap > 1) text += "!";
     }
     return text;
 }
@@ -46,31 +52,42 @@ std::string names(const Situation& situation, const std::string& list = "") {
 }  // namespace
 
 TEST_CASE("inside a node straight and packed ways are tried, those for thin pieces first where there are some") {
-    CHECK_EQ(names(with(true, false, false, true)), "pen tray! letter parcel<2");
-    CHECK_EQ(names(with(true, false, true, false)), "tray! pen letter parcel<2");
-    CHECK_EQ(names(with(true, false, true, true)), "pen|tray tray! pen letter parcel<3");
+    CHECK_EQ(names(with(true, false, false, true)), "pen! tray letter parcel<2");
+    CHECK_EQ(names(with(true, false, true, false)), "tray pen! letter parcel<2");
+    CHECK_EQ(names(with(true, false, true, true)), "pen|tray! tray pen! letter parcel<3");
 }
 
 TEST_CASE("of the straight ways the first that takes the arrays is tried") {
-    CHECK_EQ(names(with(true, false, false, true, {"pen"})), "brush tray! letter parcel<2");
-    CHECK_EQ(names(with(true, false, true, true, {"pen", "brush"})), "tray! letter parcel<1");
+    CHECK_EQ(names(with(true, false, false, true, {"pen"})), "brush! tray letter parcel<2");
+    CHECK_EQ(names(with(true, false, true, true, {"pen", "brush"})), "tray letter parcel<1");
 }
 
 TEST_CASE("between nodes networks are tried, behind the best way inside the node where both occur") {
     CHECK_EQ(names(with(false, true, false, false)), "letter truck parcel<0");
     CHECK_EQ(names(with(true, true, false, true)),
-             "pen+letter tray+letter! pen+truck<0 tray+truck<1! pen+parcel<0 tray+parcel<1! letter parcel<6");
+             "pen+letter! tray+letter pen+truck<0! tray+truck<1 pen+parcel<0! tray+parcel<1 letter parcel<6");
     CHECK_EQ(names(with(false, true, false, false, {"truck", "letter"})), "parcel");
 }
 
 TEST_CASE("without neighbors nothing is set up that moves messages") { CHECK_EQ(names(with(false, false, false, false)), "mirror"); }
 
 TEST_CASE("users add and leave out transports") {
-    CHECK_EQ(names(with(true, false, false, true), "+robot"), "pen tray! robot! letter parcel<3");
-    CHECK_EQ(names(with(true, false, false, true), "+truck,-pen"), "brush tray! letter truck parcel<2");
-    CHECK_EQ(names(with(true, false, false, true), "+parcel"), "pen tray! parcel letter");
-    CHECK_EQ(names(with(true, false, true, true), "+brush"), "pen|tray brush|tray tray! pen brush letter parcel<5");
+    CHECK_EQ(names(with(true, false, false, true), "+robot"), "pen! tray robot letter parcel<3");
+    CHECK_EQ(names(with(true, false, false, true), "+truck,-pen"), "brush! tray letter truck parcel<2");
+    CHECK_EQ(names(with(true, false, false, true), "+parcel"), "pen! tray parcel letter");
+    CHECK_EQ(names(with(true, false, true, true), "+brush"), "pen|tray! brush|tray! tray pen! brush! letter parcel<5");
     CHECK_EQ(names(with(true, false, false, true), "-letter,-pen,-brush,-tray"), "parcel");
+}
+
+TEST_CASE("each way is tried in stages, too, where it comes near the fastest") {
+    const Situation inside = in_stages(with(true, false, false, true), false);
+    CHECK_EQ(names(inside), "pen! tray staged:pen<0! staged:tray<1 letter parcel<4 staged:letter<4 staged:parcel<5");
+    CHECK_EQ(names(inside, "-staged"), names(with(true, false, false, true)));
+    const Situation across = in_stages(with(false, true, false, false), true);
+    CHECK_EQ(names(across, "-parcel"), "letter staged:letter<0 staged_far:letter<0 truck staged:truck<3 staged_far:truck<3");
+    CHECK_EQ(names(across, "-parcel,-staged_far"), "letter staged:letter<0 truck staged:truck<2");
+    CHECK_EQ(names(in_stages(with(true, true, false, true), false), "-pen,-brush,-parcel"),
+             "tray+letter staged:tray+letter<0 tray+truck<0 letter staged:tray+truck<2 staged:letter<3");
 }
 
 TEST_CASE("what is wrong in a list is said") {
@@ -78,7 +95,7 @@ TEST_CASE("what is wrong in a list is said") {
         CAPTURE(list);
         CHECK_THROWS_WITH_AS(parse_auto_list(list, invented()), doctest::Contains(text), Error);
     };
-    refuse("+wheel", "no transport 'wheel': use some of mirror, parcel, letter, pen, brush, tray, robot, truck");
+    refuse("+wheel", "no transport 'wheel': use some of mirror, parcel, letter, pen, brush, tray, robot, truck, staged, staged_far");
     refuse("pen", "has no sign");
     refuse("+pen,,-tray", "has no sign");
     refuse("+pen,-pen", "both");

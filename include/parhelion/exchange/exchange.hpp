@@ -16,7 +16,8 @@
 namespace parhelion {
 
 struct ExchangeOptions {
-    /// "auto", a transport's name, or a hybrid "NEAR+FAR": NEAR for neighbors on the own node, FAR for the others.
+    /// "auto", a transport's name, or a hybrid "NEAR+FAR": NEAR for neighbors on the own node, FAR for the others. "staged:NAME" and
+    /// "staged_far:NAME" go dimension by dimension.
     /// Empty: the environment variable PARHELION_TRANSPORT, else "auto".
     std::string transport = {};
     /// A wait longer than this is an error that says who did not answer. 0: the environment variable PARHELION_TIMEOUT, else never.
@@ -33,6 +34,10 @@ struct ExchangeOptions {
     /// How the exchange will be used: begun and ended around work (true), or called at once. `auto` measures it so, and counts only what
     /// is spent inside begin and end. Equal on all ranks. False: as the environment variable PARHELION_OVERLAP says (1: yes), else no.
     bool overlap = false;
+    /// A promise: it is only ever called at once, by all ranks; begin and begin_parts are refused. Then `auto` tries, too, to pass edges and
+    /// corners on, dimension by dimension (docs/transports.md, "Dimension by dimension"), which a rank that has begun and gone away
+    /// would hold up. Equal on all ranks.
+    bool at_once = false;
     /// The work in seconds, about: between begin and end, or before each call; `auto` spins as long between its trials. Ranks that come
     /// from work do not call at the same time, which makes some transports slower than others. 0 to 1, equal on all ranks. 0: with
     /// overlap as long as an exchange takes, 200 µs at most; else none.

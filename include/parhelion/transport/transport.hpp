@@ -81,9 +81,10 @@ enum class Scope { anywhere, same_node, own_rank };
 struct Traits {
     /// Why it cannot serve the plan with the arrays that this rank has, empty where it can. Local. None: it takes any.
     std::function<std::string(const Plan&)> refusal = {};
-    /// Writes each piece where it belongs in the neighbor's arrays: made for wide pieces, and the first to suffer when cores lie far
-    /// apart. Of several such transports the first that takes the arrays is tried.
+    /// Writes each piece where it belongs in the neighbor's arrays: made for wide pieces. Of several such transports the first that takes the arrays is tried.
     bool straight = false;
+    /// Its times count so many times as much when one is chosen: more than 1 for what suffers first when something else disturbs it.
+    double handicap = 1;
     bool by_name_only = false;
     /// Tried only where some neighbor is on another node.
     bool between_nodes = false;

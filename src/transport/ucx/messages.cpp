@@ -20,8 +20,9 @@ struct Peer {
 
 class UcxMessages final : public Messenger {
 public:
-    UcxMessages(const TransportContext& context, const std::vector<Channel>& channels, const UcxNeighbors& neighbors)
-        : worker_(context.plan.communicator().shared_state<UcxContext>().worker), arrays_(context.arrays), peers_(channels.size()) {
+    UcxMessages(const TransportContext& context, const std::vector<Channel>& channels, std::shared_ptr<UcxWorker> worker,
+                const UcxNeighbors& neighbors)
+        : worker_(std::move(worker)), arrays_(context.arrays), peers_(channels.size()) {
         for (std::size_t i = 0; i < channels.size(); ++i) {
             peers_[i].channel = channels[i];
             peers_[i].endpoint = neighbors.at(channels[i].rank);
@@ -99,9 +100,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Transport> make_ucx_messages(const TransportContext& context, const UcxNeighbors& neighbors) {
+std::unique_ptr<Transport> make_ucx_messages(const TransportContext& context, std::shared_ptr<UcxWorker> worker, const UcxNeighbors& neighbors) {
     const auto make = [&](const TransportContext& with, const std::vector<Channel>& channels) {
-        return std::make_unique<UcxMessages>(with, channels, neighbors);
+        return std::make_unique<UcxMessages>(with, channels, worker, neighbors);
     };
     return make_message_transport(context, make, {.mpi = false, .pieces = true});
 }

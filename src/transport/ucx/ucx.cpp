@@ -5,6 +5,7 @@
 // messages.
 #include <algorithm>
 #include <cstring>
+#include <random>
 
 #include "core/patient_wait.hpp"
 #include "transport/factories.hpp"
@@ -30,9 +31,8 @@ struct LastMeeting {
 
 class Meeting {
 public:
-    explicit Meeting(const TransportContext& context)
-        : context_(context), comm_(context.plan.communicator()), ucx_(comm_.shared_state<UcxContext>()),
-          cards_(context.links.size()), mapped_(context.links.size()) {
+    Meeting(const TransportContext& context, UcxWorker& worker)
+        : context_(context), comm_(context.plan.communicator()), worker_(worker), cards_(context.links.size()), mapped_(context.links.size()) {
         if (met_before()) return;
         neighbors_.clear();
         exchange_cards();
@@ -84,11 +84,14 @@ private:
 
     void exchange_cards() {
         std::vector<Words> letters(context_.links.size());
+        const std::uint64_t value = std::random_device{}() | 1;
+        sample_ = worker_.allocate(sizeof value);
+        std::memcpy(sample_.get(), &value, sizeof value);
         for (Words& letter : letters) {
-            put_text(letter, ucx_.worker->address());
-            put_text(letter, ucx_.worker->key(ucx_.sample.get()));
-            letter.push_back(reinterpret_cast<global_index>(ucx_.sample.get()));
-            letter.push_back(static_cast<global_index>(ucx_.sample_value));
+            put_text(letter, worker_.address());
+            put_text(letter, worker_.key(sample_.get()));
+            letter.push_back(reinterpret_cast<global_index>(sample_.get()));
+            letter.push_back(static_cast<global_index>(value));
         }
         exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) {
             Card& card = cards_[i];
@@ -101,14 +104,14 @@ private:
 
     void connect() {
         std::vector<Words> letters;
-        for (const Card& card : cards_) letters.push_back({ucx_.worker->connection_to_use(card.address)});
+        for (const Card& card : cards_) letters.push_back({worker_.connection_to_use(card.address)});
         comm_.node();
         exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) {
             const std::int64_t here = letters[i][0], there = letter.next();
             const int rank = context_.links[i]->rank;
             const Card& card = cards_[i];
-            const auto endpoint = neighbors_[rank] = ucx_.worker->connect(card.address, std::max(here, there));
-            mapped_[i] = comm_.node_rank(rank) >= 0 && holds(ucx_.worker->map(endpoint, card.key, card.sample), card.value);
+            const auto endpoint = neighbors_[rank] = worker_.connect(card.address, std::max(here, there));
+            mapped_[i] = comm_.node_rank(rank) >= 0 && holds(worker_.map(endpoint, card.key, card.sample), card.value);
         });
     }
 
@@ -120,13 +123,13 @@ private:
     void wait_for_connections() {
         std::vector<UcxOperation> flushes(neighbors_.size());
         std::size_t i = 0;
-        for (auto& [rank, endpoint] : neighbors_) ucx_.worker->flush(*endpoint, flushes[i++]);
+        for (auto& [rank, endpoint] : neighbors_) worker_.flush(*endpoint, flushes[i++]);
         try {
             wait_for(flushes);
         } catch (...) {
             i = 0;
             for (auto& [rank, endpoint] : neighbors_)
-                if (UcxOperation& flush = flushes[i++]; !flush.done) ucx_.worker->give_up(endpoint, flush);
+                if (UcxOperation& flush = flushes[i++]; !flush.done) worker_.give_up(endpoint, flush);
             throw;
         }
     }
@@ -134,11 +137,11 @@ private:
     void wait_for(const std::vector<UcxOperation>& flushes) {
         PatientWait patience(comm_);
         for (const UcxOperation& flush : flushes)
-            for (; !flush.done; patience.wait()) ucx_.worker->progress();
+            for (; !flush.done; patience.wait()) worker_.progress();
         MPI_Request barrier = MPI_REQUEST_NULL;
         check_mpi(MPI_Ibarrier(comm_.handle(), &barrier), "MPI_Ibarrier");
         for (int done = 0; !done; patience.wait()) {
-            ucx_.worker->progress();
+            worker_.progress();
             check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
         }
     }
@@ -154,7 +157,8 @@ private:
 
     const TransportContext& context_;
     const Communicator& comm_;
-    UcxContext& ucx_;
+    UcxWorker& worker_;
+    std::shared_ptr<std::byte> sample_;  // that others try to map
     std::vector<Card> cards_;
     UcxNeighbors neighbors_;
     std::vector<bool> mapped_;
@@ -167,9 +171,9 @@ TransportContext part_of(const TransportContext& context, const std::vector<int>
 }
 
 // A library that loads need not find anything to work with. That is no fault of a neighbor: others can move the data.
-void open_ucx(const Communicator& comm) {
+std::shared_ptr<UcxWorker> open_ucx() {
     try {
-        comm.shared_state<UcxContext>();
+        return ucx_worker();
     } catch (const Error& error) {
         throw Error(std::string("transport ucx cannot be used here: ") + error.what(), ErrorKind::system);
     }
@@ -179,11 +183,13 @@ void open_ucx(const Communicator& comm) {
 
 std::unique_ptr<Transport> make_ucx(const TransportContext& context) {
     const Communicator& comm = context.plan.communicator();
-    validate_together(comm, [&] { open_ucx(comm); });
-    const Meeting meeting(context);
+    std::shared_ptr<UcxWorker> worker;
+    validate_together(comm, [&] { worker = open_ucx(); });
+    if (!context.forward()) keep_until_finalize(worker);  // trials make the forward direction only: it is there to stay
+    const Meeting meeting(context, *worker);
     const auto near = meeting.slots(true), far = meeting.slots(false);
-    auto rings = make_staged(part_of(context, near), make_ucx_memory(comm.shared_state<UcxContext>().worker, meeting.neighbors()));
-    auto messages = make_ucx_messages(part_of(context, far), meeting.neighbors());
+    auto rings = make_staged(part_of(context, near), make_ucx_memory(worker, meeting.neighbors()));
+    auto messages = make_ucx_messages(part_of(context, far), worker, meeting.neighbors());
     auto transport = std::make_unique<Split>();  // what has no links is not even polled
     if (!near.empty()) transport->add(std::move(rings), near);
     if (!far.empty()) transport->add(std::move(messages), far);

@@ -1,8 +1,6 @@
 #include "transport/ucx/worker.hpp"
 
 #include <chrono>
-#include <cstring>
-#include <random>
 #include <vector>
 
 #include "parhelion/core/error.hpp"
@@ -48,26 +46,6 @@ ucp_context_h create_context(const UcxLibrary& ucx) {
 int release(MPI_Comm, int, void* attribute, void*) {
     delete static_cast<std::shared_ptr<UcxWorker>*>(attribute);
     return MPI_SUCCESS;
-}
-
-// Attributes of MPI_COMM_SELF are the first that MPI_Finalize deletes (MPI-4.1 §11.2.4).
-void keep_until_finalize(const std::shared_ptr<UcxWorker>& worker) {
-    int key = MPI_KEYVAL_INVALID;
-    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &key, nullptr), "MPI_Comm_create_keyval");
-    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, new std::shared_ptr<UcxWorker>(worker)), "MPI_Comm_set_attr");
-    MPI_Comm_free_keyval(&key);
-}
-
-// Making one takes tens of milliseconds, and connections are worth keeping.
-std::shared_ptr<UcxWorker> worker_of_process() {
-    static std::mutex mutex;
-    static std::weak_ptr<UcxWorker> known;
-    const std::lock_guard lock(mutex);
-    std::shared_ptr<UcxWorker> worker = known.lock();
-    if (worker) return worker;
-    known = worker = std::make_shared<UcxWorker>();
-    keep_until_finalize(worker);
-    return worker;
 }
 
 }  // namespace
@@ -291,9 +269,22 @@ void UcxWorker::stand_by() {
     }
 }
 
-UcxContext::UcxContext(const Communicator&)
-    : worker(worker_of_process()), sample(worker->allocate(sizeof sample_value)), sample_value(std::random_device{}() | 1) {
-    std::memcpy(sample.get(), &sample_value, sizeof sample_value);
+std::shared_ptr<UcxWorker> ucx_worker() {
+    static std::mutex mutex;
+    static std::weak_ptr<UcxWorker> known;
+    const std::lock_guard lock(mutex);
+    std::shared_ptr<UcxWorker> worker = known.lock();
+    if (!worker) known = worker = std::make_shared<UcxWorker>();
+    return worker;
+}
+
+// Attributes of MPI_COMM_SELF are the first that MPI_Finalize deletes (MPI-4.1 §11.2.4).
+void keep_until_finalize(const std::shared_ptr<UcxWorker>& worker) {
+    if (worker->was_kept()) return;
+    int key = MPI_KEYVAL_INVALID;
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &key, nullptr), "MPI_Comm_create_keyval");
+    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, new std::shared_ptr<UcxWorker>(worker)), "MPI_Comm_set_attr");
+    MPI_Comm_free_keyval(&key);
 }
 
 }  // namespace parhelion

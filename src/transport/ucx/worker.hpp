@@ -33,7 +33,7 @@ struct UcxOperation {
     UcxOperation(const UcxOperation&) = delete;
 };
 
-/// One per process, used by any thread: each call locks. Lives until MPI_Finalize, or until the last exchange that uses it is gone.
+/// One per process, used by any thread: each call locks. Lives as long as something uses it (keep_until_finalize: until MPI_Finalize).
 class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
 public:
     UcxWorker();
@@ -63,6 +63,8 @@ public:
     void flush(UcxEndpoint& endpoint, UcxOperation& operation);
     /// Gives up what is not done; nothing touches its buffer afterwards. The connection may have to go for that.
     void give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperation& operation);
+    /// Whether this was asked before.
+    bool was_kept() { return kept_.exchange(true, std::memory_order_relaxed); }
     /// Gets everything on. Never waits; leaves it to another thread that is at it.
     void progress();
 
@@ -93,17 +95,15 @@ private:
     std::map<const std::byte*, ucp_mem_h> allocated_;
     std::atomic<std::uint64_t> next_tag_{1};
     std::atomic<std::uint64_t> looks_{0};  // at the network
+    std::atomic<bool> kept_{false};
     bool closing_ = false;
     std::condition_variable close_;
     std::thread stand_by_;  // last, for it uses all that is above
 };
 
-/// What a communicator has of UCX (Communicator::shared_state). Local.
-struct UcxContext {
-    explicit UcxContext(const Communicator&);
-    std::shared_ptr<UcxWorker> worker;
-    std::shared_ptr<std::byte> sample;  ///< memory that others try to map: it holds sample_value
-    std::uint64_t sample_value = 0;
-};
+/// That of this process, made where there is none. Local; throws Error where UCX finds nothing to work with.
+std::shared_ptr<UcxWorker> ucx_worker();
+/// Making one takes tens of milliseconds, and connections are worth keeping: it outlives the exchanges now. Local.
+void keep_until_finalize(const std::shared_ptr<UcxWorker>& worker);
 
 }  // namespace parhelion

@@ -1,0 +1,63 @@
+// Exchanges that go dimension by dimension though their patterns do not.
+#include <doctest/doctest.h>
+
+#include "support/exchanging.hpp"
+#include "support/random_domains.hpp"
+#include "support/transports.hpp"
+
+using namespace test;
+
+namespace {
+
+// Domains for which it saves nothing, or which lie on one node (staged_far), refuse it.
+bool goes(const std::string& name, const CartesianDomain& domain, std::vector<GridField>& fields) {
+    const Pattern pattern = build_pattern(domain);
+    CAPTURE(describe(pattern));
+    CAPTURE(name);
+    try {
+        Exchange exchange(pattern, views(fields), {name});
+        CHECK(holds(exchange.explain(), name));
+        check_forward(exchange, fields, 0);
+        check_reverse(exchange, fields, Reduction::sum, false, 1);
+        check_forward(exchange, fields, 2);
+        return true;
+    } catch (const Error& error) {
+        if (!holds(error.what(), "cannot go by 'staged")) throw;
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("random domains in stages: every ghost is right, and the way back is the patterns' own") {
+    const Communicator comm(MPI_COMM_WORLD);
+    int staged = 0, staged_far = 0;
+    for_random_cases(affordable(40), [&](Random& random) {
+        const CartesianDomain domain = random_domain(random);
+        const Route route = random.pick(all_routes());
+        const std::string transport = route.transport == "auto" ? "mpi_p2p" : route.transport;
+        auto fields = random_fields(random, domain, route.memory);
+        staged += goes("staged:" + transport, domain, fields);
+        staged_far += goes("staged_far:" + transport, domain, fields);
+    });
+    if (comm.size() == 4) CHECK_GT(staged, 0);
+    if (comm.node().size() == comm.size()) CHECK_EQ(staged_far, 0);
+}
+
+TEST_CASE("two ranks along each of three dimensions: three messages, or four where the last two go at once inside the node") {
+    const Communicator comm(MPI_COMM_WORLD);
+    if (comm.size() != 8) return;
+    const CartesianDomain domain({8, 8, 8}, {.halo = 1, .periodic = true, .process_grid = {2, 2, 2}});
+    std::vector<GridField> fields;
+    fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, 0, Memory::ordinary);
+    const auto told = [&](const std::string& name) {
+        Exchange exchange(build_pattern(domain), views(fields), {name});
+        CHECK_EQ(exchange.plan().messages_sent(), 7);
+        return exchange.explain();
+    };
+    CHECK(goes("staged:mpi_p2p", domain, fields));
+    CHECK(holds(told("staged:mpi_p2p"), "; 3 messages"));
+    const bool several_nodes = comm.node().size() < comm.size();
+    CHECK_EQ(goes("staged_far:mpi_p2p", domain, fields), several_nodes);
+    if (several_nodes) CHECK(holds(told("staged_far:mpi_p2p"), "; 4 messages"));
+}
