@@ -1,5 +1,7 @@
 #include "exchange/stage_exchange.hpp"
 
+#include <algorithm>
+
 #include "parhelion/core/error.hpp"
 #include "plan/shared_run.hpp"
 #include "transport/split.hpp"
@@ -16,6 +18,12 @@ void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node
         throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi_persistent");
 }
 
+void require_space(const TransportInfo& info, const Plan& plan) {
+    const auto& served = info.traits.spaces;
+    if (plan.fields.empty() || std::find(served.begin(), served.end(), plan.fields.front().space) != served.end()) return;
+    throw Error("transport " + info.name + ": " + refusal_of(info, plan));
+}
+
 }  // namespace
 
 StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Direction direction, const StagePlan& stage, const Choice& choice)
@@ -23,6 +31,7 @@ StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Direct
     if (choice.splits()) plan.communicator().node();
     for (const LinkPlan& link : stage.links) names_.push_back(&choice.for_link(link, on_node(choice, link)));
     validate_together(plan.communicator(), [&] {
+        for (const TransportInfo* each : choice.used()) require_space(*each, plan);
         for (std::size_t i = 0; i < names_.size(); ++i) require_reach(*names_[i], stage.links[i], on_node(choice, stage.links[i]));
     });
     use_transports(choice);
@@ -91,9 +100,10 @@ void StageExchange::expect() {
 }
 
 void StageExchange::copy_own_images() {
+    run_shared(plan_, stage_.wrap_owned, arrays_.bases(), arrays_.bases(), true);
     if (!stage_.self) return;
     run_shared(plan_, stage_.self->forward, arrays_.bases(), arrays_.bases());
-    run(stage_.self->repeat, arrays_.bases(), arrays_.bases());
+    run_shared(plan_, stage_.self->repeat, arrays_.bases(), arrays_.bases());
 }
 
 bool StageExchange::take_arrived(Reduction reduction) {
@@ -122,7 +132,7 @@ bool StageExchange::combine_in_order(Reduction reduction) {
 }
 
 void StageExchange::combine_own(Reduction reduction) {
-    reduce(stage_.self->reverse, arrays_.bases(), arrays_.bases(), reduction);
+    reduce_own(plan_, stage_.self->reverse, arrays_.bases(), arrays_.bases(), reduction);
     own_combined_ = true;
 }
 

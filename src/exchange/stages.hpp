@@ -37,6 +37,8 @@ public:
     bool test();
     /// Waits for the neighbors; each wait of a stage at most `timeout_s`. After an error the exchange cannot be used again.
     void end(double timeout_s);
+    /// After begin, instead of end: it is given up for a reason that neighbors know.
+    void abandon(std::exception_ptr reason);
     bool calls_mpi() const { return calls_mpi_; }
     /// Whether some transport sends what is ready before the rest is.
     bool takes_parts() const { return !forward_.empty() && forward_.front().takes_parts(); }

@@ -29,7 +29,7 @@ void interpret(const Program& program, Bases from, Bases to) {
             move_bytes(to[op.dst_base] + op.dst + (op.dst_list ? op.dst_list[k] : k) * op.dst_stride,
                  from[op.src_base] + op.src + (op.src_list ? op.src_list[k] : k) * op.src_stride, op.width);
     for (const RunsOp& op : program.runs)
-        for (const Run& run : op.runs) move_bytes(to[op.dst_base] + run.dst, from[op.src_base] + run.src, run.bytes);
+        for (const Run& run : op.runs) move_bytes(to[op.dst_base] + op.dst + run.dst, from[op.src_base] + op.src + run.src, run.bytes);
 }
 
 class Plain final : public Transport {
