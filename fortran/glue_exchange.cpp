@@ -253,7 +253,12 @@ int phl_f_exchange_only(phl_exchange whole, int field_count, const int32_t* fiel
     return guarded([&] {
         Only only;
         if (field_count == 0) throw Error("no field is named: name at least one, or leave fields out for all of them");
-        for (int i = 0; i < field_count; ++i) only.fields.push_back(fields[i] - 1);
+        const auto made = static_cast<int>(get(whole)->made.size());
+        for (int i = 0; i < field_count; ++i) {
+            if (fields[i] < 1 || fields[i] > made)
+                throw Error("there is no field " + std::to_string(fields[i]) + " in this exchange: it has fields 1 to " + std::to_string(made));
+            only.fields.push_back(fields[i] - 1);
+        }
         if (depths == 1) only.depth = depth[0];
         else if (depths >= 0) only.depth.listed = depths;
         for (int d = 0; depths > 1 && d < std::min(depths, PHL_MAX_DIMENSIONS); ++d) only.depth.lower[d] = only.depth.upper[d] = depth[d];

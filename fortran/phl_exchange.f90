@@ -352,7 +352,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
-    status = phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h, count_of(fields), place_of(fields))
+    status = phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h, count_of(fields), &
+                                          place_of(fields))
     if (status == 0) status = phl_exchange_end(this%handle)
     call finish(status, stat, errmsg)
   end subroutine
@@ -364,7 +365,8 @@ contains
     type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h, count_of(fields), place_of(fields)), stat, errmsg)
+    call finish(phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h, count_of(fields), &
+                                             place_of(fields)), stat, errmsg)
   end subroutine
 
   !> What this rank sends to others in a forward exchange. Local.

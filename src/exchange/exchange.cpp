@@ -102,6 +102,15 @@ const char* name_of(Reduction reduction) {
     return names[static_cast<std::size_t>(reduction)];
 }
 
+// Before any is tried: what each lacks would say nothing of what all lack.
+void require_served(const Plan& plan) {
+    const std::vector<TransportInfo> all = transports();
+    const auto serves = [&](const TransportInfo& info) { return info.scope != Scope::own_rank && serves_memory_of(info, plan); };
+    if (neighbors_of(plan).empty() || std::any_of(all.begin(), all.end(), serves)) return;
+    throw Error("no transport reaches arrays in " + std::string(to_string(plan.fields.front().space)) + " memory: keep them in the host's memory, "
+                "or register a transport for it (parhelion/transport/transport.hpp)");
+}
+
 // Gives a plan its arrays back.
 struct OwnArrays {
     Plan& plan;
@@ -138,6 +147,7 @@ struct Exchange::Impl {
         if (is_on(options.progress_thread, "PARHELION_PROGRESS")) progress = ProgressThread::of_process();
         if (checks_calls(options.check)) calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
         if (!by_name) {
+            validate_together(plan.communicator(), [&] { require_served(plan); });
             chosen = choose_automatically(plan, arrays, use);
         } else {
             validate_together(plan.communicator(), [&] { chosen.choice = parse_choice(requested); });

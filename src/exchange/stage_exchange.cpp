@@ -1,7 +1,5 @@
 #include "exchange/stage_exchange.hpp"
 
-#include <algorithm>
-
 #include "parhelion/core/error.hpp"
 #include "plan/shared_run.hpp"
 #include "transport/split.hpp"
@@ -19,9 +17,7 @@ void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node
 }
 
 void require_space(const TransportInfo& info, const Plan& plan) {
-    const auto& served = info.traits.spaces;
-    if (plan.fields.empty() || std::find(served.begin(), served.end(), plan.fields.front().space) != served.end()) return;
-    throw Error("transport " + info.name + ": " + refusal_of(info, plan));
+    if (!serves_memory_of(info, plan)) throw Error("transport " + info.name + ": " + refusal_of(info, plan));
 }
 
 }  // namespace

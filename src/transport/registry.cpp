@@ -77,11 +77,14 @@ void check_new(const Registry& known, const TransportInfo& info) {
 
 }  // namespace
 
-std::string refusal_of(const TransportInfo& info, const Plan& plan) {
-    const MemorySpace space = plan.fields.empty() ? MemorySpace::host : plan.fields.front().space;
+bool serves_memory_of(const TransportInfo& info, const Plan& plan) {
     const auto& served = info.traits.spaces;
-    if (std::find(served.begin(), served.end(), space) == served.end())
-        return field_name(plan, 0) + " is in " + to_string(space) + " memory, which it does not reach: keep the arrays in the host's memory, or "
+    return plan.fields.empty() || std::find(served.begin(), served.end(), plan.fields.front().space) != served.end();
+}
+
+std::string refusal_of(const TransportInfo& info, const Plan& plan) {
+    if (!serves_memory_of(info, plan))
+        return field_name(plan, 0) + " is in " + to_string(plan.fields.front().space) + " memory, which it does not reach: keep the arrays in the host's memory, or "
                "register a transport for it";
     return info.traits.refusal ? info.traits.refusal(plan) : "";
 }

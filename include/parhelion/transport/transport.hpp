@@ -103,6 +103,9 @@ struct TransportInfo {
     Traits traits = {};
 };
 
+/// Whether it moves arrays of the memory that the plan's fields lie in. Local.
+bool serves_memory_of(const TransportInfo& info, const Plan& plan);
+
 /// Why the transport cannot serve the plan, empty where it can: its arrays' memory, and what `Traits::refusal` says. Local.
 std::string refusal_of(const TransportInfo& info, const Plan& plan);
 
