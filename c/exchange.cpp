@@ -22,6 +22,12 @@ std::vector<std::byte*> arrays_from(const phl_field& given) {
     return arrays;
 }
 
+MemorySpace space_from(const phl_field& given) {
+    if (given.space != PHL_HOST && given.space != PHL_DEVICE)
+        throw Error("memory space " + std::to_string(given.space) + " does not exist: use PHL_HOST or PHL_DEVICE");
+    return static_cast<MemorySpace>(given.space);
+}
+
 Field field_of(const CartesianDomain& domain, const phl_field& given) {
     HaloWidth halo = domain.halo();
     for (int d = 0; given.own_halo && d < domain.dimensions(); ++d) {
@@ -73,7 +79,11 @@ public:
     }
     Communicator communicator() const { return grid_ ? grid_->domain.communicator() : map_->map.communicator(); }
     Pattern pattern() const { return grid_ ? build_pattern(grid_->domain) : map_->map.pattern(); }
-    Field view(const phl_field& given) const { return grid_ ? field_of(grid_->domain, given) : field_of(map_->map.domain(), given); }
+    Field view(const phl_field& given) const {
+        Field field = grid_ ? field_of(grid_->domain, given) : field_of(map_->map.domain(), given);
+        field.space = space_from(given);
+        return field;
+    }
 
 private:
     std::shared_ptr<CartesianObject> grid_;
@@ -99,6 +109,14 @@ Group group_of(const Source& source, const phl_group& given, std::vector<MadeFie
     return group;
 }
 
+void add(Exchange exchange, std::vector<MadeField> made, std::vector<ArrayShape> shapes, phl_exchange& handle) {
+    auto object = std::make_shared<ExchangeObject>(ExchangeObject{std::move(exchange), std::move(made), {}, {}, std::move(shapes), {}, {}, {}});
+    object->transport = object->exchange.transport();
+    object->places.reserve(object->exchange.plan().bases.size());
+    object->given.resize(object->made.size());
+    exchanges().add(std::move(object), handle);
+}
+
 void create(int count, const phl_group* given, const char* transport, double timeout_s, phl_exchange* exchange) {
     if (count < 1) throw Error("an exchange needs at least one group: pass a domain or map with its fields");
     require_array(given, count, "group");
@@ -110,10 +128,18 @@ void create(int count, const phl_group* given, const char* transport, double tim
         for (int g = 0; g < count; ++g) groups.push_back(group_of(g == 0 ? first : later_source(given[g], g), given[g], made));
     });
     const ExchangeOptions options{transport ? transport : "", timeout_s};
-    auto object = std::make_shared<ExchangeObject>(ExchangeObject{Exchange(std::move(groups), options), std::move(made), {}, {}, {}, {}, {}});
-    object->transport = object->exchange.transport();
-    object->places.reserve(object->exchange.plan().bases.size());
-    exchanges().add(std::move(object), *exchange);
+    add(Exchange(std::move(groups), options), std::move(made), {}, *exchange);
+}
+
+Only only_from(const phl_only& given) {
+    Only only;
+    require_array(given.fields, given.field_count, "fields");
+    for (int i = 0; i < given.field_count; ++i) only.fields.push_back(given.fields[i]);
+    for (std::size_t d = 0; given.own_depth && d < PHL_MAX_DIMENSIONS; ++d) {
+        only.depth.lower[d] = given.depth_lower[d];
+        only.depth.upper[d] = given.depth_upper[d];
+    }
+    return only;
 }
 
 int components_of(const phl_field& field) { return std::max(field.element.components, 1); }
@@ -132,6 +158,7 @@ void require_like(const phl_field& given, const phl_field& made, int f) {
     if (!(element_from(given.element) == element_from(made.element))) refuse("element type");
     if (components_of(given) != components_of(made)) refuse("number of components");
     if (given.order != made.order) refuse("order");
+    if (given.space != made.space) refuse("memory space");
     if (!equal_halo(given, made)) refuse("halo");
     if ((given.blocks == nullptr ? 1 : given.block_count) != (made.blocks == nullptr ? 1 : made.block_count)) refuse("number of blocks");
     if ((given.ghosts == nullptr) != (made.ghosts == nullptr)) refuse("place for its ghosts (behind the owned cells, or apart)");
@@ -162,9 +189,43 @@ void end(ExchangeObject& object) {
     step.end();
 }
 
+// Of the arrays that Fortran has passed, those of some fields: ghosts come behind the owned cells of their field.
+std::vector<ArrayShape> shapes_of(const std::vector<ArrayShape>& all, const ShortList<int, 16>& fields) {
+    std::vector<ArrayShape> some;
+    for (const int field : fields) {
+        int f = -1;
+        for (const ArrayShape& each : all)
+            if ((f += !each.ghosts) == field) some.push_back(each);
+    }
+    return some;
+}
+
 }  // namespace
 
+void parhelion::c::make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
+    const auto object = get(whole);
+    const Only full = resolve(object->exchange.plan(), only);
+    std::vector<MadeField> made;
+    for (const int f : full.fields) made.push_back(object->made[static_cast<std::size_t>(f)]);
+    add(object->exchange.only(full), std::move(made), shapes_of(object->shapes, full.fields), subset);
+}
+
 extern "C" {
+
+int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset) {
+    return guarded([&] {
+        require_output(only, "only");
+        require_output(subset, "subset");
+        make_subset(exchange, only_from(*only), *subset);
+    });
+}
+
+int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count) {
+    return guarded([&] {
+        const auto object = get(subset);
+        object->exchange.prepare(arrays_of(*object, fields, count));
+    });
+}
 
 int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const char* transport,
                                   double timeout_s, phl_exchange* exchange) {

@@ -52,6 +52,7 @@ struct ExchangeObject {
     Exchange exchange;
     std::vector<MadeField> made;
     std::vector<std::byte*> places;  ///< of the arrays of a call
+    std::vector<phl_field> given = {};    ///< by a call from Fortran: room for all fields
     std::vector<ArrayShape> shapes = {};  ///< of what Fortran has passed
     std::string transport, explanation;
     std::optional<Exchange::Step> step;
@@ -64,6 +65,9 @@ HandleTable<ExchangeObject>& exchanges();
 inline std::shared_ptr<IndexMapObject> get(phl_index_map handle) { return index_maps().get(handle); }
 inline std::shared_ptr<CartesianObject> get(phl_cartesian handle) { return cartesians().get(handle); }
 inline std::shared_ptr<ExchangeObject> get(phl_exchange handle) { return exchanges().get(handle); }
+
+/// The exchange of a subset, under a handle of its own.
+void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 
 /// Enumerations arrive as int: throws Error for numbers that they do not have.
 Element element_from(phl_element element);

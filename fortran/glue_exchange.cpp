@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <vector>
 
 #include "../c/objects.hpp"
 #include "descriptors.hpp"
@@ -12,7 +13,7 @@ using namespace parhelion::fortran;
 
 namespace {
 
-constexpr int most_fields = 8;
+constexpr std::size_t most_arguments = 8;
 
 phl_element element_of_array(const CFI_cdesc_t& array, int components) {
     const Element element = kind_of(array).element;
@@ -58,18 +59,6 @@ phl_field cell_field(const IndexedDomain& domain, const CFI_cdesc_t& x, const CF
     return field;
 }
 
-// Arguments that are there, in their order.
-struct Arguments {
-    std::array<Array, most_fields> arrays{};
-    int count = 0;
-
-    Arguments(std::initializer_list<Array> all) {
-        for (Array array : all)
-            if (array != nullptr) arrays[static_cast<std::size_t>(count++)] = array;
-    }
-    const CFI_cdesc_t& operator[](int i) const { return *arrays[static_cast<std::size_t>(i)]; }
-};
-
 ArrayShape shape_of(const CFI_cdesc_t& array, bool ghosts) {
     static_assert(CFI_MAX_RANK <= ArrayShape::most_dimensions);
     ArrayShape shape{array.type, array.rank, static_cast<std::int64_t>(array.elem_len), {}, ghosts};
@@ -77,56 +66,116 @@ ArrayShape shape_of(const CFI_cdesc_t& array, bool ghosts) {
     return shape;
 }
 
-// As `phl_field_group` in phl_bindings.f90.
+bool is_contiguous(const CFI_cdesc_t& array) {
+    byte_count expected = static_cast<byte_count>(array.elem_len);
+    for (int d = 0; d < array.rank; expected *= array.dim[d++].extent)
+        if (array.dim[d].extent > 1 && array.dim[d].sm != expected) return false;
+    return true;
+}
+
+// As `phl_array` in phl_bindings.f90: an array, to be checked when it is used.
+struct FortranArray {
+    void* address;
+    ArrayShape shape;
+    std::int64_t contiguous;
+
+    FortranArray() = default;
+    FortranArray(const CFI_cdesc_t& array, bool ghosts)
+        : address(array.base_addr), shape(shape_of(array, ghosts)), contiguous(is_contiguous(array)) {}
+    void require_contiguous() const {
+        if (contiguous == 0) throw Error("the array is not contiguous: pass a whole array");
+    }
+};
+static_assert(sizeof(FortranArray) == 20 * 8, "phl_bindings.f90 leaves room for this many bytes");
+
+// The descriptor of a contiguous array.
+class Descriptor {
+public:
+    explicit Descriptor(const FortranArray& array) {
+        array.require_contiguous();
+        CFI_cdesc_t& made = *reinterpret_cast<CFI_cdesc_t*>(&room_);
+        made.base_addr = array.address;
+        made.elem_len = static_cast<std::size_t>(array.shape.bytes);
+        made.version = CFI_VERSION;
+        made.rank = static_cast<CFI_rank_t>(array.shape.rank);
+        made.type = static_cast<CFI_type_t>(array.shape.type);
+        made.attribute = CFI_attribute_other;
+        auto apart = static_cast<CFI_index_t>(array.shape.bytes);
+        for (int d = 0; d < array.shape.rank; apart *= made.dim[d++].extent)
+            made.dim[d] = {0, static_cast<CFI_index_t>(array.shape.extents[d]), apart};
+    }
+    const CFI_cdesc_t& operator*() const { return *reinterpret_cast<const CFI_cdesc_t*>(&room_); }
+
+private:
+    CFI_CDESC_T(CFI_MAX_RANK) room_;
+};
+
+// Those of the arguments that are there, then those of the list, in their order.
+class Arguments {
+public:
+    Arguments(std::initializer_list<Array> all, int count, const FortranArray* list) : list_(list), listed_(count) {
+        for (Array array : all)
+            if (array != nullptr) few_[static_cast<std::size_t>(named_++)] = FortranArray(*array, false);
+    }
+    int count() const { return named_ + listed_; }
+    const FortranArray& operator[](int i) const { return i < named_ ? few_[static_cast<std::size_t>(i)] : list_[i - named_]; }
+
+private:
+    std::array<FortranArray, most_arguments> few_;  // the first named_
+    const FortranArray* list_;
+    int named_ = 0, listed_;
+};
+
+// As `phl_field_group` in phl_bindings.f90: one of the two handles, and arrays, of which ghosts come behind their owned cells.
 struct FortranGroup {
     phl_cartesian domain;
     phl_index_map map;
-    int32_t fields, arrays;
-    phl_field field[most_fields];
-    ArrayShape shape[most_fields];
+    std::int64_t count;
+    const FortranArray* arrays;
 };
-static_assert(sizeof(FortranGroup) == 24 + most_fields * (88 + 144), "phl_bindings.f90 leaves room for this many bytes");
 
-FortranGroup group_of(phl_cartesian domain, const Arguments& given) {
-    const auto object = get(domain);
-    FortranGroup group{domain, nullptr, given.count, given.count, {}, {}};
-    validate_together(object->domain.communicator(), [&] {
-        for (int i = 0; i < given.count; ++i) {
-            group.field[i] = grid_field(object->domain, given[i]);
-            group.shape[i] = shape_of(given[i], false);
+std::vector<phl_field> fields_of(const FortranGroup& group) {
+    std::vector<phl_field> fields;
+    for (int i = 0; i < group.count; ++i) {
+        const FortranArray& array = group.arrays[i];
+        const Descriptor cells(array);
+        const bool apart = i + 1 < group.count && group.arrays[i + 1].shape.ghosts;
+        if (group.map == nullptr && apart) throw Error("an array of ghosts of a grid: its ghosts lie around its cells, add the array alone");
+        if (group.map == nullptr) {
+            fields.push_back(grid_field(get(group.domain)->domain, *cells));
+        } else if (apart) {
+            fields.push_back(cell_field(get(group.map)->map.domain(), *cells, &*Descriptor(group.arrays[++i])));
+        } else {
+            fields.push_back(cell_field(get(group.map)->map.domain(), *cells, nullptr));
         }
-    });
-    return group;
-}
-
-// An index map's group has one field, of which the second array, if any, holds the ghosts.
-FortranGroup group_of(phl_index_map map, Array x, Array ghosts) {
-    const auto object = get(map);
-    FortranGroup group{nullptr, map, 1, ghosts ? 2 : 1, {}, {}};
-    validate_together(object->map.communicator(), [&] {
-        group.field[0] = cell_field(object->map.domain(), *x, ghosts);
-        group.shape[0] = shape_of(*x, false);
-        if (ghosts) group.shape[1] = shape_of(*ghosts, true);
-    });
-    return group;
+    }
+    return fields;
 }
 
 void require_status(int status) {
     if (status != 0) throw Error(phl_last_error(), static_cast<ErrorKind>(status));
 }
 
+Communicator communicator_of(const FortranGroup& group) {
+    return group.domain != nullptr ? get(group.domain)->domain.communicator() : get(group.map)->map.communicator();
+}
+
 void create(int count, const FortranGroup* group, const char* transport, phl_exchange* exchange) {
+    std::vector<std::vector<phl_field>> fields(static_cast<std::size_t>(count));
     std::vector<phl_group> groups;
-    for (int g = 0; g < count; ++g) groups.push_back({group[g].domain, group[g].map, group[g].field, group[g].fields});
+    validate_together(communicator_of(group[0]), [&] {
+        for (int g = 0; g < count; ++g) {
+            auto& mine = fields[static_cast<std::size_t>(g)] = fields_of(group[g]);
+            groups.push_back({group[g].domain, group[g].map, mine.data(), static_cast<int32_t>(mine.size())});
+        }
+    });
     require_status(phl_exchange_create_groups(count, groups.data(), transport, 0, exchange));
     auto& shapes = get(*exchange)->shapes;
-    for (int g = 0; g < count; ++g) shapes.insert(shapes.end(), group[g].shape, group[g].shape + group[g].arrays);
+    for (int g = 0; g < count; ++g)
+        for (int i = 0; i < group[g].count; ++i) shapes.push_back(group[g].arrays[i].shape);
 }
 
 void require_count(int given, std::size_t made_with) {
-    if (made_with > most_fields)
-        throw Error("the exchange was made with " + std::to_string(made_with) + " arrays and " + std::to_string(most_fields) +
-                    " can be named at a call: pass none, for those that it was made with, or make several exchanges");
     if (static_cast<std::size_t>(given) != made_with)
         throw Error(std::to_string(given) + " arrays were passed and the exchange was made with " + std::to_string(made_with) +
                     ": pass one for each, in that order, or none for those that it was made with");
@@ -134,23 +183,25 @@ void require_count(int given, std::size_t made_with) {
 
 template <class Begin>
 int begin_with(phl_exchange exchange, const Arguments& given, Begin&& begin) {
-    if (given.count == 0) return begin(nullptr, 0);
+    if (given.count() == 0) return begin(nullptr, 0);
     return guarded([&] {
         const auto object = get(exchange);
-        require_count(given.count, object->shapes.size());
-        phl_field fields[most_fields];
-        for (std::size_t f = 0; f < object->made.size(); ++f) fields[f] = object->made[f].field;
-        phl_field* next = fields;
-        for (int i = 0; i < given.count; ++i) {
+        require_count(given.count(), object->shapes.size());
+        for (std::size_t f = 0; f < object->made.size(); ++f) object->given[f] = object->made[f].field;
+        phl_field* next = object->given.data();
+        for (int i = 0; i < given.count(); ++i) {
+            const FortranArray& array = given[i];
+            ArrayShape shape = array.shape;
             const ArrayShape& made = object->shapes[static_cast<std::size_t>(i)];
-            if (!(shape_of(given[i], made.ghosts) == made))
+            shape.ghosts = made.ghosts;  // arguments do not tell
+            if (!(shape == made))
                 throw Error("array " + std::to_string(i + 1) + " has another type or shape than the exchange was made for: pass arrays like "
                             "those that it was made with, or make another one, on every rank");
-            require_contiguous(given[i], "the array");
-            if (made.ghosts) next[-1].ghosts = given[i].base_addr;
-            else (next++)->cells = given[i].base_addr;
+            array.require_contiguous();
+            if (made.ghosts) next[-1].ghosts = array.address;
+            else (next++)->cells = array.address;
         }
-        require_status(begin(fields, static_cast<int>(object->made.size())));
+        require_status(begin(object->given.data(), static_cast<int>(object->made.size())));
     });
 }
 
@@ -185,43 +236,46 @@ int phl_f_cartesian_create(const MPI_Fint* comm, int dimensions, const int64_t* 
 
 int phl_f_rank(const MPI_Fint* comm, int32_t* rank, int32_t* size) { return phl_rank_f(*comm, rank, size); }
 
-int phl_f_exchange_cartesian(phl_cartesian domain, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h,
-                             const char* transport, phl_exchange* exchange) {
-    return guarded([&] {
-        const FortranGroup group = group_of(domain, {a, b, c, d, e, f, g, h});
-        create(1, &group, transport, exchange);
-    });
-}
+void phl_f_describe(Array array, int ghosts, FortranArray* described) { *described = FortranArray(*array, ghosts != 0); }
 
-int phl_f_exchange_index_map(phl_index_map map, Array x, Array ghosts, const char* transport, phl_exchange* exchange) {
-    return guarded([&] {
-        const FortranGroup group = group_of(map, x, ghosts);
-        create(1, &group, transport, exchange);
-    });
-}
-
-int phl_f_group_cartesian(phl_cartesian domain, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h,
-                          FortranGroup* group) {
-    return guarded([&] { *group = group_of(domain, {a, b, c, d, e, f, g, h}); });
-}
-
-int phl_f_group_index_map(phl_index_map map, Array x, Array ghosts, FortranGroup* group) {
-    return guarded([&] { *group = group_of(map, x, ghosts); });
+int phl_f_group_check(const FortranGroup* group) {
+    return guarded([&] { validate_together(communicator_of(*group), [&] { fields_of(*group); }); });
 }
 
 int phl_f_exchange_groups(int count, const FortranGroup* group, const char* transport, phl_exchange* exchange) {
-    return guarded([&] { create(count, group, transport, exchange); });
+    return guarded([&] {
+        if (count < 1) throw Error("an exchange needs at least one group: pass a domain or map with its fields");
+        create(count, group, transport, exchange);
+    });
 }
 
-int phl_f_exchange_begin(phl_exchange exchange, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h) {
-    return begin_with(exchange, {a, b, c, d, e, f, g, h},
-                      [&](const phl_field* fields, int count) { return phl_exchange_begin(exchange, fields, count); });
+int phl_f_exchange_only(phl_exchange whole, int field_count, const int32_t* fields, int depths, const int32_t* depth, phl_exchange* subset) {
+    return guarded([&] {
+        Only only;
+        if (field_count == 0) throw Error("no field is named: name at least one, or leave fields out for all of them");
+        const auto made = static_cast<int>(get(whole)->made.size());
+        for (int i = 0; i < field_count; ++i) {
+            if (fields[i] < 1 || fields[i] > made)
+                throw Error("there is no field " + std::to_string(fields[i]) + " in this exchange: it has fields 1 to " + std::to_string(made));
+            only.fields.push_back(fields[i] - 1);
+        }
+        if (depths == 1) only.depth = depth[0];
+        else if (depths >= 0) only.depth.listed = depths;
+        for (int d = 0; depths > 1 && d < std::min(depths, PHL_MAX_DIMENSIONS); ++d) only.depth.lower[d] = only.depth.upper[d] = depth[d];
+        make_subset(whole, only, *subset);
+    });
+}
+
+int phl_f_exchange_begin(phl_exchange exchange, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h, int count,
+                         const FortranArray* list) {
+    return begin_with(exchange, {{a, b, c, d, e, f, g, h}, count, list},
+                      [&](const phl_field* fields, int all) { return phl_exchange_begin(exchange, fields, all); });
 }
 
 int phl_f_exchange_begin_reverse(phl_exchange exchange, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
-                                 Array h) {
-    return begin_with(exchange, {a, b, c, d, e, f, g, h}, [&](const phl_field* fields, int count) {
-        return phl_exchange_begin_reverse(exchange, reduction, fields, count);
+                                 Array h, int count, const FortranArray* list) {
+    return begin_with(exchange, {{a, b, c, d, e, f, g, h}, count, list}, [&](const phl_field* fields, int all) {
+        return phl_exchange_begin_reverse(exchange, reduction, fields, all);
     });
 }
 

@@ -12,11 +12,16 @@ module phl_bindings
     integer(c_int32_t) :: neighbors = 0, algorithm = 0
   end type
 
-  !> struct FortranGroup: one of the two handles, and room for eight of struct phl_field and of ArrayShape
+  !> struct FortranArray
+  type, bind(c) :: phl_array
+    integer(c_int64_t) :: room(20) = 0
+  end type
+
+  !> struct FortranGroup: one of the two handles
   type, bind(c) :: phl_field_group
     type(c_ptr) :: domain = c_null_ptr, map = c_null_ptr
-    integer(c_int32_t) :: fields = 0, arrays = 0
-    integer(c_int64_t) :: room(8 * (11 + 18)) = 0
+    integer(c_int64_t) :: count = 0
+    type(c_ptr) :: arrays = c_null_ptr
   end type
 
   enum, bind(c)
@@ -189,35 +194,27 @@ module phl_bindings
       integer(c_int32_t), intent(out) :: rank, block
     end function
 
-    integer(c_int) function phl_f_exchange_cartesian(domain, a, b, c, d, e, f, g, h, transport, exchange) bind(c)
-      import :: c_int, c_ptr, c_char
-      type(c_ptr), value :: domain
-      type(*), dimension(..) :: a
-      type(*), dimension(..), optional :: b, c, d, e, f, g, h
-      character(kind=c_char), intent(in) :: transport(*)
-      type(c_ptr), intent(out) :: exchange
+    subroutine phl_f_describe(array, ghosts, described) bind(c)
+      import :: c_int, phl_array
+      type(*), dimension(..) :: array
+      integer(c_int), value :: ghosts
+      type(phl_array), intent(out) :: described
+    end subroutine
+    integer(c_int) function phl_f_exchange_only(whole, field_count, fields, depths, depth, subset) bind(c)
+      import :: c_int, c_int32_t, c_ptr
+      type(c_ptr), value :: whole
+      integer(c_int), value :: field_count, depths
+      integer(c_int32_t), intent(in) :: fields(*), depth(*)
+      type(c_ptr), intent(inout) :: subset
     end function
-    integer(c_int) function phl_f_exchange_index_map(map, x, ghosts, transport, exchange) bind(c)
-      import :: c_int, c_ptr, c_char
-      type(c_ptr), value :: map
-      type(*), dimension(..) :: x
-      type(*), dimension(..), optional :: ghosts
-      character(kind=c_char), intent(in) :: transport(*)
-      type(c_ptr), intent(out) :: exchange
+    integer(c_int) function phl_exchange_prepare(subset, fields, count) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: subset, fields
+      integer(c_int), value :: count
     end function
-    integer(c_int) function phl_f_group_cartesian(domain, a, b, c, d, e, f, g, h, group) bind(c)
-      import :: c_int, c_ptr, phl_field_group
-      type(c_ptr), value :: domain
-      type(*), dimension(..) :: a
-      type(*), dimension(..), optional :: b, c, d, e, f, g, h
-      type(phl_field_group), intent(inout) :: group
-    end function
-    integer(c_int) function phl_f_group_index_map(map, x, ghosts, group) bind(c)
-      import :: c_int, c_ptr, phl_field_group
-      type(c_ptr), value :: map
-      type(*), dimension(..) :: x
-      type(*), dimension(..), optional :: ghosts
-      type(phl_field_group), intent(inout) :: group
+    integer(c_int) function phl_f_group_check(group) bind(c)
+      import :: c_int, phl_field_group
+      type(phl_field_group), intent(in) :: group
     end function
     integer(c_int) function phl_f_exchange_groups(count, group, transport, exchange) bind(c)
       import :: c_int, c_ptr, c_char, phl_field_group
@@ -230,15 +227,16 @@ module phl_bindings
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: exchange
     end function
-    integer(c_int) function phl_f_exchange_begin(exchange, a, b, c, d, e, f, g, h) bind(c)
+    integer(c_int) function phl_f_exchange_begin(exchange, a, b, c, d, e, f, g, h, count, list) bind(c)
       import :: c_int, c_ptr
-      type(c_ptr), value :: exchange
+      type(c_ptr), value :: exchange, list
       type(*), dimension(..), optional :: a, b, c, d, e, f, g, h
+      integer(c_int), value :: count
     end function
-    integer(c_int) function phl_f_exchange_begin_reverse(exchange, reduction, a, b, c, d, e, f, g, h) bind(c)
+    integer(c_int) function phl_f_exchange_begin_reverse(exchange, reduction, a, b, c, d, e, f, g, h, count, list) bind(c)
       import :: c_int, c_ptr
-      type(c_ptr), value :: exchange
-      integer(c_int), value :: reduction
+      type(c_ptr), value :: exchange, list
+      integer(c_int), value :: reduction, count
       type(*), dimension(..), optional :: a, b, c, d, e, f, g, h
     end function
     integer(c_int) function phl_exchange_test(exchange, done) bind(c)

@@ -4,7 +4,7 @@
 !> shapes (swapped time levels, temporaries, reallocated arrays), at no cost; without any, those of `init` are exchanged, which must
 !> still be there then. Between `begin` and `end` arrays stay where they are, owned cells must not be written and ghosts not be touched.
 module phl_exchange
-  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_null_char, c_null_ptr, c_ptr, c_associated
+  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_null_char, c_null_ptr, c_ptr, c_associated, c_loc
   use, intrinsic :: iso_fortran_env, only: int64
   use phl_bindings
   use phl_cartesian, only: cartesian_domain
@@ -12,14 +12,30 @@ module phl_exchange
   use phl_status, only: finish
   implicit none
   private
-  public :: halo_exchange, field_group
+  public :: halo_exchange, field_group, field_list, phl_as_made
+
+  !> A depth of a subset that is that of the exchange.
+  integer, parameter :: phl_as_made = -1
+
+  !> Any number of arrays, for exchanges, groups and calls: `call list%add(u)`. It owns nothing: the arrays stay the caller's. A list
+  !> that was cleared is filled again without allocating.
+  type :: field_list
+    private
+    type(phl_array), allocatable :: arrays(:)
+    integer :: count = 0
+  contains
+    procedure :: add => add_array
+    procedure :: clear
+    procedure :: length
+  end type
 
   !> Arrays of one grid or index map, for exchanges of several. It owns nothing: the arrays stay the caller's.
   type :: field_group
     private
-    type(phl_field_group) :: group
+    type(c_ptr) :: domain = c_null_ptr, map = c_null_ptr
+    type(field_list) :: list
   contains
-    !> Collective, with the arguments of an exchange: init(domain, a, b, …, h), init(map, x) or init(map, x, ghosts).
+    !> Collective, with the arguments of an exchange: init(domain, a, b, …, h, fields), init(map, x, ghosts, fields).
     generic :: init => group_cartesian, group_index_map
     procedure, private :: group_cartesian, group_index_map
   end type
@@ -28,11 +44,13 @@ module phl_exchange
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    !> Collective. init(domain, a, b, …, h): one to eight arrays of the block with its halo, components last;
-    !> init(map, x) or init(map, x, ghosts): arrays of cells, components first;
+    !> Collective. init(domain, a, b, …, h): up to eight arrays of the block with its halo, components last;
+    !> init(map, x) or init(map, x, ghosts): arrays of cells, components first; `fields=list`: any number of either, after those.
     !> init([group, …]): all their arrays, one message for each neighbor. Their grids and maps have one communicator.
-    generic :: init => init_cartesian, init_index_map, init_groups
-    procedure, private :: init_cartesian, init_index_map, init_groups
+    !> init(whole, fields, depth): a subset of another exchange, see init_subset; local.
+    generic :: init => init_cartesian, init_index_map, init_groups, init_subset
+    procedure, private :: init_cartesian, init_index_map, init_groups, init_subset
+    procedure :: prepare
     procedure :: free
     final :: finalize
     procedure :: forward, begin, test, end => end_exchange
@@ -42,62 +60,210 @@ module phl_exchange
 
 contains
 
-  subroutine init_cartesian(this, domain, a, b, c, d, e, f, g, h, transport, stat, errmsg)
-    class(halo_exchange), intent(inout) :: this
-    class(cartesian_domain), intent(in) :: domain
-    type(*), dimension(..), target :: a
-    type(*), dimension(..), target, optional :: b, c, d, e, f, g, h
-    character(*), intent(in), optional :: transport
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: made
-    made = c_null_ptr
-    call replace(this, phl_f_exchange_cartesian(domain%c_handle(), a, b, c, d, e, f, g, h, c_string(transport), made), &
-                 made, stat, errmsg)
-  end subroutine
-
-  subroutine init_index_map(this, map, x, ghosts, transport, stat, errmsg)
-    class(halo_exchange), intent(inout) :: this
-    class(index_map), intent(in) :: map
+  !> `ghosts`: of an index map whose cells without ghosts are `x`. Local. What does not fit is told by the exchange.
+  subroutine add_array(this, x, ghosts)
+    class(field_list), intent(inout) :: this
     type(*), dimension(..), target :: x
     type(*), dimension(..), target, optional :: ghosts
+    call grow(this)
+    call phl_f_describe(x, 0_c_int, this%arrays(this%count))
+    if (.not. present(ghosts)) return
+    call grow(this)
+    call phl_f_describe(ghosts, 1_c_int, this%arrays(this%count))
+  end subroutine
+
+  subroutine grow(list)
+    class(field_list), intent(inout) :: list
+    type(phl_array), allocatable :: more(:)
+    if (.not. allocated(list%arrays)) allocate (list%arrays(8))
+    if (list%count == size(list%arrays)) then
+      allocate (more(2 * list%count))
+      more(:list%count) = list%arrays
+      call move_alloc(more, list%arrays)
+    end if
+    list%count = list%count + 1
+  end subroutine
+
+  subroutine clear(this)
+    class(field_list), intent(inout) :: this
+    this%count = 0
+  end subroutine
+
+  !> How many arrays it has, those of ghosts too.
+  integer function length(this)
+    class(field_list), intent(in) :: this
+    length = this%count
+  end function
+
+  type(c_ptr) function place_of(list)
+    type(field_list), intent(in), target, optional :: list
+    place_of = c_null_ptr
+    if (.not. present(list)) return
+    if (list%count > 0) place_of = c_loc(list%arrays)
+  end function
+
+  integer(c_int) function count_of(list)
+    type(field_list), intent(in), optional :: list
+    count_of = 0
+    if (present(list)) count_of = int(list%count, c_int)
+  end function
+
+  subroutine init_cartesian(this, domain, a, b, c, d, e, f, g, h, fields, transport, stat, errmsg)
+    class(halo_exchange), intent(inout) :: this
+    class(cartesian_domain), intent(in) :: domain
+    type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
+    type(field_list), intent(in), optional :: fields
     character(*), intent(in), optional :: transport
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: made
-    made = c_null_ptr
-    call replace(this, phl_f_exchange_index_map(map%c_handle(), x, ghosts, c_string(transport), made), made, stat, errmsg)
+    type(field_group) :: group
+    call collect_cartesian(group, domain, a, b, c, d, e, f, g, h, fields)
+    call this%init([group], transport, stat, errmsg)
+  end subroutine
+
+  subroutine init_index_map(this, map, x, ghosts, fields, transport, stat, errmsg)
+    class(halo_exchange), intent(inout) :: this
+    class(index_map), intent(in) :: map
+    type(*), dimension(..), target, optional :: x, ghosts
+    type(field_list), intent(in), optional :: fields
+    character(*), intent(in), optional :: transport
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(field_group) :: group
+    call collect_index_map(group, map, x, ghosts, fields)
+    call this%init([group], transport, stat, errmsg)
   end subroutine
 
   subroutine init_groups(this, groups, transport, stat, errmsg)
     class(halo_exchange), intent(inout) :: this
-    type(field_group), intent(in) :: groups(:)
+    type(field_group), intent(in), target :: groups(:)
     character(*), intent(in), optional :: transport
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    type(phl_field_group) :: all(size(groups))
     type(c_ptr) :: made
+    integer :: i
+    do i = 1, size(groups)
+      all(i) = native(groups(i))
+    end do
     made = c_null_ptr
-    call replace(this, phl_f_exchange_groups(size(groups, kind=c_int), groups%group, c_string(transport), made), made, stat, errmsg)
+    call replace(this, phl_f_exchange_groups(size(groups, kind=c_int), all, c_string(transport), made), made, stat, errmsg)
   end subroutine
 
-  subroutine group_cartesian(this, domain, a, b, c, d, e, f, g, h, stat, errmsg)
+  !> A subset of what `whole` moves: fields by their numbers, from 1, in the order in which arrays were passed, group after group (an
+  !> array of ghosts belongs to the field before it), and the depth in cells, one for all dimensions or one for each, at most the halo;
+  !> phl_as_made: as deep as `whole`. Local; its first use is collective, for then its transports are made, those of `whole`, without
+  !> measuring. Equal subsets are one exchange; a subset stays good when `whole` is freed.
+  subroutine init_subset(this, whole, fields, depth, stat, errmsg)
+    class(halo_exchange), intent(inout) :: this
+    class(halo_exchange), intent(in) :: whole
+    integer, intent(in), optional :: fields(:), depth(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int32_t), allocatable :: numbers(:), depths(:)
+    integer(c_int) :: number_count, depth_count
+    type(c_ptr) :: made
+    number_count = -1
+    depth_count = -1
+    numbers = [integer(c_int32_t) ::]
+    depths = numbers
+    if (present(fields)) then
+      numbers = int(fields, c_int32_t)
+      number_count = size(fields, kind=c_int)
+    end if
+    if (present(depth)) then
+      depths = int(depth, c_int32_t)
+      depth_count = size(depth, kind=c_int)
+    end if
+    made = c_null_ptr
+    call replace(this, phl_f_exchange_only(whole%handle, number_count, numbers, depth_count, depths, made), made, stat, errmsg)
+  end subroutine
+
+  !> Collective: what the first use of a subset would do. Nothing where that is done.
+  subroutine prepare(this, stat, errmsg)
+    class(halo_exchange), intent(in) :: this
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_exchange_prepare(this%handle, c_null_ptr, 0_c_int), stat, errmsg)
+  end subroutine
+
+  type(phl_field_group) function native(group)
+    type(field_group), intent(in), target :: group
+    native = phl_field_group(group%domain, group%map, int(group%list%count, c_int64_t), place_of(group%list))
+  end function
+
+  subroutine group_cartesian(this, domain, a, b, c, d, e, f, g, h, fields, stat, errmsg)
     class(field_group), intent(inout) :: this
     class(cartesian_domain), intent(in) :: domain
-    type(*), dimension(..), target :: a
-    type(*), dimension(..), target, optional :: b, c, d, e, f, g, h
+    type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
+    type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_group_cartesian(domain%c_handle(), a, b, c, d, e, f, g, h, this%group), stat, errmsg)
+    call collect_cartesian(this, domain, a, b, c, d, e, f, g, h, fields)
+    call check_group(this, stat, errmsg)
   end subroutine
 
-  subroutine group_index_map(this, map, x, ghosts, stat, errmsg)
+  subroutine group_index_map(this, map, x, ghosts, fields, stat, errmsg)
     class(field_group), intent(inout) :: this
     class(index_map), intent(in) :: map
-    type(*), dimension(..), target :: x
-    type(*), dimension(..), target, optional :: ghosts
+    type(*), dimension(..), target, optional :: x, ghosts
+    type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_group_index_map(map%c_handle(), x, ghosts, this%group), stat, errmsg)
+    call collect_index_map(this, map, x, ghosts, fields)
+    call check_group(this, stat, errmsg)
+  end subroutine
+
+  subroutine check_group(group, stat, errmsg)
+    class(field_group), intent(in) :: group
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(field_group), target :: copy
+    copy%domain = group%domain
+    copy%map = group%map
+    copy%list = group%list
+    call finish(phl_f_group_check(native(copy)), stat, errmsg)
+  end subroutine
+
+  subroutine collect_cartesian(this, domain, a, b, c, d, e, f, g, h, fields)
+    class(field_group), intent(inout) :: this
+    class(cartesian_domain), intent(in) :: domain
+    type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
+    type(field_list), intent(in), optional :: fields
+    this%domain = domain%c_handle()
+    this%map = c_null_ptr
+    call this%list%clear()
+    if (present(a)) call this%list%add(a)
+    if (present(b)) call this%list%add(b)
+    if (present(c)) call this%list%add(c)
+    if (present(d)) call this%list%add(d)
+    if (present(e)) call this%list%add(e)
+    if (present(f)) call this%list%add(f)
+    if (present(g)) call this%list%add(g)
+    if (present(h)) call this%list%add(h)
+    if (present(fields)) call append(this%list, fields)
+  end subroutine
+
+  subroutine collect_index_map(this, map, x, ghosts, fields)
+    class(field_group), intent(inout) :: this
+    class(index_map), intent(in) :: map
+    type(*), dimension(..), target, optional :: x, ghosts
+    type(field_list), intent(in), optional :: fields
+    this%domain = c_null_ptr
+    this%map = map%c_handle()
+    call this%list%clear()
+    if (present(x)) call this%list%add(x, ghosts)
+    if (present(fields)) call append(this%list, fields)
+  end subroutine
+
+  subroutine append(list, more)
+    type(field_list), intent(inout) :: list
+    type(field_list), intent(in) :: more
+    integer :: i
+    do i = 1, more%count
+      call grow(list)
+      list%arrays(list%count) = more%arrays(i)
+    end do
   end subroutine
 
   function c_string(text) result(string)
@@ -134,25 +300,28 @@ contains
     if (c_associated(this%handle)) ignored = phl_exchange_free(this%handle)
   end subroutine
 
-  !> Owner → ghost. `a`, `b`, …: as many arrays as `init` was given, those of groups one after another, or none. Up to eight in all.
+  !> Owner → ghost. `a`, `b`, …: as many arrays as `init` was given, those of groups one after another, or none.
+  !> `fields`: a list of more, after those.
   !> Errors of `a` … are of this rank alone.
-  subroutine forward(this, a, b, c, d, e, f, g, h, stat, errmsg)
+  subroutine forward(this, a, b, c, d, e, f, g, h, fields, stat, errmsg)
     class(halo_exchange), intent(in) :: this
     type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
+    type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
-    status = phl_f_exchange_begin(this%handle, a, b, c, d, e, f, g, h)
+    status = phl_f_exchange_begin(this%handle, a, b, c, d, e, f, g, h, count_of(fields), place_of(fields))
     if (status == 0) status = phl_exchange_end(this%handle)
     call finish(status, stat, errmsg)
   end subroutine
 
-  subroutine begin(this, a, b, c, d, e, f, g, h, stat, errmsg)
+  subroutine begin(this, a, b, c, d, e, f, g, h, fields, stat, errmsg)
     class(halo_exchange), intent(in) :: this
     type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
+    type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_exchange_begin(this%handle, a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_exchange_begin(this%handle, a, b, c, d, e, f, g, h, count_of(fields), place_of(fields)), stat, errmsg)
   end subroutine
 
   !> Between begin and end: gets the exchange on without waiting. `done`: `end` will return at once; it has to be called all the same.
@@ -175,25 +344,29 @@ contains
   end subroutine
 
   !> Ghost → owner, combined there: phl_sum, phl_min, phl_max, phl_and, phl_or, phl_replace.
-  subroutine reverse(this, reduction, a, b, c, d, e, f, g, h, stat, errmsg)
+  subroutine reverse(this, reduction, a, b, c, d, e, f, g, h, fields, stat, errmsg)
     class(halo_exchange), intent(in) :: this
     integer, intent(in) :: reduction
     type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
+    type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
-    status = phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h)
+    status = phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h, count_of(fields), &
+                                          place_of(fields))
     if (status == 0) status = phl_exchange_end(this%handle)
     call finish(status, stat, errmsg)
   end subroutine
 
-  subroutine begin_reverse(this, reduction, a, b, c, d, e, f, g, h, stat, errmsg)
+  subroutine begin_reverse(this, reduction, a, b, c, d, e, f, g, h, fields, stat, errmsg)
     class(halo_exchange), intent(in) :: this
     integer, intent(in) :: reduction
     type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
+    type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h, count_of(fields), &
+                                             place_of(fields)), stat, errmsg)
   end subroutine
 
   !> What this rank sends to others in a forward exchange. Local.

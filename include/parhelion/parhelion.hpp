@@ -31,4 +31,6 @@
 #include "parhelion/placement/stencil.hpp"
 #include "parhelion/plan/array.hpp"
 #include "parhelion/plan/field.hpp"
+#include "parhelion/plan/interpreter.hpp"
+#include "parhelion/plan/only.hpp"
 #include "parhelion/version.hpp"

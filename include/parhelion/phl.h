@@ -46,6 +46,9 @@ enum phl_direction { PHL_FORWARD = 0, PHL_REVERSE };
  * contiguous, components slowest. */
 enum phl_order { PHL_ORDER_C = 0, PHL_ORDER_FORTRAN };
 
+/* Where arrays lie. PHL_DEVICE takes a transport and an interpreter of copies that a program registers (C++). */
+enum phl_memory_space { PHL_HOST = 0, PHL_DEVICE };
+
 enum phl_neighbors { PHL_NEIGHBORS_FULL = 0, PHL_NEIGHBORS_FACES };
 enum phl_algorithm { PHL_STANDARD = 0, PHL_STAGED };
 
@@ -191,6 +194,7 @@ typedef struct phl_field {
     void* ghosts;         /* index map */
     void* const* blocks;  /* instead of `cells`: one array per block */
     int32_t block_count;
+    int32_t space;        /* enum phl_memory_space, equal on all ranks */
 } phl_field;
 
 /* Arrays of one Cartesian domain or of one index map: the other handle is NULL. */
@@ -222,6 +226,21 @@ int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count
 /* Ghost → owner, combined there: begin_reverse and end. */
 int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
 int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
+/* A subset of what an exchange moves: fields by their numbers, from 0, group after group (NULL and 0: all), and to which depth, in cells
+ * from the owned ones on: PHL_AS_MADE, or at most the widest halo of these fields. own_depth 0: all as made. */
+#define PHL_AS_MADE (-1)
+typedef struct phl_only {
+    const int32_t* fields;
+    int32_t field_count;
+    int32_t own_depth;
+    int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
+} phl_only;
+/* Local. The exchange of a subset: it is called as any other, with arrays for the fields that it names, in that order, may be under way
+ * beside the whole, and is freed by phl_exchange_free. Equal subsets are one exchange, of which several handles may be had; each stays good
+ * when the whole is freed. Its first use is collective, for then its transports are made: those of the whole, without measuring. */
+int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset);
+/* Collective: what the first use of a subset would do, with `fields` as in phl_exchange_forward. Nothing where that is done. */
+int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count);
 /* Between begin and end: gets the exchange on without waiting. `done` is 1 when end will return at once, which has to be called all the
  * same, and tells of errors; also where nothing is under way. */
 int phl_exchange_test(phl_exchange exchange, int* done);

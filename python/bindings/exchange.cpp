@@ -7,6 +7,7 @@
 
 #include "bindings.hpp"
 #include "call_arrays.hpp"
+#include "convert.hpp"
 #include "parhelion/core/error.hpp"
 #include "python_exchange.hpp"
 
@@ -20,7 +21,7 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
 public:
     using PythonGroup = std::pair<Pattern, std::vector<Field>>;
 
-    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s, int parts, nb::object arrays,
+    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s, int parts, bool check, nb::object arrays,
                    const nb::list& call_arrays, nb::object as_array)
         : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
         nb::gil_scoped_release unlocked;
@@ -28,7 +29,22 @@ public:
         for (auto& [pattern, fields] : given) groups.push_back({std::move(pattern), std::move(fields)});
         ExchangeOptions options{transport, timeout_s};
         options.parts = parts;
+        options.check = check;
         exchange_ = std::make_unique<Exchange>(std::move(groups), options);
+    }
+    // A subset of another exchange, and where its arrays are among those of a call.
+    PythonExchange(const PythonExchange& whole, const std::vector<int>& fields, const std::vector<int>& lower, const std::vector<int>& upper,
+                   nb::object arrays, const nb::list& call_arrays, nb::object as_array)
+        : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
+        Only only{.fields = fields};
+        if (!lower.empty()) {
+            only.depth = halo_from(lower, upper);
+            only.depth.listed = static_cast<int>(lower.size());
+        }
+        exchange_ = std::make_unique<Exchange>(whole.exchange_->only(only));
+    }
+    void prepare() {
+        guarded([&] { exchange_->prepare(); });
     }
     void run(const nb::args& arrays) {
         const ArrayList list = read(arrays);
@@ -110,8 +126,13 @@ void bind_step(nb::module_& module) {
 void bind_exchange(nb::module_& module) {
     bind_step(module);
     nb::class_<PythonExchange>(module, "Exchange", nb::type_slots(exchange_slots))
-        .def(nb::init<std::vector<PythonExchange::PythonGroup>, const std::string&, double, int, nb::object, const nb::list&, nb::object>(),
-             "groups"_a, "transport"_a, "timeout_s"_a, "parts"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
+        .def(nb::init<std::vector<PythonExchange::PythonGroup>, const std::string&, double, int, bool, nb::object, const nb::list&, nb::object>(),
+             "groups"_a, "transport"_a, "timeout_s"_a, "parts"_a, "check"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
+        .def(nb::init<const PythonExchange&, const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, nb::object, const nb::list&,
+                      nb::object>(),
+             "whole"_a, "fields"_a, "lower"_a, "upper"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
+        .def("prepare", &PythonExchange::prepare,
+             "Collective: what the first use of a subset would do, which makes its transports. Nothing where that is done.")
         .def("__call__", &PythonExchange::run, "arrays"_a, nb::sig("def __call__(self, *arrays: object) -> None"),
              "Fills every ghost with its owner's value: begin and end.\n\n"
              "`arrays`: others of the same shapes, strides and dtypes as those that it was made with, one for each, in that order,\n"

@@ -213,7 +213,16 @@ class Step:
     def __exit__(self, *exception: object) -> None: ...
 
 class Exchange:
-    def __init__(self, groups: Sequence[tuple[Pattern, Sequence[Field]]], transport: str, timeout_s: float, parts: int, arrays: object, call_arrays: list, as_array: object) -> None: ...
+    @overload
+    def __init__(self, groups: Sequence[tuple[Pattern, Sequence[Field]]], transport: str, timeout_s: float, parts: int, check: bool, arrays: object, call_arrays: list, as_array: object) -> None: ...
+
+    @overload
+    def __init__(self, whole: Exchange, fields: Sequence[int], lower: Sequence[int], upper: Sequence[int], arrays: object, call_arrays: list, as_array: object) -> None: ...
+
+    def prepare(self) -> None:
+        """
+        Collective: what the first use of a subset would do, which makes its transports. Nothing where that is done.
+        """
 
     def __call__(self, *arrays: object) -> None:
         """

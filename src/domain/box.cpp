@@ -4,9 +4,9 @@
 
 namespace parhelion {
 
-void require_dimensions(int listed, int dimensions, const std::string& what) {
+void require_dimensions(int listed, int dimensions, std::string_view what) {
     if (listed != 0 && listed != dimensions)
-        throw Error(what + " is given for " + std::to_string(listed) + " dimensions of " + std::to_string(dimensions) +
+        throw Error(std::string(what) + " is given for " + std::to_string(listed) + " dimensions of " + std::to_string(dimensions) +
                     ": give one value for all of them, or one for each");
 }
 

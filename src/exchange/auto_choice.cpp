@@ -55,7 +55,7 @@ std::vector<bool> refused_here(const Plan& plan, const std::vector<TransportInfo
         const bool of_use = info.scope == Scope::anywhere ? (near || far) && (!traits.between_nodes || far) : near;
         const bool asked_for = !list.leaves_out(info.name) && (list.adds(info.name) || (of_use && !traits.by_name_only));
         const bool skipped = !asked_for || (traits.straight && found_straight && !list.adds(info.name));
-        const bool can = skipped || ((!info.unavailable || info.unavailable().empty()) && (!traits.refusal || traits.refusal(plan).empty()));
+        const bool can = skipped || ((!info.unavailable || info.unavailable().empty()) && refusal_of(info, plan).empty());
         found_straight = found_straight || (traits.straight && !skipped && can);
         refused.push_back(!can);
     }

@@ -1,12 +1,15 @@
 #include "parhelion/exchange/exchange.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <sstream>
 
 #include "core/mpi_threads.hpp"
 #include "exchange/auto_choice.hpp"
+#include "exchange/call_check.hpp"
 #include "exchange/progress_thread.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -22,8 +25,8 @@ double time_limit(double from_options) {
     return text == nullptr ? 0 : std::atof(text);
 }
 
-bool wants_progress(bool from_options) {
-    const char* text = std::getenv("PARHELION_PROGRESS");
+bool is_on(bool from_options, const char* variable) {
+    const char* text = std::getenv(variable);
     return from_options || (text != nullptr && std::string(text) == "1");
 }
 
@@ -48,10 +51,8 @@ void require_reducible(const Plan& plan, Reduction reduction) {
     for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
 }
 
-bool overlaps(bool from_options) {
-    const char* text = std::getenv("PARHELION_OVERLAP");
-    return from_options || (text != nullptr && std::string(text) == "1");
-}
+bool overlaps(bool from_options) { return is_on(from_options, "PARHELION_OVERLAP"); }
+bool checks_calls(bool from_options) { return is_on(from_options, "PARHELION_CHECK"); }
 
 Use use_of(const ExchangeOptions& options) {
     if (!(options.work_s >= 0 && options.work_s <= 1))
@@ -66,6 +67,7 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
         told.add("the transport", transport);
         told.add("the number of parts", options.parts);
         told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
+        told.add("whether calls are checked", checks_calls(options.check) ? "yes" : "no");
         if (transport != "auto") return;
         told.add("whether the exchange overlaps with work", overlaps(options.overlap) ? "yes" : "no");
         told.add("the work in seconds", std::to_string(options.work_s));
@@ -82,13 +84,50 @@ Plan plan_watched(std::vector<Group> groups, const TellProperties& options) {
     return plan;
 }
 
+std::vector<int> neighbors_of(const Plan& plan) {
+    std::set<int> ranks;
+    for (const StagePlan& stage : plan.stages)
+        for (const LinkPlan& link : stage.links) ranks.insert(link.rank);
+    return {ranks.begin(), ranks.end()};
+}
+
+// Whose messages an exchange waits for.
+std::vector<int> senders_of(const Plan& plan, Direction way) {
+    std::set<int> ranks;
+    for (const StagePlan& stage : plan.stages)
+        for (const LinkPlan& link : stage.links)
+            if (link.way(way).receive_bytes > 0) ranks.insert(link.rank);
+    return {ranks.begin(), ranks.end()};
+}
+
+const char* name_of(Reduction reduction) {
+    static constexpr const char* names[] = {"replace", "sum", "min", "max", "bit_and", "bit_or"};
+    return names[static_cast<std::size_t>(reduction)];
+}
+
+// Before any is tried: what each lacks would say nothing of what all lack.
+void require_served(const Plan& plan) {
+    const std::vector<TransportInfo> all = transports();
+    const auto serves = [&](const TransportInfo& info) { return info.scope != Scope::own_rank && serves_memory_of(info, plan); };
+    if (neighbors_of(plan).empty() || std::any_of(all.begin(), all.end(), serves)) return;
+    throw Error("no transport reaches arrays in " + std::string(to_string(plan.fields.front().space)) + " memory: keep them in the host's memory, "
+                "or register a transport for it (parhelion/transport/transport.hpp)");
+}
+
+// Gives a plan its arrays back.
+struct OwnArrays {
+    Plan& plan;
+    std::vector<std::byte*> arrays = plan.bases;
+    ~OwnArrays() { plan.move_to(arrays.data()); }
+};
+
 }  // namespace
 
 struct Exchange::Impl {
     Plan plan;
     BoundArrays arrays;
-    AutoChoice chosen;
-    bool at_once = false;
+    AutoChoice chosen;  // its stages: of a subset when it is first used
+    bool at_once = false, combine_in_end = false;
     double timeout_s;
     bool under_way = false, takes_parts = false;
     std::uint64_t number = 0;  // of exchanges begun
@@ -98,6 +137,11 @@ struct Exchange::Impl {
     };
     Refusal of_forward, of_reverse;
     std::shared_ptr<ProgressThread> progress;
+    std::string subset;  // for people; empty: the whole
+    std::vector<std::pair<Only, std::shared_ptr<Impl>>> subsets;
+    std::shared_ptr<CallCheck> calls;  // null: unchecked
+    std::uint64_t call = 0;            // the number of the one under way, where they are checked
+    Direction way = Direction::forward;
 
     Impl(std::vector<Group> groups, const ExchangeOptions& options, const std::string& requested)
         : plan(plan_watched(std::move(groups), equal_options(requested, options))), arrays(plan),
@@ -108,42 +152,85 @@ struct Exchange::Impl {
             use = use_of(options);
             plan.team = copy_team(thread_count(options.threads));
         });
-        if (wants_progress(options.progress_thread)) progress = ProgressThread::of_process();
+        if (is_on(options.progress_thread, "PARHELION_PROGRESS")) progress = ProgressThread::of_process();
+        if (checks_calls(options.check)) calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
+        if (requested == "auto") validate_together(plan.communicator(), [&] { require_served(plan); });
         chosen = requested == "auto" ? choose_automatically(plan, arrays, use) : choose_by_name(plan, arrays, requested);
         at_once = use.at_once;
-        chosen.stages->make_reverse(options.combine_in_end);
+        combine_in_end = options.combine_in_end;
+        chosen.stages->make_reverse(combine_in_end);
         of_forward.version = of_reverse.version = arrays.version();
+    }
+
+    Impl(const Impl& whole, const Only& only)
+        : plan(plan_of(whole.plan, only)), arrays(plan), at_once(whole.at_once), combine_in_end(whole.combine_in_end), timeout_s(whole.timeout_s), progress(whole.progress),
+          subset(to_string(whole.plan, only)), calls(whole.calls) {
+        chosen.choice = whole.chosen.choice;
+        chosen.reason = whole.chosen.reason;
     }
 
     ~Impl() {
         if (under_way && progress) progress->ended();
     }
 
-    void begin(const ArrayList& given, Direction way, Reduction how) {
-        start(given, way, [&] { chosen.stages->begin(way, how); });
+    // Transports of a subset are made for the arrays of the construction, or, where these are gone, for those of the call.
+    void prepare(const ArrayList& given) {
+        const Communicator& comm = plan.communicator();
+        if (calls) calls->await(calls->tell("the first use of " + subset), calls->neighbors(), [] {});
+        require_equal(comm, "the subsets of the exchange", [&](Properties& told) { told.add("what is used first", subset); },
+                      "name the same fields and depth on every rank");
+        const OwnArrays own{plan};
+        validate_together(comm, [&] {
+            arrays.bind(given);
+            if (is_refused()) plan.move_to(arrays.bases());
+            else arrays.bind({});
+        });
+        auto made = choose_by_name(plan, arrays, chosen.choice.name()).stages;
+        made->make_reverse(combine_in_end);
+        chosen.stages = std::move(made);
+        of_forward.version = of_reverse.version = arrays.version();
+    }
+
+    bool is_refused() const {
+        const auto used = chosen.choice.used();
+        return std::any_of(used.begin(), used.end(), [this](const TransportInfo* each) { return !refusal_of(*each, plan).empty(); });
+    }
+
+    static std::shared_ptr<Impl> only(const std::shared_ptr<Impl>& whole, const Only& wanted) {
+        const Only full = resolve(whole->plan, wanted);
+        if (is_all(whole->plan, full)) return whole;
+        for (const auto& [known, subset] : whole->subsets)
+            if (known == full) return subset;
+        return whole->subsets.emplace_back(full, std::make_shared<Impl>(*whole, full)).second;
+    }
+
+    void begin(const ArrayList& given, Direction direction, Reduction how) {
+        start(given, direction, how, [&] { chosen.stages->begin(direction, how); });
         takes_parts = false;
     }
     // Neighbors could not end it without this rank: what it passes on comes after its begin.
     void require_begin() const {
         if (at_once) throw Error("this exchange was made to be called at once only: leave out the option at_once");
     }
-    void begin_and_leave(const ArrayList& given, Direction way, Reduction how) {
+    void begin_and_leave(const ArrayList& given, Direction direction, Reduction how) {
         require_begin();
-        begin(given, way, how);
+        begin(given, direction, how);
         chosen.stages->leave();
     }
     void begin_parts(const ArrayList& given) {
         require_begin();
-        start(given, Direction::forward, [&] { chosen.stages->begin_parts(); });
+        start(given, Direction::forward, Reduction::replace, [&] { chosen.stages->begin_parts(); });
         takes_parts = true;
     }
 
     template <class Start>
-    void start(const ArrayList& given, Direction way, Start&& at_transports) {
+    void start(const ArrayList& given, Direction direction, Reduction how, Start&& at_transports) {
         require_mpi_not_ended();
         if (under_way)
             throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
-        if (const std::string& why = bind(given, way); !why.empty()) throw Error(why);
+        if (!chosen.stages) prepare(given);
+        if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
+        if (calls) tell_call(direction, how);
         at_transports();
         under_way = true;
         ++number;
@@ -151,11 +238,26 @@ struct Exchange::Impl {
     }
 
     // Why the transports cannot move them, empty where they can.
-    const std::string& bind(const ArrayList& given, Direction way) {
+    const std::string& bind(const ArrayList& given, Direction direction) {
         arrays.bind(given);
-        Refusal& refusal = way == Direction::forward ? of_forward : of_reverse;
-        if (refusal.version != arrays.version()) refusal = {arrays.version(), chosen.stages->refusal(way)};
+        Refusal& refusal = direction == Direction::forward ? of_forward : of_reverse;
+        if (refusal.version != arrays.version()) refusal = {arrays.version(), chosen.stages->refusal(direction)};
         return refusal.why;
+    }
+
+    void tell_call(Direction direction, Reduction how) {
+        way = direction;
+        const std::string what = direction == Direction::forward ? "a forward exchange of " : std::string("a reverse exchange (") + name_of(how) + ") of ";
+        call = calls->tell(what + (subset.empty() ? "all fields" : subset));
+    }
+
+    void await_calls() {
+        try {
+            calls->await(call, senders_of(plan, way), [&] { chosen.stages->test(); });
+        } catch (...) {
+            chosen.stages->abandon(std::current_exception());
+            throw;
+        }
     }
 
     void require_part(int part) const {
@@ -176,17 +278,18 @@ struct Exchange::Impl {
         require_mpi_not_ended();
         under_way = false;
         if (progress) progress->ended();
+        if (calls) await_calls();
         chosen.stages->end(timeout_s);
     }
 
     std::string about_progress() const {
-        if (!chosen.stages->calls_mpi() || mpi_serves_all_threads()) return "a thread gets it on between begin and end";
+        if ((chosen.stages && !chosen.stages->calls_mpi()) || mpi_serves_all_threads()) return "a thread gets it on between begin and end";
         return "no thread gets it on, for MPI serves one at a time: start MPI with MPI_THREAD_MULTIPLE";
     }
 
     std::string about_parts() const {
         const std::string text = std::to_string(plan.parts) + " parts: ";
-        if (chosen.stages->takes_parts()) return text + "each is packed by the thread that tells of it, and given to MPI as early as it takes it";
+        if (chosen.stages && chosen.stages->takes_parts()) return text + "each is packed by the thread that tells of it, and given to MPI as early as it takes it";
         return text + "packed and sent when all are ready (mpi_partitioned packs each when it is)";
     }
 };
@@ -195,6 +298,7 @@ Exchange::Exchange(std::vector<Group> groups, ExchangeOptions options)
     : impl_(std::make_shared<Impl>(std::move(groups), options, requested_transport(options.transport))) {}
 Exchange::Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options)
     : Exchange({Group{std::move(pattern), std::move(fields)}}, std::move(options)) {}
+Exchange::Exchange(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Exchange::~Exchange() = default;
 Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
@@ -270,6 +374,12 @@ void Exchange::reverse_with(Reduction reduction, const ArrayList& arrays) {
     impl_->end();
 }
 
+Exchange Exchange::only(const Only& subset) const { return Exchange(Impl::only(impl_, subset)); }
+
+void Exchange::prepare_with(const ArrayList& arrays) {
+    if (!impl_->chosen.stages) impl_->prepare(arrays);
+}
+
 void Exchange::end() { impl_->end(); }
 bool Exchange::under_way() const { return impl_->under_way; }
 std::string Exchange::refusal(Direction direction, const ArrayList& arrays) {
@@ -283,6 +393,7 @@ std::string Exchange::transport() const { return impl_->chosen.choice.name(); }
 std::string Exchange::explain() const {
     const Plan& plan = impl_->chosen.stages->forward_plan();
     std::ostringstream out;
+    if (!impl_->subset.empty()) out << impl_->subset << " of an exchange; ";
     out << "transport " << transport() << ", " << impl_->chosen.reason << "; "
         << plan.messages_sent() << " messages, " << plan.bytes_sent() << " bytes sent per exchange, copies by " << copy_kernels_name();
     if (impl_->plan.team) out << ", large ones by " << impl_->plan.team->size() << " threads";
@@ -295,7 +406,7 @@ std::string Exchange::explain() const {
         for (const LinkPlan& link : stage.links)
             out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "
                 << link.forward.receive_bytes << "\n";
-        if (stage.self) out << "  own periodic images: " << stage.self->forward.bytes() + stage.wrap.bytes() << " bytes copied locally\n";
+        if (stage.self) out << "  own periodic images: " << stage.self->forward.bytes() + stage.wrap_owned.bytes() + stage.wrap.bytes() << " bytes copied locally\n";
     }
     return out.str();
 }

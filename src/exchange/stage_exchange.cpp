@@ -22,6 +22,8 @@ void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node
 bool reaches_all(const Choice& choice, const Communicator& comm) {
     if (std::ranges::any_of(choice.used(), [](const TransportInfo* info) { return info->scope == Scope::own_rank; })) return false;
     return choice.far->scope == Scope::anywhere || comm.node().size() == comm.size();
+void require_space(const TransportInfo& info, const Plan& plan) {
+    if (!serves_memory_of(info, plan)) throw Error("transport " + info.name + ": " + refusal_of(info, plan));
 }
 
 }  // namespace
@@ -30,6 +32,7 @@ StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Direct
     : plan_(plan), arrays_(arrays), direction_(direction), stage_(stage), arrived_(stage.links.size()) {
     if (choice.splits()) plan.communicator().node();
     for (const LinkPlan& link : stage.links) names_.push_back(&choice.for_link(link, on_node(choice, link)));
+    for (const TransportInfo* each : choice.used()) require_space(*each, plan);  // all ranks have the same spaces
     if (!reaches_all(choice, plan.communicator()))
         validate_together(plan.communicator(), [&] {
             for (std::size_t i = 0; i < names_.size(); ++i) require_reach(*names_[i], stage.links[i], on_node(choice, stage.links[i]));
@@ -100,9 +103,10 @@ void StageExchange::expect() {
 }
 
 void StageExchange::copy_own_images() {
+    run_shared(plan_, stage_.wrap_owned, arrays_.bases(), arrays_.bases(), true);
     if (!stage_.self) return;
     run_shared(plan_, stage_.self->forward, arrays_.bases(), arrays_.bases());
-    run(stage_.self->repeat, arrays_.bases(), arrays_.bases());
+    run_shared(plan_, stage_.self->repeat, arrays_.bases(), arrays_.bases());
 }
 
 bool StageExchange::take_arrived(Reduction reduction) {
@@ -131,7 +135,7 @@ bool StageExchange::combine_in_order(Reduction reduction) {
 }
 
 void StageExchange::combine_own(Reduction reduction) {
-    reduce(stage_.self->reverse, arrays_.bases(), arrays_.bases(), reduction);
+    reduce_own(plan_, stage_.self->reverse, arrays_.bases(), arrays_.bases(), reduction);
     own_combined_ = true;
 }
 

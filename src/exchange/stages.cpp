@@ -149,6 +149,17 @@ void Stages::end(double timeout_s) {
     }
 }
 
+void Stages::abandon(std::exception_ptr reason) {
+    parts_.close();
+    const Hold hold(busy_);
+    under_way_.store(false, std::memory_order_relaxed);
+    if (!failure_) failure_ = std::move(reason);
+    try {
+        if (stage_ < stages().size()) stages()[stage_].leave();  // for neighbors that make the same calls
+    } catch (...) {  // the reason is what counts
+    }
+}
+
 // Throws the failure. Neighbors that wait for this rank are told whose fault it is. MPI, when it fails, does not say, nor does the
 // system, whose memory of a process goes with it.
 void Stages::give_up() {

@@ -40,6 +40,8 @@ public:
     void end(double timeout_s);
     /// What the forward direction goes by.
     const Plan& forward_plan() const { return staged_ ? *staged_ : plan_; }
+    /// After begin, instead of end: it is given up for a reason that neighbors know.
+    void abandon(std::exception_ptr reason);
     bool calls_mpi() const { return calls_mpi_; }
     /// Whether some transport sends what is ready before the rest is.
     bool takes_parts() const { return !forward_.empty() && forward_.front().takes_parts(); }

@@ -28,6 +28,7 @@ bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
 }  // namespace
 
 BoundArrays::BoundArrays(const Plan& plan) : plan_(plan), bases_(plan.bases), wanted_(plan.bases) {
+    known_.fill(plan.bases);
     for (std::size_t f = 0; f < plan.fields.size(); ++f)
         for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) add_shape(f, b);
 }
@@ -41,16 +42,41 @@ void BoundArrays::add_shape(std::size_t f, std::size_t b) {
     shape.low = block.begin - block.first;
     shape.high = block.end - block.first;
     if (block.empty()) return;
-    shape.components = field.components > 1;
+    const auto mask = [](bool matters) { return matters ? ~byte_count{0} : 0; };
+    shape.components_mask = mask(field.components > 1);
     if (pattern.indexed()) {
-        shape.strides[0] = (b == 0 ? pattern.owned : pattern.ghosts) > 1 && !field.ragged();
+        shape.stride_masks[0] = mask((b == 0 ? pattern.owned : pattern.ghosts) > 1 && !field.ragged());
     } else {
         for (int d = 0; d < pattern.dimensions; ++d)
-            shape.strides[d] = pattern.blocks[b].extent(d) + field.halo.lower[d] + field.halo.upper[d] > 1;
+            shape.stride_masks[d] = mask(pattern.blocks[b].extent(d) + field.halo.lower[d] + field.halo.upper[d] > 1);
     }
 }
 
-// On every call: words are made only where something differs.
+// On every call, so without branches. What it takes for another layout may be one all the same: require_layout decides.
+bool BoundArrays::is_like(std::size_t f, const Field& given) const {
+    const Field& made = plan_.fields[f];
+    const std::size_t count = made.blocks.size();
+    if (given.blocks.size() != count) return false;
+    byte_count differs = static_cast<int>(given.element.scalar) ^ static_cast<int>(made.element.scalar);
+    differs |= given.element.size ^ made.element.size;
+    differs |= given.components ^ made.components;
+    differs |= static_cast<int>(given.space) ^ static_cast<int>(made.space);
+    differs |= given.indexed ^ made.indexed;
+    const HaloWidth& halo = plan_.array_halos[f];
+    for (std::size_t d = 0; d < max_dimensions; ++d)
+        differs |= (given.halo.lower[d] ^ halo.lower[d]) | (given.halo.upper[d] ^ halo.upper[d]);
+    const BlockView *one = given.blocks.begin(), *other = made.blocks.begin();
+    const Shape* shape = &shapes_[static_cast<std::size_t>(plan_.first_base[f])];
+    for (std::size_t b = 0; b < count; ++b, ++one, ++other, ++shape) {
+        for (std::size_t d = 0; d < max_dimensions; ++d) differs |= (one->strides[d] ^ other->strides[d]) & shape->stride_masks[d];
+        const byte_count apart = one->component_stride != 0 ? one->component_stride : given.component_stride;
+        differs |= (apart ^ (other->component_stride != 0 ? other->component_stride : made.component_stride)) & shape->components_mask;
+        differs |= (one->rows != other->rows) | (shape->has_cells() & (one->first == nullptr));
+    }
+    return differs == 0;
+}
+
+// Says what differs.
 void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     const Field& made = plan_.fields[f];
     const auto array = [f] { return "array " + std::to_string(f); };
@@ -59,7 +85,8 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     if (given.element != made.element) refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
     if (given.components != made.components)
         refuse(array(), text(given.components) + " components per cell", text(made.components));
-    if (!equal_halo(given.halo, made.halo, plan_.pattern_of(static_cast<int>(f)).dimensions))
+    if (given.space != made.space) refuse(array(), std::string("its values in ") + to_string(given.space) + " memory", std::string(to_string(made.space)) + " memory");
+    if (!equal_halo(given.halo, plan_.array_halos[f], plan_.pattern_of(static_cast<int>(f)).dimensions))
         refuse(array(), "another halo (" + to_string(given) + ")", to_string(made));
     if (given.blocks.size() != made.blocks.size())
         refuse(array(), text(static_cast<byte_count>(given.blocks.size())) + " blocks", text(static_cast<byte_count>(made.blocks.size())));
@@ -75,10 +102,10 @@ void BoundArrays::require_block(std::size_t f, std::size_t b, const Field& given
     };
     if (shape.has_cells() && one.first == nullptr)
         throw Error(array() + " is a null pointer: pass the array that the exchange is to fill");
-    for (std::size_t d = 0; d < shape.strides.size(); ++d)
-        if (shape.strides[d] && one.strides[d] != other.strides[d])
+    for (std::size_t d = 0; d < shape.stride_masks.size(); ++d)
+        if (shape.stride_masks[d] != 0 && one.strides[d] != other.strides[d])
             refuse(array(), "a stride of " + text(one.strides[d]) + " bytes in dimension " + std::to_string(d), text(other.strides[d]));
-    if (shape.components && given.stride_of_components(b) != made.stride_of_components(b))
+    if (shape.components_mask != 0 && given.stride_of_components(b) != made.stride_of_components(b))
         refuse(array(), "components " + text(given.stride_of_components(b)) + " bytes apart", text(made.stride_of_components(b)));
     if (!equal_rows(one, other)) refuse(array(), "rows of other sizes or in other places", "those that it had then");
 }
@@ -109,10 +136,24 @@ void BoundArrays::want(const ArrayList& fields) {
         throw Error(std::to_string(fields.size()) + " arrays were passed and the exchange was made for " +
                     std::to_string(plan_.fields.size()) + ": pass one for each, in that order");
     for (std::size_t f = 0; f < fields.size(); ++f) {
-        require_layout(f, fields[f]);
-        for (std::size_t b = 0; b < fields[f].blocks.size(); ++b)
-            if (const std::size_t i = index(f, b); shapes_[i].has_cells()) wanted_[i] = fields[f].blocks[b].first;
+        const Field& given = fields[f];
+        if (!is_like(f, given)) require_layout(f, given);
+        std::size_t i = index(f, 0);
+        for (const BlockView& block : given.blocks) {
+            if (shapes_[i].has_cells()) wanted_[i] = block.first;
+            ++i;
+        }
     }
+}
+
+bool BoundArrays::is_known() const {
+    return std::any_of(known_.begin(), known_.end(), [this](const auto& each) { return each == wanted_; });
+}
+
+void BoundArrays::require_disjoint() {
+    if (is_known()) return;
+    if (!moved_together() && may_overlap()) check_disjoint(plan_, wanted_.data());
+    std::copy(wanted_.begin(), wanted_.end(), known_[next_known_++ % most_known].begin());
 }
 
 void BoundArrays::want_places(const ArrayList& places) {
@@ -129,7 +170,8 @@ void BoundArrays::want_places(const ArrayList& places) {
 void BoundArrays::bind(const ArrayList& arrays) {
     if (arrays.size() == 0) return accept(plan_.bases);
     arrays.places() != nullptr ? want_places(arrays) : want(arrays);
-    if (wanted_ != bases_ && !moved_together() && may_overlap()) check_disjoint(plan_, wanted_.data());
+    if (wanted_ == bases_) return;
+    require_disjoint();
     accept(wanted_);
 }
 

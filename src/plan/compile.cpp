@@ -1,5 +1,10 @@
 #include "plan/compile.hpp"
 
+#include <algorithm>
+
+#include "parhelion/plan/interpreter.hpp"
+#include "plan/wrap.hpp"
+
 namespace parhelion {
 namespace {
 
@@ -85,6 +90,72 @@ void add_side_of_cells(Program& program, const Plan& plan, const MessageField& a
 
 namespace {
 
+// Where one side of a field's ops begins.
+struct Origin {
+    int base;
+    byte_count offset;
+};
+
+// Ops of a field for the fields that are like it: the same ones, elsewhere. Their lists stay one.
+class Again {
+    struct Mark {
+        std::size_t strided = 0, indexed = 0, runs = 0;
+    };
+    struct Entry {
+        std::size_t number;
+        Origin src, dst;
+        Mark first, end;
+    };
+
+public:
+    explicit Again(Program& program) : program_(program) {}
+
+    // Of `number`, which was recorded; false where it was not.
+    bool add(std::size_t number, Origin src, Origin dst) {
+        const auto found = std::find_if(all_.begin(), all_.end(), [&](const Entry& each) { return each.number == number; });
+        if (found == all_.end()) return false;
+        const auto repeat = [&](auto& ops, std::size_t first, std::size_t end) {
+            for (std::size_t i = first; i < end; ++i) ops.push_back(moved(ops[i], *found, src, dst));
+        };
+        const Entry entry = *found;
+        repeat(program_.strided, entry.first.strided, entry.end.strided);
+        repeat(program_.indexed, entry.first.indexed, entry.end.indexed);
+        repeat(program_.runs, entry.first.runs, entry.end.runs);
+        return true;
+    }
+
+    // From here to its end ops of `number` are added.
+    class Recording {
+    public:
+        Recording(Again& again, std::size_t number, Origin src, Origin dst)
+            : again_(again), entry_{number, src, dst, again.here(), {}} {}
+        ~Recording() {
+            entry_.end = again_.here();
+            again_.all_.push_back(entry_);
+        }
+        Recording(const Recording&) = delete;
+        Recording& operator=(const Recording&) = delete;
+
+    private:
+        Again& again_;
+        Entry entry_;
+    };
+
+private:
+    Mark here() const { return {program_.strided.size(), program_.indexed.size(), program_.runs.size()}; }
+    template <class Op>
+    static Op moved(Op op, const Entry& from, Origin src, Origin dst) {
+        op.src_base += src.base - from.src.base;
+        op.dst_base += dst.base - from.dst.base;
+        op.src += src.offset - from.src.offset;
+        op.dst += dst.offset - from.dst.offset;
+        return op;
+    }
+
+    Program& program_;
+    std::vector<Entry> all_;
+};
+
 void add_boxes(Program& program, const Plan& plan, const MessageField& at, const std::vector<int>& order, Into into) {
     const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
     byte_count offset = at.begin;
@@ -102,9 +173,16 @@ void add_boxes(Program& program, const Plan& plan, const MessageField& at, const
 Program compile_end(const Plan& plan, const MessageLayout& layout, Into into, bool keep_order,
                     const std::vector<std::vector<int>>* orders) {
     Program program;
+    Again again(program);
     for (const MessageField& at : layout.fields) {
         const auto f = static_cast<std::size_t>(at.f);
         const Pattern& pattern = plan.pattern_of(at.f);
+        const auto first = static_cast<std::size_t>(plan.like[f]);
+        const Origin field{plan.first_base[f], 0}, message{0, at.begin};
+        const bool same_order = orders == nullptr || pattern.indexed() || (*orders)[f] == (*orders)[first];
+        if (same_order && again.add(first, into == Into::message ? field : message, into == Into::message ? message : field)) continue;
+        const Again::Recording recording(again, same_order ? first : f, into == Into::message ? field : message,
+                                         into == Into::message ? message : field);
         if (pattern.indexed()) add_side_of_cells(program, plan, at, {0, at.entries}, layout.end, into, at.begin, keep_order);
         else add_boxes(program, plan, at, orders ? (*orders)[f] : packing_order(plan.fields[f], pattern.dimensions), into);
     }
@@ -153,7 +231,12 @@ void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
 // Ghosts → the ghosts that repeat them, within the same field.
 Program compile_repeat(const Plan& plan, const Links& links) {
     Program program;
+    Again again(program);
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
+        const auto first = static_cast<std::size_t>(plan.like[static_cast<std::size_t>(f)]);
+        const Origin field{plan.first_base[static_cast<std::size_t>(f)], 0};
+        if (again.add(first, field, field)) continue;
+        const Again::Recording recording(again, first, field, field);
         const Link& link = plan.link_of(links, f);
         if (plan.fields[static_cast<std::size_t>(f)].ragged()) repeat_rows(program, plan, f, link);
         else plan.pattern_of(f).indexed() ? repeat_cells(program, plan, f, link) : repeat_boxes(program, plan, f, link);
@@ -188,7 +271,13 @@ void straight_boxes(Program& program, int f, const StraightEnd& from, const Stra
 Program compile_straight(const StraightEnd& from, const StraightEnd& to, Direction direction) {
     Program program;
     const bool from_ghosts = from.end == End::ghosts;
+    Again again(program);
     for (int f = 0; f < static_cast<int>(from.plan.fields.size()); ++f) {
+        const auto i = static_cast<std::size_t>(f), first = static_cast<std::size_t>(from.plan.like[i]);
+        const Origin here{from.plan.first_base[i], 0}, there{to.plan.first_base[i], 0};
+        const bool alike = to.plan.like[i] == from.plan.like[i];
+        if (alike && again.add(first, here, there)) continue;
+        const Again::Recording recording(again, alike ? first : i, here, there);
         const byte_count entries = entries_of(from.plan.link_of(from.links, f), from.end, direction);
         if (from.field(f).ragged())
             add_straight_rows(program, from.plan, f, from.side(f), to.side(f), entries, from_ghosts);  // within one plan only
@@ -211,6 +300,9 @@ byte_count mean_ghost_piece(const Plan& plan, const Links& links) {
     return compile_end(plan, message_layout(plan, links, End::ghosts, Direction::forward), Into::field, false, nullptr).mean_piece();
 }
 
+namespace {
+
+// Groups that are `wrapped` have their periodic images from elsewhere.
 void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wrapped) {
     const auto compile = [&](Direction direction, End source, End destination) {
         const bool keep_order = direction == Direction::reverse;
@@ -224,6 +316,52 @@ void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wra
     link.repeat = compile_repeat(plan, without(link.links, wrapped));
 }
 
+// Straight copies from this rank's cells into its own ghosts, or (reverse) back, for the links that `self` has.
+void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped) {
+    const Links unwrapped = without(self.links, wrapped);
+    self.forward = compile_straight({plan, unwrapped, End::owned}, {plan, unwrapped, End::ghosts}, Direction::forward);
+    self.repeat = compile_repeat(plan, unwrapped);
+    self.reverse = compile_straight({plan, self.links, End::ghosts}, {plan, self.links, End::owned}, Direction::reverse);
+}
+
+bool equal_blocks(const BlockView& a, const BlockView& b) {
+    return a.strides == b.strides && a.component_stride == b.component_stride && a.rows == b.rows;
+}
+
+bool alike(const Plan& plan, std::size_t f, std::size_t g) {
+    const Field &a = plan.fields[f], &b = plan.fields[g];
+    return plan.group_of[f] == plan.group_of[g] && a.element == b.element && a.components == b.components &&
+           a.component_stride == b.component_stride && a.halo == b.halo &&
+           std::equal(a.blocks.begin(), a.blocks.end(), b.blocks.begin(), b.blocks.end(), equal_blocks);
+}
+
+}  // namespace
+
+void index_likes(Plan& plan) {
+    for (std::size_t f = 0; f < plan.fields.size(); ++f) {
+        std::size_t first = 0;
+        while (!alike(plan, first, f)) ++first;
+        plan.like.push_back(static_cast<int>(first));
+    }
+}
+
+void index_fields(Plan& plan) {
+    for (const Field& field : plan.fields) {
+        plan.first_base.push_back(static_cast<int>(plan.bases.size()));
+        for (const BlockView& block : field.blocks) plan.bases.push_back(block.first);
+    }
+    index_likes(plan);
+    plan.interpreter = plan.fields.empty() ? nullptr : interpreter_of(plan.fields.front().space);
+}
+
+void compile_stage(Plan& plan, std::size_t number) {
+    StagePlan& stage = plan.stages[number];
+    std::vector<bool> wrapped(plan.patterns.size());
+    for (std::size_t g = 0; number == 0 && g < wrapped.size(); ++g) wrapped[g] = add_wrap(stage, plan, static_cast<int>(g));
+    for (LinkPlan& link : stage.links) compile_link(plan, link, wrapped);
+    if (stage.self) compile_self(plan, *stage.self, wrapped);
+}
+
 Program compile_straight(const Plan& owner_plan, const Links& owner, const Plan& holder_plan, const Links& holder) {
     return compile_straight({owner_plan, owner, End::owned}, {holder_plan, holder, End::ghosts}, Direction::forward);
 }
@@ -234,13 +372,6 @@ Program compile_ghosts(const Plan& plan, const Links& links) {
 
 byte_count ghost_bytes(const Plan& plan, const Links& links) {
     return message_layout(plan, links, End::ghosts, Direction::reverse).bytes();
-}
-
-void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped) {
-    const Links unwrapped = without(self.links, wrapped);
-    self.forward = compile_straight(plan, unwrapped, plan, unwrapped);
-    self.repeat = compile_repeat(plan, unwrapped);
-    self.reverse = compile_straight({plan, self.links, End::ghosts}, {plan, self.links, End::owned}, Direction::reverse);
 }
 
 }  // namespace parhelion

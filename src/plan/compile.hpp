@@ -5,12 +5,14 @@
 
 namespace parhelion {
 
-/// Fills the programs and sizes of a neighbor that packs in `link_plan.orders`. Groups that are `wrapped` have their periodic
-/// images from elsewhere.
-void compile_link(const Plan& plan, LinkPlan& link_plan, const std::vector<bool>& wrapped);
+/// Fills what of a plan follows from its fields: bases, which fields are alike, and who runs the copies.
+void index_fields(Plan& plan);
 
-/// Straight copies from this rank's cells into its own ghosts, or (reverse) back, for the links that `self` has.
-void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped);
+/// Fills `Plan::like`.
+void index_likes(Plan& plan);
+
+/// Fills the programs and sizes of a stage, whose neighbors pack in `LinkPlan::orders`.
+void compile_stage(Plan& plan, std::size_t number);
 
 /// Links by neighbor from the patterns' stages, nothing of which is compiled yet.
 void merge_stages(Plan& plan);

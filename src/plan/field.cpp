@@ -14,35 +14,47 @@ std::vector<global_index> array_extents(const CartesianDomain& domain, const Hal
 
 namespace {
 
-BlockView view_block(const std::vector<global_index>& extents, std::byte* array, byte_count element, byte_count components,
-                     const HaloWidth& halo, Order order) {
+BlockView view_array(const Box& all, int dimensions, std::byte* array, byte_count element, byte_count components, const HaloWidth& halo,
+                     Order order) {
     BlockView view{array, {}};
-    const int dims = static_cast<int>(extents.size());
     byte_count stride = order == Order::c ? element * components : element;
-    for (int i = 0; i < dims; ++i) {
-        const int d = order == Order::c ? dims - 1 - i : i;
+    for (int i = 0; i < dimensions; ++i) {
+        const int d = order == Order::c ? dimensions - 1 - i : i;
         view.strides[d] = stride;
         if (array != nullptr) view.first += halo.lower[d] * stride;  // a null pointer must stay one, to be noticed
-        stride = checked_product({stride, extents[d]}, "the size of an array");
+        stride = checked_product({stride, all.extent(d)}, "the size of an array");
     }
     if (order != Order::c) checked_product({stride, components}, "the size of an array");
     view.component_stride = order == Order::c ? element : stride;
     return view;
 }
 
-}  // namespace
-
-Field view_blocks(const CartesianDomain& domain, std::vector<std::byte*> arrays, Element element, const HaloWidth& halo,
+Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::size_t count, Element element, const HaloWidth& halo,
                   ArrayLayout layout) {
-    if (arrays.size() != domain.blocks().size())
-        throw Error("the rank has " + std::to_string(domain.blocks().size()) + " blocks and " +
-                    std::to_string(arrays.size()) + " arrays were passed: pass one array per block");
+    if (count != domain.blocks().size())
+        throw Error("the rank has " + std::to_string(domain.blocks().size()) + " blocks and " + std::to_string(count) +
+                    " arrays were passed: pass one array per block");
+    const int dimensions = domain.dimensions();
+    require_dimensions(halo.listed, dimensions, "the halo width of an array");
     Field field{element, layout.components, element.size, halo, false, {}};
-    for (std::size_t b = 0; b < arrays.size(); ++b)
-        field.blocks.push_back(view_block(array_extents(domain, halo, static_cast<int>(b)), arrays[b], element.size,
+    for (std::size_t b = 0; b < count; ++b)
+        field.blocks.push_back(view_array(grow(domain.owned(static_cast<int>(b)), halo, dimensions), dimensions, arrays[b], element.size,
                                           layout.components, halo, layout.order));
     field.component_stride = field.blocks.front().component_stride;
     return field;
+}
+
+}  // namespace
+
+const char* to_string(MemorySpace space) { return space == MemorySpace::host ? "host" : "device"; }
+
+Field view_block(const CartesianDomain& domain, std::byte* array, Element element, const HaloWidth& halo, ArrayLayout layout) {
+    return view_arrays(domain, &array, 1, element, halo, layout);
+}
+
+Field view_blocks(const CartesianDomain& domain, const std::vector<std::byte*>& arrays, Element element, const HaloWidth& halo,
+                  ArrayLayout layout) {
+    return view_arrays(domain, arrays.data(), arrays.size(), element, halo, layout);
 }
 
 Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts, local_index ghost_cells, Element element,
@@ -62,6 +74,7 @@ Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts, l
 
 std::string to_string(const Field& field) {
     std::string text = to_string(field.element) + " × " + std::to_string(field.components);
+    if (field.space != MemorySpace::host) text.append(" in ").append(to_string(field.space)).append(" memory");
     if (field.indexed) return text + (field.ragged() ? ", ragged" : ", indexed");
     text += ", halo";
     for (int d = 0; d < max_dimensions; ++d)

@@ -6,10 +6,10 @@
 #include "parhelion/core/checked.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
+#include "parhelion/plan/interpreter.hpp"
 #include "plan/compile.hpp"
 #include "plan/layout.hpp"
 #include "plan/overlap.hpp"
-#include "plan/wrap.hpp"
 #include "pattern/shape.hpp"
 
 namespace parhelion {
@@ -83,8 +83,21 @@ void check_communicators(const std::vector<Group>& groups) {
                         "domains of one exchange on one communicator");
 }
 
+// One interpreter runs all programs of a plan.
+void check_spaces(const std::vector<Group>& groups) {
+    const Field* first = nullptr;
+    for (const Group& group : groups)
+        for (const Field& field : group.fields) {
+            if (first == nullptr) first = &field, interpreter_of(field.space);
+            if (field.space != first->space)
+                throw Error(std::string("an exchange of fields in ") + to_string(first->space) + " and in " + to_string(field.space) +
+                            " memory: make one for each");
+        }
+}
+
 void check_groups(const std::vector<Group>& groups) {
     check_communicators(groups);
+    check_spaces(groups);
     for (std::size_t g = 0; g < groups.size(); ++g) {
         check_local(groups[g].pattern);
         for (std::size_t f = 0; f < groups[g].fields.size(); ++f)
@@ -96,6 +109,7 @@ void check_groups(const std::vector<Group>& groups) {
 void tell_field(Properties& told, const Field& field, const std::string& name, int dimensions) {
     told.add("the element of " + name, to_string(field.element));
     told.add("the number of components of " + name, field.components);
+    told.add("the memory space of " + name, to_string(field.space));
     told.add("whether " + name + " has ragged rows", field.ragged() ? "yes" : "no");
     for (int d = 0; d < dimensions; ++d) {
         told.add("the lower halo width of " + name + " in dimension %", field.halo.lower[d], {d});
@@ -118,23 +132,17 @@ void tell_all(Properties& told, const std::vector<Group>& groups, const TellProp
     if (options) options(told);
 }
 
-void collect_bases(Plan& plan) {
-    for (const Field& field : plan.fields) {
-        plan.first_base.push_back(static_cast<int>(plan.bases.size()));
-        for (const BlockView& block : field.blocks) plan.bases.push_back(block.first);
-    }
-}
-
 Plan without_stages(std::vector<Group> groups) {
     Plan plan;
     for (std::size_t g = 0; g < groups.size(); ++g) {
         plan.patterns.push_back(std::make_shared<const Pattern>(std::move(groups[g].pattern)));
         for (Field& field : groups[g].fields) {
+            plan.array_halos.push_back(field.halo);
             plan.fields.push_back(std::move(field));
             plan.group_of.push_back(static_cast<int>(g));
         }
     }
-    collect_bases(plan);
+    index_fields(plan);
     return plan;
 }
 
@@ -247,14 +255,6 @@ void shake_hands(Plan& plan, const std::vector<std::int64_t>& card) {
     });
 }
 
-void compile_stage(Plan& plan, std::size_t number) {
-    StagePlan& stage = plan.stages[number];
-    std::vector<bool> wrapped(plan.patterns.size());
-    for (std::size_t g = 0; number == 0 && g < wrapped.size(); ++g) wrapped[g] = add_wrap(stage.wrap, plan, static_cast<int>(g));
-    for (LinkPlan& link : stage.links) compile_link(plan, link, wrapped);
-    if (stage.self) compile_self(plan, *stage.self, wrapped);
-}
-
 }  // namespace
 
 void merge_stages(Plan& plan) {
@@ -284,6 +284,13 @@ std::string field_name(const Plan& plan, int f) {
     const auto group = plan.group_of[static_cast<std::size_t>(f)];
     const auto first = std::find(plan.group_of.begin(), plan.group_of.end(), group) - plan.group_of.begin();
     return named(static_cast<std::size_t>(f - first), static_cast<std::size_t>(group), plan.patterns.size());
+}
+
+void Plan::move_to(Bases arrays) {
+    std::copy_n(arrays, bases.size(), bases.begin());
+    for (std::size_t f = 0; f < fields.size(); ++f)
+        for (std::size_t b = 0; b < fields[f].blocks.size(); ++b)
+            fields[f].blocks[b].first = bases[static_cast<std::size_t>(first_base[f]) + b];
 }
 
 byte_count Plan::bytes_sent(Direction direction) const {

@@ -55,7 +55,11 @@ Program inverse(const Program& program) {
     }
     for (RunsOp& op : back.runs) {
         std::swap(op.src_base, op.dst_base);
-        for (Run& run : op.runs) std::swap(run.src, run.dst);
+        std::swap(op.src, op.dst);
+        Runs turned;
+        turned.reserve(op.runs.size());
+        for (const Run& run : op.runs) turned.add({run.dst, run.src, run.bytes});
+        op.runs = turned;
     }
     return back;
 }
@@ -109,12 +113,13 @@ byte_count count_runs(const IndexedOp& op) {
 
 }  // namespace
 
-void RunsOp::add(const Run& next) {
+void Runs::add(const Run& next) {
     if (next.bytes == 0) return;
-    if (!runs.empty() && runs.back().src + runs.back().bytes == next.src && runs.back().dst + runs.back().bytes == next.dst)
-        runs.back().bytes += next.bytes;
+    std::vector<Run>& list = own();
+    if (!list.empty() && list.back().src + list.back().bytes == next.src && list.back().dst + list.back().bytes == next.dst)
+        list.back().bytes += next.bytes;
     else
-        runs.push_back(next);
+        list.push_back(next);
 }
 
 namespace {
@@ -195,7 +200,7 @@ void run(const Program& program, Bases src, Bases dst) {
     for (const StridedOp& op : program.strided) run_strided(op, src, dst, use);
     for (const IndexedOp& op : program.indexed) use.indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
     for (const RunsOp& op : program.runs)
-        use.runs(dst[op.dst_base], src[op.src_base], op.runs.data(), static_cast<byte_count>(op.runs.size()));
+        use.runs(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op.runs.data(), static_cast<byte_count>(op.runs.size()));
 }
 
 namespace {

@@ -20,7 +20,7 @@ void reduce(const Program& program, Bases src, Bases dst, Reduction reduction) {
     for (const StridedOp& op : program.strided) run_strided(op, src, dst, loops(op));
     for (const IndexedOp& op : program.indexed) loops(op).indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
     for (const RunsOp& op : program.runs)
-        loops(op).runs(dst[op.dst_base], src[op.src_base], op.runs.data(), static_cast<byte_count>(op.runs.size()));
+        loops(op).runs(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op.runs.data(), static_cast<byte_count>(op.runs.size()));
 }
 
 }  // namespace parhelion

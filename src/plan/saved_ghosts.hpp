@@ -3,6 +3,7 @@
 
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/plan.hpp"
+#include "plan/shared_run.hpp"
 
 namespace parhelion {
 
@@ -18,7 +19,7 @@ public:
     void restore() const {
         for (const Part& part : parts_) {
             std::byte* const from[1] = {part.values.get()};
-            run(inverse(part.program), from, plan_.bases.data());
+            run_shared(plan_, inverse(part.program), from, plan_.bases.data());
         }
     }
 
@@ -30,7 +31,7 @@ private:
     void save(const Links& links) {
         Part& part = parts_.emplace_back(Part{compile_ghosts(plan_, links), allocate_aligned(ghost_bytes(plan_, links))});
         std::byte* const to[1] = {part.values.get()};
-        run(part.program, plan_.bases.data(), to);
+        run_shared(plan_, part.program, plan_.bases.data(), to);
     }
 
     const Plan& plan_;

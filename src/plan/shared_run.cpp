@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "parhelion/plan/interpreter.hpp"
 #include "plan/kernels.hpp"
 
 namespace parhelion {
@@ -32,7 +33,7 @@ void run_slices(const Program& program, int part, int parts, Bases src, Bases ds
     }
     for (const RunsOp& op : program.runs) {
         const auto runs = static_cast<byte_count>(op.runs.size()), from = share_of(runs, part, parts);
-        use.runs(dst[op.dst_base], src[op.src_base], op.runs.data() + from, share_of(runs, part + 1, parts) - from);
+        use.runs(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op.runs.data() + from, share_of(runs, part + 1, parts) - from);
     }
 }
 
@@ -62,11 +63,17 @@ IndexedOp slice(const IndexedOp& op, int part, int parts) {
 }
 
 void run_shared(const Plan& plan, const Program& program, Bases src, Bases dst, bool in_turn) {
+    if (plan.interpreter != nullptr) return plan.interpreter->run(program, src, dst);
     CopyTeam* team = plan.team.get();
     if (team == nullptr || program.bytes() < worth_sharing) return run(program, src, dst);
     if (!in_turn) return team->share([&](int part) { run_slices(program, part, team->size(), src, dst); });
     for (const StridedOp& op : program.strided)
         team->share([&](int part) { run_strided(slice(op, part, team->size()), src, dst); });
+}
+
+void reduce_own(const Plan& plan, const Program& program, Bases src, Bases dst, Reduction reduction) {
+    if (plan.interpreter != nullptr) return plan.interpreter->reduce(program, src, dst, reduction);
+    reduce(program, src, dst, reduction);
 }
 
 }  // namespace parhelion

@@ -99,37 +99,72 @@ HaloWidth reach(const std::map<Offset, int>& owners, const HaloWidth& halo, int 
     return width;
 }
 
-void wrap_field(Program& program, const Plan& plan, int f, std::vector<int> own, const std::map<Offset, int>& owners) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
-    const Pattern& pattern = plan.pattern_of(f);
-    const int dimensions = pattern.dimensions;
-    const Box& owned = pattern.blocks.front();
-    HaloWidth done = reach(owners, field.halo, dimensions);
-    for (const int d : own) done.lower[d] = done.upper[d] = 0;
-    const auto& strides = field.blocks[0].strides;
-    std::stable_sort(own.begin(), own.end(), [&](int a, int b) { return std::abs(strides[a]) < std::abs(strides[b]); });
-    for (const int d : own) {
-        const Box filled = grow(owned, done, dimensions);
-        for (const int side : {-1, 1}) {
-            Offset offset{};
-            offset[d] = side;
-            Box ghosts = filled, image;
-            const Box slab = region(owned, field.halo, offset, dimensions);
-            ghosts.lo[d] = slab.lo[d], ghosts.hi[d] = slab.hi[d];
-            Coordinates shift{};
-            shift[d] = -side * owned.extent(d);
-            image = translate(ghosts, shift);
-            const BoxPiece piece{0, ghosts, owned, shift};
-            if (!ghosts.empty())
-                program.add(copy_between(box_in_field(plan, f, piece, image), box_in_field(plan, f, piece, ghosts), field.element));
-        }
-        done.lower[d] = field.halo.lower[d], done.upper[d] = field.halo.upper[d];
+// Cells and the ghosts around them that come along, dimension after dimension.
+class Wrapping {
+public:
+    Wrapping(StagePlan& stage, const Plan& plan, int f, std::vector<int> own, const std::map<Offset, int>& owners)
+        : stage_(stage), plan_(plan), f_(f), own_(std::move(own)), pattern_(plan.pattern_of(f)),
+          field_(plan.fields[static_cast<std::size_t>(f)]), others_(reach(owners, field_.halo, pattern_.dimensions)) {
+        for (const int d : own_) others_.lower[d] = others_.upper[d] = 0;
+        const auto& strides = field_.blocks[0].strides;
+        const auto shorter = [&](int a, int b) { return std::abs(strides[a]) < std::abs(strides[b]); };
+        std::stable_sort(own_.begin(), own_.end(), shorter);
+        for (int d = 0; d < pattern_.dimensions; ++d)
+            if (shorter(d, fastest_)) fastest_ = d;
     }
-}
+
+    void add() {
+        if (comes_from_others(fastest_)) return add_around(stage_.wrap, grow(owned(), others_, pattern_.dimensions));
+        add_around(stage_.wrap_owned, owned());
+        Box inner = owned();
+        for (int d = 0; d < pattern_.dimensions; ++d) {
+            if (!comes_from_others(d)) continue;
+            Box before = inner, behind = inner;
+            before.lo[d] = owned().lo[d] - others_.lower[d], before.hi[d] = owned().lo[d];
+            behind.lo[d] = owned().hi[d], behind.hi[d] = owned().hi[d] + others_.upper[d];
+            if (!before.empty()) add_around(stage_.wrap, before);
+            if (!behind.empty()) add_around(stage_.wrap, behind);
+            inner.lo[d] = before.lo[d], inner.hi[d] = behind.hi[d];
+        }
+    }
+
+private:
+    const Box& owned() const { return pattern_.blocks.front(); }
+    bool comes_from_others(int d) const { return others_.lower[d] + others_.upper[d] > 0; }
+
+    // Images of these cells, then images of both, and so on.
+    void add_around(Program& program, Box filled) const {
+        for (const int d : own_) {
+            for (const int side : {-1, 1}) {
+                Offset offset{};
+                offset[d] = side;
+                const Box slab = region(owned(), field_.halo, offset, pattern_.dimensions);
+                Box ghosts = filled;
+                ghosts.lo[d] = slab.lo[d], ghosts.hi[d] = slab.hi[d];
+                Coordinates shift{};
+                shift[d] = -side * owned().extent(d);
+                const BoxPiece piece{0, ghosts, owned(), shift};
+                if (!ghosts.empty())
+                    program.add(copy_between(box_in_field(plan_, f_, piece, translate(ghosts, shift)), box_in_field(plan_, f_, piece, ghosts),
+                                             field_.element));
+            }
+            filled.lo[d] -= field_.halo.lower[d], filled.hi[d] += field_.halo.upper[d];
+        }
+    }
+
+    StagePlan& stage_;
+    const Plan& plan_;
+    int f_;
+    std::vector<int> own_;  // dimensions, by rising stride
+    const Pattern& pattern_;
+    const Field& field_;
+    HaloWidth others_;  // of the ghosts that come from other ranks
+    int fastest_ = 0;
+};
 
 }  // namespace
 
-bool add_wrap(Program& program, const Plan& plan, int group) {
+bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
     const Pattern& pattern = *plan.patterns[static_cast<std::size_t>(group)];
     if (pattern.indexed() || pattern.stages.size() != 1 || pattern.blocks.size() != 1 || pattern.blocks.front().empty())
         return false;
@@ -138,7 +173,7 @@ bool add_wrap(Program& program, const Plan& plan, int group) {
     const auto own = own_dimensions(pattern, stage);
     if (!owners || own.empty() || !images_are_complete(pattern, *owners, own)) return false;
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
-        if (plan.group_of[static_cast<std::size_t>(f)] == group) wrap_field(program, plan, f, own, *owners);
+        if (plan.group_of[static_cast<std::size_t>(f)] == group) Wrapping(stage_plan, plan, f, own, *owners).add();
     return true;
 }
 

@@ -23,7 +23,7 @@ std::vector<int> partitions_of(const Program& program, const Partitions& partiti
     for (const StridedOp& op : program.strided) mark(span_of(op, false));
     for (const IndexedOp& op : program.indexed) mark(span_of(op, false));
     for (const RunsOp& op : program.runs)
-        for (const Run& run : op.runs) mark({run.dst, run.dst + run.bytes});
+        for (const Run& run : op.runs) mark({op.dst + run.dst, op.dst + run.dst + run.bytes});
     std::vector<int> which;
     for (int p = 0; p < partitions.count; ++p)
         if (touches[static_cast<std::size_t>(p)]) which.push_back(p);
@@ -73,7 +73,7 @@ MessageSpan span_of(const IndexedOp& op, bool of_source) {
 MessageSpan span_of(const RunsOp& op, bool of_source) {
     MessageSpan span{std::numeric_limits<byte_count>::max(), 0};
     for (const Run& run : op.runs) {
-        const byte_count first = of_source ? run.src : run.dst;
+        const byte_count first = of_source ? op.src + run.src : op.dst + run.dst;
         span = {std::min(span.first, first), std::max(span.last, first + run.bytes)};
     }
     return span;

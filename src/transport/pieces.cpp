@@ -26,8 +26,7 @@ byte_count size_for_tests() {
 void shift(Program& program, byte_count offset, bool destination) {
     for (StridedOp& op : program.strided) (destination ? op.dst : op.src) += offset;
     for (IndexedOp& op : program.indexed) (destination ? op.dst : op.src) += offset;
-    for (RunsOp& op : program.runs)
-        for (Run& run : op.runs) (destination ? run.dst : run.src) += offset;
+    for (RunsOp& op : program.runs) (destination ? op.dst : op.src) += offset;
 }
 
 bool continues(const StridedOp& first, const StridedOp& next) {

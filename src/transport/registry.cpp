@@ -45,7 +45,8 @@ constexpr double for_straight = 1.05;
 struct Registry {
     std::mutex mutex;
     std::list<TransportInfo> all{
-        {"loopback", "copies to the rank's own periodic images", Scope::own_rank, works, make_loopback},
+        {"loopback", "copies to the rank's own periodic images", Scope::own_rank, works, make_loopback,
+         {.spaces = {MemorySpace::host, MemorySpace::device}}},
         {"mpi_p2p", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi_p2p, {.akin = "mpi_persistent"}},
         {"mpi_persistent", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent},
         {"mpi_typed", "MPI's datatypes instead of packing", Scope::anywhere, works, make_mpi_typed,
@@ -78,6 +79,18 @@ void check_new(const Registry& known, const TransportInfo& info) {
 }
 
 }  // namespace
+
+bool serves_memory_of(const TransportInfo& info, const Plan& plan) {
+    const auto& served = info.traits.spaces;
+    return plan.fields.empty() || std::find(served.begin(), served.end(), plan.fields.front().space) != served.end();
+}
+
+std::string refusal_of(const TransportInfo& info, const Plan& plan) {
+    if (!serves_memory_of(info, plan))
+        return field_name(plan, 0) + " is in " + to_string(plan.fields.front().space) + " memory, which it does not reach: keep the arrays in the host's memory, or "
+               "register a transport for it";
+    return info.traits.refusal ? info.traits.refusal(plan) : "";
+}
 
 std::vector<TransportInfo> transports() {
     const std::lock_guard lock(registry().mutex);

@@ -6,9 +6,10 @@
 // owner need not wait: it writes when it finds the grant, in begin, in end, or while it waits in another exchange.
 // An owner that goes away after begin, or ends an exchange in which it receives nothing, leaves what is not granted yet as a message in
 // memory of its own (left_messages.hpp), where the holder finds it: it may go and wait for anything.
-// A grant says where the ghosts are. Where they have moved since the last one, up to three arrays are told on the grant's own line and
-// eight on the two behind it, so that little else has to come from the other core; others, and what the owner has not mapped yet, it
-// looks up in a table of the holder's. A holder whose arrays cannot be mapped grants that its message be left.
+// A grant says where the ghosts are: by the number of a set of arrays, of which both sides remember the last few, for time levels take
+// turns. Where the arrays of a new set are, up to ten of them, stands behind the number, so that little else has to come from the other core;
+// others, and what the owner has not mapped yet, it looks up in a table of the holder's. A holder whose arrays cannot be mapped
+// grants that its message be left.
 // A reverse exchange packs ghosts into a ring instead (staged_shared): the owner combines them in a fixed order.
 #include <algorithm>
 #include <array>
@@ -30,13 +31,14 @@ namespace {
 
 // A neighbor's ghosts may be written, in exchange `number`.
 struct alignas(64) Grant {
-    static constexpr std::size_t told_here = 11;  // arrays: three on the number's line
+    static constexpr std::size_t told_here = 10;  // arrays
     static constexpr std::uint64_t unmappable = 0;
     struct Place {
         std::int64_t identity, offset;
     };
     std::atomic<std::uint64_t> number{0};
-    std::uint64_t version = 0;  // of its arrays, or `unmappable`
+    std::uint64_t version = 0;  // the set of its arrays, or `unmappable`
+    std::uint64_t told = 0;     // the set that `places` are of
     Place places[told_here] = {};
 };
 static_assert(sizeof(Grant) == 192);
@@ -70,6 +72,23 @@ private:
     std::size_t next_ = 0;
 };
 
+constexpr std::size_t sets_kept = 4;  // time levels
+
+// Arrays of this rank that were used before. Numbers rise, so that a set goes where the one of four before it was, on both sides.
+struct ArraySet {
+    std::uint64_t number = 0;  // 0: none yet
+    std::uint64_t returns = 0;
+    std::vector<std::byte*> bases;
+    std::vector<BlockPlace> places;
+    bool mappable = true, told = false;
+};
+
+// A neighbor's set as seen from here.
+struct KnownSet {
+    std::uint64_t number = 0;
+    std::vector<std::byte*> bases;
+};
+
 struct SharedSlot {
     const LinkPlan* link = nullptr;
     NodeNeighbor* neighbor = nullptr;
@@ -77,7 +96,8 @@ struct SharedSlot {
     Lines* theirs = nullptr;
     std::shared_ptr<std::byte> their_lines;
     PeerPlan peer;
-    std::uint64_t version = 0;         // of the neighbor's arrays that `peer` knows
+    std::uint64_t version = 0;         // the set of the neighbor's arrays that `peer` knows
+    std::array<KnownSet, sets_kept> known;
     std::shared_ptr<std::byte> their_table;
     Program copies;
     LeftBox left;                      // to this neighbor; its memory may not be there yet
@@ -104,6 +124,7 @@ public:
         for (std::size_t f = 0; f < plan_.fields.size(); ++f)
             for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b) blocks_.push_back(written_block(plan_, f, b));
         found_.resize(blocks_.size());
+        places_.resize(blocks_.size());
         validate_together(plan_.communicator(), [&] {
             const std::string why = context.links.empty() ? "" : access.refusal(plan_);
             if (!why.empty()) throw Error("transport " + name + ": " + why + ", or another transport");
@@ -135,7 +156,7 @@ public:
     std::string refusal() override {
         describe_arrays();
         for (const SharedSlot& slot : slots_)
-            if (!mappable_ && slot.link->forward.receive_bytes > largest_left())
+            if (!set_->mappable && slot.link->forward.receive_bytes > largest_left())
                 return "an array is not in node-shared memory, where transport " + name_ + " writes, and messages of " +
                        std::to_string(slot.link->forward.receive_bytes) + " bytes are not left for it: use an array that make_array, "
                        "zeros or NodeAllocator gives, or raise PARHELION_BEGIN_BYTES on every rank";
@@ -146,7 +167,7 @@ public:
         ++number_;
         patience_ = node_.oversubscribed() ? 0 : polls_before_leaving;
         if (version_ != arrays_.version() || returns_ != node_shared_returns()) describe_arrays();
-        if (told_ != described_) tell_arrays();
+        if (told_ != set_) tell_arrays();
         for (SharedSlot& slot : slots_) {
             slot.reported = !slot.receives();
             if (slot.receives()) slot.theirs->grant.number.store(number_, std::memory_order_release);
@@ -236,19 +257,29 @@ private:
     bool follow(SharedSlot& slot) {
         const Grant& grant = slot.mine->grant;
         if (grant.version == Grant::unmappable) return false;
+        KnownSet& known = slot.known[grant.version % sets_kept];
+        if (known.number != grant.version) {
+            find_arrays(slot, grant);
+            known = {grant.version, slot.peer.plan.bases};
+        }
+        std::copy(known.bases.begin(), known.bases.end(), slot.peer.plan.bases.begin());
+        slot.version = grant.version;
+        return true;
+    }
+
+    void find_arrays(SharedSlot& slot, const Grant& grant) {
+        const bool told = grant.told == grant.version && slot.peer.plan.bases.size() <= Grant::told_here;
         const auto* table = reinterpret_cast<const BlockPlace*>(slot.their_table.get());
         slot.peer.arrays.start();
         for (std::size_t b = 0; b < slot.peer.plan.bases.size(); ++b) {
             std::byte*& base = slot.peer.plan.bases[b];
             if (base == nullptr) continue;  // no cells
             std::byte* known = nullptr;
-            if (slot.peer.plan.bases.size() <= Grant::told_here && grant.places[b].identity != 0)
+            if (told && grant.places[b].identity != 0)
                 known = slot.peer.arrays.find(identity_word, grant.places[b].identity, grant.places[b].offset);
             base = known != nullptr ? known : slot.peer.arrays.find(table[b], access_);
         }
         slot.peer.arrays.forget_old();
-        slot.version = grant.version;
-        return true;
     }
 
     bool leave_granted(SharedSlot& slot) {
@@ -265,28 +296,53 @@ private:
         for (SharedSlot& slot : slots_) {
             if (!slot.receives()) continue;
             Grant& grant = slot.theirs->grant;
-            grant.version = mappable_ ? described_ : Grant::unmappable;
+            grant.version = set_->mappable ? set_->number : Grant::unmappable;
+            if (set_->told) continue;
+            grant.told = set_->number;
             for (std::size_t b = 0; b < blocks_.size() && b < Grant::told_here; ++b)
-                grant.places[b] = {table_.get()[b].memory[identity_word], table_.get()[b].offset};
+                grant.places[b] = {set_->places[b].memory[identity_word], set_->places[b].offset};
         }
-        told_ = described_;
+        set_->told = true;
+        told_ = set_;
     }
 
     // Memory that was given back may have come again, as another piece, at the address where an array was.
     void describe_arrays() {
         returns_ = node_shared_returns();
         version_ = arrays_.version();
-        const bool before = std::exchange(mappable_, true);
-        bool changed = false;
+        const auto is_here = [this](const ArraySet& each) {
+            return each.number != 0 && each.returns == returns_ && std::equal(each.bases.begin(), each.bases.end(), arrays_.bases());
+        };
+        const auto seen = std::find_if(sets_.begin(), sets_.end(), is_here);
+        use(seen != sets_.end() ? *seen : described());
+    }
+
+    // The set that it is, if only as somewhere else in this rank's memory, or a new one.
+    ArraySet& described() {
+        bool mappable = true;
         for (std::size_t b = 0; b < blocks_.size(); ++b) {
             if (blocks_[b].empty()) continue;
             const auto place = found_[b].find(access_, blocks_[b].moved_to(arrays_.bases()[b]));
-            mappable_ = mappable_ && place;
-            if (!place || table_.get()[b] == *place) continue;
-            table_.get()[b] = *place;
-            changed = true;
+            mappable = mappable && place;
+            if (place) places_[b] = *place;
         }
-        described_ += changed || mappable_ != before;
+        auto set = std::find_if(sets_.begin(), sets_.end(), [&](const ArraySet& each) {
+            return each.number != 0 && each.mappable && mappable && each.places == places_;
+        });
+        if (set == sets_.end()) {
+            set = sets_.begin() + static_cast<std::ptrdiff_t>(++newest_ % sets_kept);
+            *set = {newest_, 0, {}, places_, mappable, false};
+        }
+        set->returns = returns_;
+        set->bases.assign(arrays_.bases(), arrays_.bases() + blocks_.size());
+        return *set;
+    }
+
+    void use(ArraySet& set) {
+        if (&set == set_ && set.told) return;
+        std::copy(set.places.begin(), set.places.end(), table_.get());
+        set_ = &set;
+        told_ = nullptr;
     }
 
     void tell(SharedSlot& slot) {
@@ -346,7 +402,7 @@ private:
             put_place(letter, node_.postbox_place());
             put_place(letter, describe_place(slots_[i].mine));
             put_place(letter, describe_place(table_.get()));
-            letter.push_back(static_cast<global_index>(described_));
+            letter.push_back(static_cast<global_index>(set_->number));
             put_peer_plan(letter, plan_, slots_[i].link->links, access_);
         }
         exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
@@ -357,6 +413,7 @@ private:
             slot.their_table = map_place(get_place(letter));
             slot.version = static_cast<std::uint64_t>(letter.next());
             slot.peer = get_peer_plan(letter, plan_, access_);
+            slot.known[slot.version % sets_kept] = {slot.version, slot.peer.plan.bases};
             slot.copies = compile_straight(plan_, slot.link->links, slot.peer.plan, slot.peer.links());
         });
     }
@@ -374,9 +431,11 @@ private:
     std::shared_ptr<std::byte> left_memory_;
     bool no_room_ = false;
     int patience_ = 0;
-    bool mappable_ = true;
     std::uint64_t number_ = 0, version_ = 0, returns_ = 0;  // of the arrays that the table tells of
-    std::uint64_t described_ = 1, told_ = 0;                // how often the table has changed; as the neighbors know it
+    std::array<ArraySet, sets_kept> sets_;
+    std::vector<BlockPlace> places_;
+    std::uint64_t newest_ = 0;
+    ArraySet *set_ = nullptr, *told_ = nullptr;  // that the table tells of; that the grants name
 };
 
 }  // namespace

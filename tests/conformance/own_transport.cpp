@@ -1,9 +1,11 @@
-// A transport that a program brings, and what a plan's programs mean, told by a second interpreter of them.
+// A transport that a program brings, and what a plan's programs mean, told by a second interpreter of them. The same for arrays in memory
+// that the library cannot touch: addresses that mean nothing to the host stand in for a device's.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "parhelion/core/aligned.hpp"
+#include "parhelion/plan/interpreter.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
 #include "support/meshes.hpp"
@@ -29,8 +31,39 @@ void interpret(const Program& program, Bases from, Bases to) {
             move_bytes(to[op.dst_base] + op.dst + (op.dst_list ? op.dst_list[k] : k) * op.dst_stride,
                  from[op.src_base] + op.src + (op.src_list ? op.src_list[k] : k) * op.src_stride, op.width);
     for (const RunsOp& op : program.runs)
-        for (const Run& run : op.runs) move_bytes(to[op.dst_base] + run.dst, from[op.src_base] + run.src, run.bytes);
+        for (const Run& run : op.runs) move_bytes(to[op.dst_base] + op.dst + run.dst, from[op.src_base] + op.src + run.src, run.bytes);
 }
+
+constexpr std::uintptr_t beyond_host = std::uintptr_t{1} << 47;
+
+std::byte* on_device(std::byte* host) { return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(host) + beyond_host); }
+
+// Messages lie in the host's memory, arrays on the device.
+class DeviceCopies final : public Interpreter {
+public:
+    void run(const Program& program, Bases src, Bases dst) const override {
+        ++made;
+        interpret(program, reached(program, src, true).data(), reached(program, dst, false).data());
+    }
+    void reduce(const Program& program, Bases src, Bases dst, Reduction reduction) const override {
+        parhelion::reduce(program, reached(program, src, true).data(), reached(program, dst, false).data(), reduction);
+    }
+    static inline int made = 0;
+
+private:
+    static std::vector<std::byte*> reached(const Program& program, Bases bases, bool of_source) {
+        int last = -1;
+        const auto look = [&](const auto& ops) {
+            for (const auto& op : ops) last = std::max(last, of_source ? op.src_base : op.dst_base);
+        };
+        look(program.strided), look(program.indexed), look(program.runs);
+        std::vector<std::byte*> here(bases, bases + last + 1);
+        for (std::byte*& base : here)
+            if (const auto address = reinterpret_cast<std::uintptr_t>(base); address >= beyond_host)
+                base = reinterpret_cast<std::byte*>(address - beyond_host);
+        return here;
+    }
+};
 
 class Plain final : public Transport {
 public:
@@ -48,7 +81,7 @@ public:
             auto& [out, in] = buffers_[i];
             const int rank = context_.links[i]->rank;
             std::byte* const message[1] = {out.data()};
-            interpret(context_.way(*context_.links[i]).pack, context_.arrays.bases(), message);
+            copy(context_.way(*context_.links[i]).pack, context_.arrays.bases(), message);
             if (!in.empty()) MPI_Irecv(in.data(), static_cast<int>(in.size()), MPI_BYTE, rank, context_.tag, comm_, &requests_[i]);
             if (!out.empty())
                 MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_BYTE, rank, context_.tag, comm_, &requests_[buffers_.size() + i]);
@@ -63,9 +96,11 @@ public:
         const LinkPlan& link = *context_.links[static_cast<std::size_t>(slot)];
         std::byte* const message[1] = {buffers_[static_cast<std::size_t>(slot)].second.data()};
         const Bases arrays = context_.arrays.bases();
+        if (!context_.forward() && context_.plan.interpreter != nullptr)
+            return context_.plan.interpreter->reduce(link.reverse.unpack, message, arrays, reduction);
         if (!context_.forward()) return reduce(link.reverse.unpack, message, arrays, reduction);
-        interpret(link.forward.unpack, message, arrays);
-        interpret(link.repeat, arrays, arrays);
+        copy(link.forward.unpack, message, arrays);
+        copy(link.repeat, arrays, arrays);
     }
     bool finished() override {
         int flag = 0;
@@ -80,6 +115,10 @@ public:
     static inline int made = 0;  // exchanges
 
 private:
+    void copy(const Program& program, Bases from, Bases to) const {
+        context_.plan.interpreter != nullptr ? context_.plan.interpreter->run(program, from, to) : interpret(program, from, to);
+    }
+
     const TransportContext context_;
     MPI_Comm comm_;
     std::vector<std::pair<std::vector<std::byte>, std::vector<std::byte>>> buffers_;
@@ -122,6 +161,80 @@ TEST_CASE("a transport that was registered from outside moves grids and index ma
         check(build_pattern(domain), make_fields(domain, each.mesh, 3, turn++, Memory::ordinary), false);
     }
     CHECK(Plain::made > before);
+}
+
+namespace {
+
+template <class Fields>
+std::vector<Field> device_views(const Fields& fields) {
+    std::vector<Field> result = views(fields);
+    for (Field& field : result) {
+        field.space = MemorySpace::device;
+        for (BlockView& block : field.blocks)
+            if (block.first != nullptr) block.first = on_device(block.first);
+    }
+    return result;
+}
+
+template <class Fields>
+void check_on_device(const Pattern& pattern, Fields fields, bool staged, const std::string& transport) {
+    Exchange exchange(pattern, device_views(fields), {transport});
+    check_forward(exchange, fields, 0);
+    check_reverse(exchange, fields, Reduction::replace, staged, 1);
+    check_forward(exchange, fields, 2);
+    exchange(device_views(fields));
+    if (!fields.empty()) exchange.only({.fields = {0}}).begin().end();
+}
+
+}  // namespace
+
+TEST_CASE("arrays on a device are served by a transport and an interpreter that are registered for them, and by nothing else") {
+    const int ranks = Communicator(MPI_COMM_WORLD).size();
+    const CartesianDomain domain({4 * ranks, 6}, {.halo = 1, .periodic = true, .process_grid = {ranks, 1}});
+    const Pattern pattern = build_pattern(domain);
+    std::vector<double> u(8 * 6 * 8), v(u.size());
+    Field device = view(domain, u.data()), host = view(domain, v.data());
+    device.space = MemorySpace::device;
+    device.blocks[0].first = on_device(device.blocks[0].first);
+    const auto refused = [&](std::vector<Field> fields, const std::string& transport = "auto") {
+        return error_of([&] { Exchange(pattern, std::move(fields), {transport}); });
+    };
+    CHECK(holds(refused({device}), "nothing here copies between arrays in device memory"));
+    CHECK(holds(error_of([] { register_interpreter(MemorySpace::host, std::make_unique<DeviceCopies>()); }), "host memory has an interpreter already"));
+    register_interpreter(MemorySpace::device, std::make_unique<DeviceCopies>());
+    CHECK(holds(error_of([] { register_interpreter(MemorySpace::device, std::make_unique<DeviceCopies>()); }), "has an interpreter already"));
+
+    CHECK(holds(refused({device, host}), "an exchange of fields in device and in host memory: make one for each"));
+    for (const Route& route : all_routes())
+        if (route.transport != "auto" && !route.transport.starts_with("loopback")) {
+            CAPTURE(route.transport);
+            CHECK(holds(refused({device}, route.transport), "field 0 is in device memory, which it does not reach"));
+        }
+    if (ranks > 1) CHECK(holds(refused({device}), "no transport reaches arrays in device memory"));
+    if (ranks > 1) CHECK(holds(refused({Communicator(MPI_COMM_WORLD).rank() == 0 ? device : host}), "the memory space of field 0"));
+
+    static bool serves = true;  // other tests know nothing of it
+    register_transport({"test_device", "for tests", Scope::anywhere, [] { return std::string(serves ? "" : "only in its test"); },
+                        [](const TransportContext& context) { return std::make_unique<Plain>(context); }, {.spaces = {MemorySpace::device}}});
+    CHECK(holds(refused({host}, "test_device"), "field 0 is in host memory"));
+    Exchange exchange(pattern, {device});
+    if (ranks > 1) CHECK_EQ(exchange.transport(), "test_device");
+    CHECK(holds(error_of([&] { exchange(host); }), "array 0 has its values in host memory and the exchange was made for device memory"));
+
+    const int before = DeviceCopies::made;
+    int turn = 0;
+    for (const GridCase& each : grid_cases(ranks)) {
+        CAPTURE(each.name);
+        const CartesianDomain grid(each.extents, each.options);
+        check_on_device(build_pattern(grid), make_fields(grid, 2, turn++, Memory::ordinary), grid.algorithm() == Algorithm::staged, "test_device");
+    }
+    for (const MeshCase& each : mesh_cases(ranks)) {
+        CAPTURE(each.name);
+        const IndexedDomain mesh = each.mesh.domain(each.self);
+        check_on_device(build_pattern(mesh), make_fields(mesh, each.mesh, 2, turn++, Memory::ordinary), false, "test_device");
+    }
+    CHECK(DeviceCopies::made > before);
+    serves = false;
 }
 
 TEST_CASE("names that are taken or mean something else are refused") {

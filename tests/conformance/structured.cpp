@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "support/grid_cases.hpp"
+#include "support/cells.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"
 
@@ -74,4 +75,32 @@ TEST_CASE("owners of a structured grid take the least and the greatest of floati
         for (Reduction reduction : {Reduction::min, Reduction::max})
             check_reverse(exchange, fields, reduction, is_staged(domain), 0);
     });
+}
+
+TEST_CASE("periodic images of owned cells alone are there after begin, those of other ranks' cells after end") {
+    const int ranks = Communicator(MPI_COMM_WORLD).size();
+    for (const int threads : {1, 3}) {
+        CAPTURE(threads);
+        const CartesianDomain domain({4 * ranks, 6, 5}, {.halo = {1, 2, 1}, .periodic = true, .process_grid = {ranks, 1, 1}});
+        auto u = make_array<double>(domain), v = make_array<double>(domain);
+        Exchange exchange(build_pattern(domain), {view(u), view(v)}, {.transport = "mpi_p2p", .threads = threads});
+        const Box all = domain.extended(), own = domain.owned();
+        const auto value = [&](const Coordinates& x) {
+            return static_cast<double>((x[0] + 4 * ranks) % (4 * ranks) * 100 + (x[1] + 6) % 6 * 10 + (x[2] + 5) % 5);
+        };
+        const auto is_owned = [&](const Coordinates& x) { return intersect(own, Box{x, {x[0] + 1, x[1] + 1, x[2] + 1, 1}}).cells() == 1; };
+        for_each_cell(all, [&](const Coordinates& x) { u.at(x) = v.at(x) = is_owned(x) ? value(x) : -1; });
+        auto step = exchange.begin();
+        int missing = 0, early = 0, wrong = 0;
+        for_each_cell(all, [&](const Coordinates& x) {
+            const bool beside = x[0] >= own.lo[0] && x[0] < own.hi[0];
+            if (beside || ranks == 1) missing += v.at(x) != value(x);
+            else early += v.at(x) != -1 && v.at(x) != value(x);
+        });
+        CHECK_EQ(missing, 0);
+        CHECK_EQ(early, 0);
+        step.end();
+        for_each_cell(all, [&](const Coordinates& x) { wrong += u.at(x) != value(x) || v.at(x) != value(x); });
+        CHECK_EQ(wrong, 0);
+    }
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "parhelion/core/types.hpp"
 
@@ -32,7 +33,7 @@ int fill_per_dimension(std::array<T, max_dimensions>& values, std::initializer_l
 }
 
 /// Throws Error where a list named another number of dimensions.
-void require_dimensions(int listed, int dimensions, const std::string& what);
+void require_dimensions(int listed, int dimensions, std::string_view what);
 
 /// Halo width in cells, per dimension and side:
 ///

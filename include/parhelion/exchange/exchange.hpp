@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "parhelion/plan/bound_arrays.hpp"
+#include "parhelion/plan/only.hpp"
 #include "parhelion/plan/part.hpp"
 #include "parhelion/plan/plan.hpp"
 #include "parhelion/transport/transport.hpp"
@@ -45,6 +46,11 @@ struct ExchangeOptions {
     /// Whether a reverse exchange combines in `end` alone: until then owned cells may be read and written. Else it may combine what has
     /// arrived from begin on.
     bool combine_in_end = false;
+    /// Checked mode: neighbors tell each other each call, with its direction, reduction, fields and depth, and a rank that makes another one
+    /// than its neighbor gets an Error that says who asked for what, as does the neighbor, instead of both waiting. Takes some messages for
+    /// each call, and memory; nothing where it is off. Equal on all ranks. False: as the environment variable PARHELION_CHECK says (1: yes),
+    /// else no.
+    bool check = false;
 };
 
 /// Refreshes the ghosts of fields, or gives the ghosts' contributions back.
@@ -151,6 +157,20 @@ public:
     void reverse(Reduction reduction, const Arrays&... arrays) { reverse_with(reduction, ArrayList(arrays...)); }
     void reverse() { reverse(Reduction::sum); }
 
+    /// The exchange of a subset: some of the fields, a smaller depth, or both. It is called, begun and reversed as any other, with arrays for
+    /// the fields that it names, in that order, and may be under way beside the whole and other subsets that share no cells with it.
+    /// Local. Its first use is collective, for then its transports are made: `prepare` makes that where it suits. They are those that the
+    /// whole has chosen; nothing is measured. Equal subsets are one exchange: asking again finds it, without messages or memory for up to 16
+    /// fields. It stays as long as the whole, and as this handle. Numbers and depths are those of the exchange that is asked.
+    /// Errors: fields that there are not, or twice; a depth beyond the halos.
+    ///
+    ///     exchange.only({.fields = {0, 2}, .depth = 1})(view(u), view(w));
+    Exchange only(const Only& subset) const;
+    /// Collective: what the first use of a subset would do. Nothing where that is done. Errors: ranks that name different subsets.
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    void prepare(const Arrays&... arrays) { prepare_with(ArrayList(arrays...)); }
+
     /// Ends what begin or begin_reverse started; waits for the neighbors.
     void end();
     bool under_way() const;
@@ -166,6 +186,8 @@ public:
     std::string explain() const;
 
 private:
+    explicit Exchange(std::shared_ptr<Impl> impl);
+    void prepare_with(const ArrayList& arrays);
     Step begin_with(const ArrayList& arrays);
     void run_with(const ArrayList& arrays);
     Step begin_parts_with(const ArrayList& arrays);

@@ -54,16 +54,21 @@ public:
     void bind(const ArrayList& arrays);
 
 private:
-    // What of a block must be as it was when the plan was made, and the bytes that it takes, from its first owned cell.
+    // What of a block must be as it was when the plan was made (masks: all bits, or none), and the bytes that it takes, from its first
+    // owned cell.
     struct Shape {
         byte_count low = 0, high = 0;
-        std::array<bool, max_dimensions> strides{};
-        bool components = false;
+        std::array<byte_count, max_dimensions> stride_masks{};
+        byte_count components_mask = 0;
         bool has_cells() const { return low != high; }
     };
+    static constexpr std::size_t most_known = 4;  // time levels
     std::size_t index(std::size_t f, std::size_t b) const { return static_cast<std::size_t>(plan_.first_base[f]) + b; }
     void add_shape(std::size_t f, std::size_t b);
     void want(const ArrayList& fields);
+    bool is_like(std::size_t f, const Field& given) const;
+    bool is_known() const;
+    void require_disjoint();
     void want_places(const ArrayList& places);
     void require_layout(std::size_t f, const Field& given) const;
     void require_block(std::size_t f, std::size_t b, const Field& given) const;
@@ -73,6 +78,8 @@ private:
 
     const Plan& plan_;
     std::vector<std::byte*> bases_, wanted_;
+    std::array<std::vector<std::byte*>, most_known> known_;  // share no cells
+    std::size_t next_known_ = 0;
     std::vector<Shape> shapes_;
     std::uint64_t version_ = 1;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "parhelion/core/element.hpp"
+#include "parhelion/core/short_list.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
 
@@ -14,6 +15,11 @@ namespace parhelion {
 
 /// C: last dimension contiguous, components last. Fortran: first dimension contiguous, components slowest.
 enum class Order : std::uint8_t { c, fortran };
+
+/// Where the bytes of arrays are. An exchange has arrays of one space. The library itself moves those of the host; another one takes an
+/// Interpreter for its copies (interpreter.hpp) and a transport that serves it (Traits::spaces).
+enum class MemorySpace : std::uint8_t { host, device };
+const char* to_string(MemorySpace space);
 
 /// A row of a ragged field: bytes from the first one of its block, and how many.
 struct RowSpan {
@@ -38,7 +44,8 @@ struct Field {
     byte_count component_stride = 0;  ///< between components of a cell
     HaloWidth halo = 0;               ///< width that is exchanged (structured), up to the pattern's
     bool indexed = false;
-    std::vector<BlockView> blocks;    ///< one per block (structured); owned, ghosts (indexed)
+    ShortList<BlockView, 2> blocks;   ///< one per block (structured); owned, ghosts (indexed)
+    MemorySpace space = MemorySpace::host;  ///< equal on all ranks
 
     /// Cells are rows of different sizes, told by `BlockView::rows` (indexed fields only).
     bool ragged() const { return !blocks.empty() && blocks.front().rows != nullptr; }
@@ -57,21 +64,24 @@ struct ArrayLayout {
 /// there are dimensions.
 std::vector<global_index> array_extents(const CartesianDomain& domain, const HaloWidth& halo, int block = 0);
 
+/// View of the array of a rank's only block, with `halo` around its owned cells. Local, allocates nothing. Throws Error where the rank has
+/// several blocks.
+Field view_block(const CartesianDomain& domain, std::byte* array, Element element, const HaloWidth& halo, ArrayLayout layout = {});
 /// View of one array per block, each with `halo` around its owned cells. Local. Throws Error when the number of arrays is
 /// not the number of blocks. (A halo wider than the domain's is refused, by every rank, when an exchange is made.)
-Field view_blocks(const CartesianDomain& domain, std::vector<std::byte*> arrays, Element element,
-                  const HaloWidth& halo, ArrayLayout layout = {});
+Field view_blocks(const CartesianDomain& domain, const std::vector<std::byte*>& arrays, Element element, const HaloWidth& halo,
+                  ArrayLayout layout = {});
 
 /// View of a single-block array with the domain's halo (or `halo`) around its owned cells. Local.
 ///
 ///     Field u = view(domain, data.data());
 template <class T>
 Field view(const CartesianDomain& domain, T* array, ArrayLayout layout = {}) {
-    return view_blocks(domain, {reinterpret_cast<std::byte*>(array)}, element_of<T>(), domain.halo(), layout);
+    return view_block(domain, reinterpret_cast<std::byte*>(array), element_of<T>(), domain.halo(), layout);
 }
 template <class T>
 Field view(const CartesianDomain& domain, T* array, const HaloWidth& halo, ArrayLayout layout = {}) {
-    return view_blocks(domain, {reinterpret_cast<std::byte*>(array)}, element_of<T>(), halo, layout);
+    return view_block(domain, reinterpret_cast<std::byte*>(array), element_of<T>(), halo, layout);
 }
 
 /// View of owned cells and ghosts in separate arrays, `components` values per cell next to each other (Order::c), or

@@ -50,10 +50,13 @@ struct SelfPlan {
 struct StagePlan {
     std::vector<LinkPlan> links;  ///< other ranks, ascending
     std::optional<SelfPlan> self;
-    Program wrap;  ///< forward, after all else: fills all periodic images of some groups, which then are not in `repeat`
+    /// Forward: all periodic images of some groups, which then are not in `repeat`. Those of owned cells alone, at the beginning; the
+    /// others after all else.
+    Program wrap_owned, wrap;
 };
 
 class CopyTeam;
+class Interpreter;
 
 /// Compiled once. Owns the patterns; the fields' arrays stay the caller's.
 ///
@@ -61,11 +64,14 @@ class CopyTeam;
 /// exchanged dimension by dimension. The numbers of stages are equal on all ranks, so neighbors agree on what goes when.
 struct Plan {
     std::vector<std::shared_ptr<const Pattern>> patterns;  ///< one per group
-    std::vector<Field> fields;         ///< group by group
+    std::vector<Field> fields;         ///< group by group, or as a subset lists them; `halo` is the depth that is exchanged
+    std::vector<HaloWidth> array_halos;  ///< of each field: around its cells in memory, at least as wide
     std::vector<int> group_of;         ///< of each field
+    std::vector<int> like;             ///< of each field, the first one of its layout: their copies are equal but for where they begin
     std::vector<std::byte*> bases;     ///< field by field, block by block
     std::vector<int> first_base;       ///< of each field
     std::vector<StagePlan> stages;
+    const Interpreter* interpreter = nullptr;  ///< of the fields' memory; null: the host's loops
     std::shared_ptr<CopyTeam> team = {};  ///< threads that share large copies; null: the caller copies alone
     int parts = 1;                     ///< into which owned cells are divided for those who finish them at different times
 
@@ -77,6 +83,8 @@ struct Plan {
     const Link& link_of(const Links& links, int f) const {
         return *links[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])];
     }
+    /// The fields' arrays are these from now on. Programs are the same.
+    void move_to(Bases arrays);
     /// Bytes sent to other ranks in one exchange, and messages. Local.
     byte_count bytes_sent(Direction direction = Direction::forward) const;
     int messages_sent(Direction direction = Direction::forward) const;

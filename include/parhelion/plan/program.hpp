@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "parhelion/core/element.hpp"
@@ -40,14 +41,34 @@ struct Run {
     byte_count src, dst, bytes;
 };
 
+/// A list of runs. Copies of it are the same list: fields of equal layout share theirs.
+class Runs {
+public:
+    const Run* data() const { return list_ ? list_->data() : nullptr; }
+    std::size_t size() const { return list_ ? list_->size() : 0; }
+    bool empty() const { return size() == 0; }
+    const Run* begin() const { return data(); }
+    const Run* end() const { return data() + size(); }
+    void reserve(std::size_t count) { own().reserve(count); }
+    /// Appends a run, or prolongs the last one where both sides continue it. Before it is copied.
+    void add(const Run& next);
+
+private:
+    std::vector<Run>& own() {
+        if (!list_) list_ = std::make_shared<std::vector<Run>>();
+        return *list_;
+    }
+    std::shared_ptr<std::vector<Run>> list_;
+};
+
 /// Copies runs; used where lists turn out to be mostly contiguous.
 struct RunsOp {
     int src_base = 0, dst_base = 0;
-    std::vector<Run> runs;
+    Runs runs;  ///< from `src` and `dst` on
     Scalar scalar = Scalar::bytes;
+    byte_count src = 0, dst = 0;
 
-    /// Appends a run, or prolongs the last one where both sides continue it.
-    void add(const Run& next);
+    void add(const Run& next) { runs.add(next); }
 };
 
 /// Copies from one set of bases (arrays, or a message) to another. Ops of an equal kind keep their order.

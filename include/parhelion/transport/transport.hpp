@@ -81,7 +81,10 @@ enum class Scope { anywhere, same_node, own_rank };
 struct Traits {
     /// Why it cannot serve the plan with the arrays that this rank has, empty where it can. Local. None: it takes any.
     std::function<std::string(const Plan&)> refusal = {};
-    /// Writes each piece where it belongs in the neighbor's arrays: made for wide pieces. Of several such transports the first that takes the arrays is tried.
+    /// Where the arrays that it moves may lie.
+    std::vector<MemorySpace> spaces = {MemorySpace::host};
+    /// Writes each piece where it belongs in the neighbor's arrays: made for wide pieces. Of several such transports the first that takes
+    /// the arrays is tried.
     bool straight = false;
     /// Its times count so many times as much when one is chosen: more than 1 for what suffers first when something else disturbs it.
     double handicap = 1;
@@ -102,6 +105,12 @@ struct TransportInfo {
     Traits traits = {};
 };
 
+/// Whether it moves arrays of the memory that the plan's fields lie in. Local.
+bool serves_memory_of(const TransportInfo& info, const Plan& plan);
+
+/// Why the transport cannot serve the plan, empty where it can: its arrays' memory, and what `Traits::refusal` says. Local.
+std::string refusal_of(const TransportInfo& info, const Plan& plan);
+
 /// All transports that this build knows, the usable ones and the others, and those that were registered. Local.
 std::vector<TransportInfo> transports();
 
@@ -111,7 +120,8 @@ std::vector<TransportInfo> transports();
 /// `make` gives a Transport for the links of one direction, and is called by all ranks of the communicator together. What it needs is
 /// in the context: for each link the programs that pack and unpack a message (`TransportContext::way`), and the arrays that they
 /// work on, which may be others at each begin (`BoundArrays::bases`). After a forward message a link's `repeat` is run; the messages of a
-/// reverse exchange are combined by `reduce`.
+/// reverse exchange are combined by `reduce`. One that serves arrays in another memory than the host's says so in its traits, and has its
+/// copies made by the interpreter of that memory (`Plan::interpreter`).
 void register_transport(TransportInfo info);
 
 /// Throws Error naming the choices when there is none of this name, or the reason when it does not work here. The reference stays good.

@@ -1,11 +1,13 @@
 """The halo exchange itself."""
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
+import numpy as np
+
 from .. import _core
-from ..base.arguments import time_limit, transport_name
+from ..base.arguments import Sides, halo_sides, time_limit, transport_name
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
@@ -13,6 +15,7 @@ from .fields import callable_array, passed_places, read_groups, split_components
 from .pattern import Pattern, build_pattern
 
 Source = CartesianDomain | IndexedDomain | Pattern
+Depth = int | Sequence[int | tuple[int, int]]
 
 
 class Exchange(_core.Exchange):
@@ -37,6 +40,9 @@ class Exchange(_core.Exchange):
         None: the environment variable PARHELION_TRANSPORT, else "auto".
     timeout: seconds after which waiting is an error that says who did not answer. None: PARHELION_TIMEOUT, else never.
     parts: into how many parts the owned cells are divided for `begin_parts`, equal on all ranks.
+    check: checked mode: a rank that makes another call than its neighbor (direction, reduction, fields, depth) gets an Error that
+        says who asked for what, as does the neighbor, instead of both waiting. Takes some messages for each call. Equal on all
+        ranks. False: as the environment variable PARHELION_CHECK says (1: yes).
 
     Raises ValueError or TypeError on every rank for arrays that do not fit, that share cells, or differ between ranks in number,
     dtype, components or halo. ExchangeTimeoutError after the time limit; the exchange cannot be used any more then.
@@ -56,6 +62,7 @@ class Exchange(_core.Exchange):
         transport: str | None = None,
         timeout: float | None = None,
         parts: int = 1,
+        check: bool = False,
     ) -> None:
         sources, passed = _groups(source, arrays)
         comm = _communicator(sources[0])
@@ -72,7 +79,55 @@ class Exchange(_core.Exchange):
         split = split_components(comm, read)
         groups = [(native, [field.native() for field in chain(*fields)]) for native, fields in zip(natives, split, strict=True)]
         kept = [array for group in read for each in group for array in each.arrays]
-        super().__init__(groups, name, seconds, count, (tuple(chain(*passed)), kept), passed_places(split), callable_array)
+        self._split = list(chain(*split))
+        self._subsets: dict[Any, Exchange] = {}
+        super().__init__(
+            groups, name, seconds, count, bool(check), (tuple(chain(*passed)), kept), passed_places(self._split), callable_array
+        )
+
+    def only(self, fields: Sequence[int] | None = None, depth: Depth | None = None) -> "Exchange":
+        """The exchange of a subset: some of the arrays, ghosts less deep, or both.
+
+        It is called, begun and reversed as any other, with arrays for those that it names, in that order, and may be under way
+        beside the whole and other subsets that share no cells with it. Local, and equal subsets are one exchange. Its first use is
+        collective, for then its transports are made (`prepare` makes that where it suits): those of the whole, without measuring.
+
+        Parameters
+        ----------
+        fields: numbers of the arrays, from 0, in the order in which they were passed, group after group. None: all.
+        depth: how many of the ghosts next to the owned cells are filled (reverse: given back), as a halo is told: one number, one
+            per dimension, or pairs of both sides. At most the widest halo; narrower arrays stay as they are. None: as made.
+
+        ValueError or TypeError for arrays that there are not, or are named twice, and for depths beyond the halos.
+
+            exchange.only(fields=[0, 2], depth=1)(u, w)
+        """
+        numbers = tuple(range(len(self._split))) if fields is None else _numbers(fields, len(self._split))
+        sides = () if depth is None else halo_sides(depth, self._dimensions(numbers))
+        if any(width < 0 for side in sides for width in side):
+            raise ValueError(f"a depth of {depth!r}: pass 0 or more ghosts, or leave it out for all of them")
+        if (numbers, sides) not in self._subsets:
+            self._subsets[numbers, sides] = self._subset(numbers, sides)
+        return self._subsets[numbers, sides]
+
+    def _dimensions(self, numbers: Sequence[int]) -> int:
+        dimensions = max(0 if self._split[number][0].halo is None else self._split[number][0].dimensions for number in numbers)
+        if dimensions == 0:
+            raise ValueError("arrays of index maps have no depth: leave it out, or name an array of a grid")
+        return dimensions
+
+    def _subset(self, numbers: tuple[int, ...], sides: Sides) -> "Exchange":
+        first = [0, *accumulate(len(fields) for fields in self._split)]
+        native = [each for number in numbers for each in range(first[number], first[number + 1])]
+        subset = Exchange.__new__(Exchange)
+        subset._patterns, subset._subsets = self._patterns, {}
+        subset._split = [self._split[number] for number in numbers]
+        arrays = tuple(self.arrays[number] for number in numbers)
+        lower, upper = [side[0] for side in sides], [side[1] for side in sides]
+        _core.Exchange.__init__(
+            subset, self, native, lower, upper, (arrays, self.kept_alive), passed_places(subset._split), callable_array
+        )
+        return subset
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -116,6 +171,20 @@ def _communicator(source: Any) -> _core.Communicator:
     if not isinstance(source, (CartesianDomain, IndexedDomain, Pattern)):
         raise TypeError(f"a {type(source).__name__} has no pattern: pass a CartesianDomain, an IndexedDomain or a Pattern")
     return source._native.communicator if isinstance(source, Pattern) else source._native_comm
+
+
+def _numbers(fields: Any, count: int) -> tuple[int, ...]:
+    numbers = (fields,) if isinstance(fields, (int, np.integer)) else tuple(fields)
+    if not numbers:
+        raise ValueError("no array is named: name at least one, or leave fields out for all of them")
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise TypeError(f"{number!r} is no number of an array: count them from 0, as they were passed")
+        if not 0 <= number < count:
+            raise ValueError(f"there is no array {number} in this exchange: it has arrays 0 to {count - 1}")
+    if len(set(numbers)) < len(numbers):
+        raise ValueError(f"an array is named twice in {numbers}: name each once")
+    return tuple(int(number) for number in numbers)
 
 
 def _count(parts: Any) -> int:

@@ -66,11 +66,11 @@ def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Part
 Passed = list[tuple[np.ndarray, list[tuple[int, int]]]]
 
 
-def passed_places(split: "Sequence[Sequence[Sequence[Parts]]]") -> list[Passed]:
-    """Where the native arrays lie in those that were passed, all groups in one list: (its number, bytes from the start to the first
-    owned cell) of each."""
+def passed_places(split: "Sequence[Sequence[Parts]]") -> list[Passed]:
+    """Where the native arrays lie in those that were passed, each of which was split into some: (its number, bytes from the start to
+    the first owned cell) of each."""
     entries, number = [], 0
-    for fields in chain(*split):
+    for fields in split:
         entry: Passed = [(callable_array(array, fields[0].name), []) for array in fields[0].passed]
         for field in fields:
             for position, array in enumerate(field.arrays):

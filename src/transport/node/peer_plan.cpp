@@ -1,5 +1,7 @@
 #include "transport/node/peer_plan.hpp"
 
+#include "plan/compile.hpp"
+
 namespace parhelion {
 
 namespace {
@@ -64,6 +66,7 @@ PeerPlan get_peer_plan(WordReader& words, const Plan& mine, const ArrayAccess& a
         }
         peer.plan.fields.push_back(std::move(field));
     }
+    index_likes(peer.plan);
     return peer;
 }
 

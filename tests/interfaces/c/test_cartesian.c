@@ -52,6 +52,50 @@ static void exchange_other_arrays(phl_exchange exchange, const phl_field made[2]
     }
 }
 
+/* Two fields of which one, or ghosts less deep, are moved. */
+static void exchange_subsets(phl_exchange whole, double* u, double* v, const int64_t* owned[2], const int64_t* all[2]) {
+    const int32_t second = 1, both[2] = {1, 0}, wrong = 2;
+    phl_only only = {.fields = &second, .field_count = 1};
+    phl_exchange one = NULL, thin = NULL, same = NULL;
+    GOOD(phl_exchange_only(whole, &only, &one));
+    GOOD(phl_exchange_prepare(one, NULL, 0));
+    fill_grid(u, owned, all, 1);
+    fill_grid(v, owned, all, 3);
+    GOOD(phl_exchange_forward(one, NULL, 0));
+    check_grid(v, all[0], all[1], 3);
+    CHECK(u[0] == -1);
+    only = (phl_only){.fields = both, .field_count = 2, .own_depth = 1, .depth_lower = {1, 0}, .depth_upper = {PHL_AS_MADE, 1}};
+    GOOD(phl_exchange_only(whole, &only, &thin));
+    GOOD(phl_exchange_only(whole, &only, &same));
+    const phl_field swapped[2] = {{.element = {PHL_FLOAT64, 3, 0}, .cells = v}, {.element = {PHL_FLOAT64, 1, 0}, .cells = u}};
+    for (int round = 0; round < 2; ++round) {
+        fill_grid(u, owned, all, 1);
+        fill_grid(v, owned, all, 3);
+        if (round == 0) GOOD(phl_exchange_forward(thin, swapped, 2));
+        else GOOD(phl_exchange_begin(same, NULL, 0));
+        if (round == 1) GOOD(phl_exchange_end(same));
+        const double* next = u;
+        for (int64_t x = all[0][0]; x < all[1][0]; ++x)
+            for (int64_t y = all[0][1]; y < all[1][1]; ++y) {
+                const int there = owned[0][0] < owned[1][0] && owned[0][1] < owned[1][1] && x >= owned[0][0] - 1 && x < owned[1][0] + h &&
+                                  y >= owned[0][1] && y < owned[1][1] + 1;
+                CHECK(*next++ == (there ? value(x, y, 0) : -1));
+            }
+    }
+    FAILS(phl_exchange_forward(thin, swapped, 1), PHL_ERROR_VALUE, "was made for 2");
+    only.depth_lower[0] = h + 1;
+    FAILS(phl_exchange_only(whole, &only, &same), PHL_ERROR_VALUE, "the widest halo of these fields is 2");
+    only = (phl_only){.fields = &wrong, .field_count = 1};
+    FAILS(phl_exchange_only(whole, &only, &same), PHL_ERROR_VALUE, "there is no field 2");
+    FAILS(phl_exchange_only(whole, NULL, &same), PHL_ERROR_VALUE, "only");
+    GOOD(phl_exchange_free(&one));
+    GOOD(phl_exchange_free(&thin));
+    GOOD(phl_exchange_free(&same));
+    fill_grid(u, owned, all, 1);
+    GOOD(phl_exchange_forward(whole, NULL, 0));
+    check_grid(u, all[0], all[1], 1);
+}
+
 static void exchange_grid(phl_cartesian domain) {
     int64_t lower[2], upper[2], low[2], high[2];
     GOOD(phl_cartesian_owned(domain, 0, lower, upper));
@@ -80,6 +124,14 @@ static void exchange_grid(phl_cartesian domain) {
     check_grid(u, low, high, 1);
     check_grid(v, low, high, 3);
     exchange_other_arrays(exchange, fields, owned, all, cells);
+    exchange_subsets(exchange, u, v, owned, all);
+    phl_field elsewhere[2] = {fields[0], fields[1]};
+    elsewhere[0].space = PHL_DEVICE;
+    FAILS(phl_exchange_forward(exchange, elsewhere, 2), PHL_ERROR_VALUE, "another memory space");
+    phl_exchange none = NULL;
+    FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, 0, &none), PHL_ERROR_VALUE, "device memory");
+    elsewhere[0].space = 7;
+    FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, 0, &none), PHL_ERROR_VALUE, "memory space 7 does not exist");
     const char* text = NULL;
     GOOD(phl_exchange_explain(exchange, &text));
     CHECK(strstr(text, "transport") != NULL);

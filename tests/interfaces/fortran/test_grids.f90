@@ -238,6 +238,80 @@ contains
       call check(all(p(:, :, i) == i), 'groups of ten arrays')
     end do
     call ten%forward(p(:, :, 1), p(:, :, 2), stat=stat, errmsg=message)
-    call check(stat /= 0 .and. index(message, 'made with 10 arrays and 8 can be named') > 0, 'ten arrays cannot be named at a call')
+    call check(stat /= 0 .and. index(message, '2 arrays were passed and the exchange was made with 10') > 0, 'too few arrays')
+    call check_lists(domain, ten, p)
+  end subroutine
+
+  !> Lists of any number of arrays, at calls and for exchanges, and subsets of them.
+  subroutine check_lists(domain, ten, p)
+    type(cartesian_domain), intent(in) :: domain
+    type(halo_exchange), intent(in) :: ten
+    real, intent(inout), target :: p(:, :, :)
+    real, allocatable, target :: q(:, :, :)
+    type(field_list) :: list
+    type(halo_exchange) :: listed, mixed, thin
+    integer :: i, round, stat
+    character(200) :: message
+    q = p
+    do round = 1, 2
+      call list%clear()
+      do i = 1, 10
+        call list%add(q(:, :, i))
+      end do
+      call check(list%length() == 10, 'arrays of a list')
+      call empty(q)
+      if (round == 1) then
+        call ten%forward(fields=list)
+      else
+        call ten%begin(fields=list)
+        call ten%end()
+      end if
+      call check(all(q == p), 'ten arrays named at a call')
+    end do
+    call listed%init(domain, fields=list)
+    call empty(q)
+    call listed%forward()
+    call check(all(q == p), 'an exchange of a list')
+    call list%clear()
+    do i = 2, 9
+      call list%add(q(:, :, i))
+    end do
+    call empty(q)
+    call mixed%init(domain, q(:, :, 1), q(:, :, 10), fields=list)
+    call mixed%forward(q(:, :, 1), q(:, :, 10), fields=list)
+    call check(all(q == p), 'arguments before those of a list')
+    call list%add(q(::2, :, 1))
+    call mixed%forward(q(:, :, 1), fields=list, stat=stat, errmsg=message)
+    call check(stat /= 0 .and. index(message, 'array 10 has another type or shape') > 0, 'a list of other arrays')
+
+    call thin%init(listed, fields=[3, 1], depth=[1])
+    call empty(q)
+    call thin%prepare()
+    call thin%forward()
+    associate (last => size(q, 2) - width + 1)
+      call check(all(q(width:, width:last, [1, 3]) == p(width:, width:last, [1, 3])), 'a subset')
+    end associate
+    call check(all(q(:width - 1, :, [1, 3]) == -1) .and. all(q(:width, :, 2) == -1), 'what a subset leaves')
+    call empty(q)
+    call thin%begin(q(:, :, 5), q(:, :, 1))
+    call thin%end()
+    associate (last => size(q, 2) - width + 1)
+      call check(all(q(width:, width:last, 5) == p(width:, width:last, 5)) .and. all(q(:width, :, 3) == -1), 'arrays of a subset')
+    end associate
+    call thin%init(listed, depth=[phl_as_made, 0])
+    call empty(q)
+    call thin%forward()
+    call check(all(q(:, width + 1:size(q, 2) - width, :) == p(:, width + 1:size(q, 2) - width, :)), 'a depth for each dimension')
+    call thin%init(listed, fields=[11], stat=stat, errmsg=message)
+    call check(stat /= 0 .and. index(message, 'no field 11 in this exchange: it has fields 1 to 10') > 0, 'no such field')
+    call thin%init(listed, depth=[1, 1, 1], stat=stat, errmsg=message)
+    call check(stat /= 0 .and. index(message, 'given for 3 dimensions of 2') > 0, 'a depth of other dimensions')
+    call thin%init(listed, depth=[width + 1], stat=stat, errmsg=message)
+    call check(stat /= 0 .and. index(message, 'the widest halo of these fields') > 0, 'a depth beyond the halo')
+  end subroutine
+
+  subroutine empty(q)
+    real, intent(inout) :: q(:, :, :)
+    q(:width, :, :) = -1
   end subroutine
 end module test_grids

@@ -1,0 +1,34 @@
+// A subset of what an exchange moves: some of its fields, or ghosts less deep.
+#pragma once
+
+#include <string>
+
+#include "parhelion/core/short_list.hpp"
+#include "parhelion/plan/plan.hpp"
+
+namespace parhelion {
+
+/// What of an exchange is moved. Fields are numbered from 0, group after group, as they were passed; arrays that are named at a call
+/// come in the order of this list. A depth is how many of the ghosts next to the owned cells are filled (reverse: given back), per dimension
+/// and side: fields with a narrower halo stay as they are, index maps have none.
+///
+///     Only{.fields = {0, 2}}      Only{.depth = 1}      Only{.fields = {1}, .depth = {1, 2, Only::as_made}}
+struct Only {
+    static constexpr int as_made = -1;
+    ShortList<int, 16> fields = {};  ///< none: all of them
+    HaloWidth depth = as_made;
+    friend bool operator==(const Only&, const Only&) = default;
+};
+
+/// The same with all fields and widths told. Local. Throws Error for numbers that no field has or that are there twice, and for
+/// depths below 0 or beyond the halos of the fields.
+Only resolve(const Plan& plan, const Only& only);
+/// Whether it is all that the plan moves, in that order.
+bool is_all(const Plan& plan, const Only& resolved);
+/// "fields 0 and 2, depth 1", for messages.
+std::string to_string(const Plan& plan, const Only& resolved);
+
+/// The plan of a subset, which follows from the whole: both ends of each link compile it alike. Local.
+Plan plan_of(const Plan& whole, const Only& resolved);
+
+}  // namespace parhelion

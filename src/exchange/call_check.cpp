@@ -1,0 +1,98 @@
+#include "exchange/call_check.hpp"
+
+#include <algorithm>
+
+#include "core/left_behind.hpp"
+#include "exchange/waiter.hpp"
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/hash.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
+#include "transport/node/watch.hpp"
+
+namespace parhelion {
+
+CallCheck::CallCheck(const Communicator& comm, std::vector<int> neighbors, double timeout_s)
+    : comm_(comm), neighbors_(std::move(neighbors)), timeout_s_(timeout_s), tag_(comm.next_tag()),
+      watched_(comm.shared_state<Watch>().node()), sent_(std::make_shared<AllSent>()) {
+    for (const int rank : neighbors_) heard_[rank] = 0;
+}
+
+// A card that its neighbor has not taken yet may still be read by MPI.
+CallCheck::~CallCheck() {
+    if (mpi_has_ended() || !std::all_of(sent_->begin(), sent_->end(), is_over)) leave_behind(sent_);
+}
+
+CallCheck::Card CallCheck::card_of(std::uint64_t number, const std::string& call) {
+    Card card{number, Hash().add_range(call).value(), {}};
+    call.copy(card.call.data(), card.call.size() - 1);
+    return card;
+}
+
+bool CallCheck::is_over(Sent& sent) {
+    int over = 0;
+    MPI_Testall(static_cast<int>(sent.requests.size()), sent.requests.data(), &over, MPI_STATUSES_IGNORE);
+    return over != 0;
+}
+
+std::uint64_t CallCheck::tell(const std::string& call) {
+    while (!sent_->empty() && is_over(sent_->front())) sent_->pop_front();
+    const Card& card = mine_.emplace_back(card_of(++told_, call));
+    Sent& sent = sent_->emplace_back(Sent{card, std::vector<MPI_Request>(neighbors_.size(), MPI_REQUEST_NULL)});
+    for (std::size_t i = 0; i < neighbors_.size(); ++i)
+        check_mpi(MPI_Isend(&sent.card, sizeof(Card), MPI_BYTE, neighbors_[i], tag_, comm_.handle(), &sent.requests[i]), "MPI_Isend");
+    return told_;
+}
+
+void CallCheck::await(std::uint64_t number, const std::vector<int>& ranks, const std::function<void()>& get_on) {
+    Waiter waiter(watched_, false, true, timeout_s_);
+    for (take(); !all_told(number, ranks); take()) {
+        get_on();
+        waiter.pause([&] {
+            const auto late = std::find_if(ranks.begin(), ranks.end(), [&](int rank) { return heard_.at(rank) < number; });
+            return "checking calls, waiting for rank " + std::to_string(*late) + " to make call " + std::to_string(number) +
+                   " of this exchange (it has made " + std::to_string(heard_.at(*late)) + ")";
+        });
+    }
+}
+
+// Matched probes: another thread may take cards at the same time.
+void CallCheck::take() {
+    for (const int rank : neighbors_) {
+        auto& early = early_[rank];
+        for (;;) {
+            int there = 0;
+            MPI_Message message = MPI_MESSAGE_NULL;
+            check_mpi(MPI_Improbe(rank, tag_, comm_.handle(), &there, &message, MPI_STATUS_IGNORE), "MPI_Improbe");
+            if (there == 0) break;
+            check_mpi(MPI_Mrecv(&early.emplace_back(), sizeof(Card), MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+            heard_[rank] = early.back().number;
+        }
+        while (!early.empty() && early.front().number <= told_) {
+            const Card theirs = early.front();
+            early.pop_front();  // what differs is told once
+            compare(rank, theirs);
+        }
+    }
+    forget_old();
+}
+
+void CallCheck::compare(int rank, const Card& theirs) const {
+    const Card& ours = mine_.at(static_cast<std::size_t>(theirs.number - mine_.front().number));
+    if (theirs.print == ours.print) return;
+    throw Error("rank " + std::to_string(rank) + " has made call " + std::to_string(theirs.number) + " of this exchange for " +
+                theirs.call.data() + ", and rank " + std::to_string(comm_.rank()) + " for " + ours.call.data() +
+                ": make the same calls in the same order on every rank, of the same fields, depth and reduction", ErrorKind::communication);
+}
+
+bool CallCheck::all_told(std::uint64_t number, const std::vector<int>& ranks) const {
+    return std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return heard_.at(rank) >= number; });
+}
+
+// A neighbor that had told them is compared with the last of them.
+void CallCheck::forget_old() {
+    std::uint64_t everywhere = told_;
+    for (const auto& [rank, number] : heard_) everywhere = std::min(everywhere, number);
+    while (!mine_.empty() && mine_.front().number <= everywhere) mine_.pop_front();
+}
+
+}  // namespace parhelion

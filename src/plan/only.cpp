@@ -1,0 +1,144 @@
+#include "parhelion/plan/only.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "parhelion/core/error.hpp"
+#include "plan/compile.hpp"
+
+namespace parhelion {
+namespace {
+
+int dimensions_of(const Plan& plan, const ShortList<int, 16>& fields) {
+    int most = 0;
+    for (const int f : fields) most = std::max(most, plan.pattern_of(f).dimensions);
+    return most;
+}
+
+HaloWidth widest(const Plan& plan, const ShortList<int, 16>& fields) {
+    HaloWidth most = 0;
+    for (const int f : fields)
+        for (int d = 0; d < plan.pattern_of(f).dimensions; ++d) {
+            const HaloWidth& halo = plan.fields[static_cast<std::size_t>(f)].halo;
+            most.lower[d] = std::max(most.lower[d], halo.lower[d]);
+            most.upper[d] = std::max(most.upper[d], halo.upper[d]);
+        }
+    return most;
+}
+
+void check_numbers(const Plan& plan, const ShortList<int, 16>& fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (fields[i] < 0 || static_cast<std::size_t>(fields[i]) >= plan.fields.size())
+            throw Error("there is no field " + std::to_string(fields[i]) + " in this exchange: it has fields 0 to " +
+                        std::to_string(plan.fields.size() - 1));
+        if (std::find(fields.begin(), fields.begin() + i, fields[i]) != fields.begin() + i)
+            throw Error("field " + std::to_string(fields[i]) + " is named twice: name each field once");
+    }
+}
+
+// One side of a dimension. A depth for both sides may be wider than one of them.
+int bounded(int asked, int here, int other_side, int d) {
+    if (asked == Only::as_made) return here;
+    if (asked < 0 || asked > std::max(here, other_side))
+        throw Error("a depth of " + std::to_string(asked) + " in dimension " + std::to_string(d) + ", where the widest halo of these fields is " +
+                    std::to_string(std::max(here, other_side)) + ": name 0 to that, or make another exchange");
+    return std::min(asked, here);
+}
+
+HaloWidth bounded(const HaloWidth& asked, const HaloWidth& most, int dimensions) {
+    HaloWidth depth = 0;
+    for (int d = 0; d < dimensions; ++d) {
+        depth.lower[d] = bounded(asked.lower[d], most.lower[d], most.upper[d], d);
+        depth.upper[d] = bounded(asked.upper[d], most.upper[d], most.lower[d], d);
+    }
+    return depth;
+}
+
+bool in_order(const Plan& plan, const ShortList<int, 16>& fields) {
+    int next = 0;
+    return fields.size() == plan.fields.size() && std::all_of(fields.begin(), fields.end(), [&](int f) { return f == next++; });
+}
+
+HaloWidth narrower(const HaloWidth& halo, const HaloWidth& depth) {
+    HaloWidth width = halo;
+    for (std::size_t d = 0; d < width.lower.size(); ++d) {
+        width.lower[d] = std::min(halo.lower[d], depth.lower[d]);
+        width.upper[d] = std::min(halo.upper[d], depth.upper[d]);
+    }
+    return width;
+}
+
+Plan without_stages(const Plan& whole, const Only& only) {
+    Plan plan;
+    plan.patterns = whole.patterns;
+    plan.team = whole.team;
+    plan.parts = whole.parts;
+    for (const int f : only.fields) {
+        const auto i = static_cast<std::size_t>(f);
+        plan.fields.push_back(whole.fields[i]);
+        plan.fields.back().halo = narrower(whole.fields[i].halo, only.depth);
+        plan.array_halos.push_back(whole.array_halos[i]);
+        plan.group_of.push_back(whole.group_of[i]);
+    }
+    index_fields(plan);
+    return plan;
+}
+
+// Whom it meets, and in which order they pack.
+StagePlan without_programs(const StagePlan& whole, const Only& only) {
+    StagePlan stage;
+    for (const LinkPlan& link : whole.links) {
+        LinkPlan& mine = stage.links.emplace_back(LinkPlan{link.rank, link.links, {}, {}, {}, link.thin, {}, link.card});
+        for (const int f : only.fields) mine.orders.push_back(link.orders[static_cast<std::size_t>(f)]);
+    }
+    if (whole.self) stage.self = SelfPlan{whole.self->links, {}, {}, {}};
+    return stage;
+}
+
+bool moves_nothing(const LinkPlan& link) {
+    return link.forward.send_bytes + link.forward.receive_bytes + link.reverse.send_bytes + link.reverse.receive_bytes == 0;
+}
+
+}  // namespace
+
+Only resolve(const Plan& plan, const Only& only) {
+    Only full;
+    full.fields = only.fields;
+    for (int f = 0; only.fields.empty() && f < static_cast<int>(plan.fields.size()); ++f) full.fields.push_back(f);
+    check_numbers(plan, full.fields);
+    const int dimensions = dimensions_of(plan, full.fields);
+    const HaloWidth as_made = Only::as_made;
+    if (dimensions == 0 && !(only.depth == as_made))
+        throw Error("fields of index maps have no depth: leave it out, or name a field of a grid");
+    if (dimensions > 0) require_dimensions(only.depth.listed, dimensions, "the depth");
+    full.depth = bounded(only.depth, widest(plan, full.fields), dimensions);
+    return full;
+}
+
+bool is_all(const Plan& plan, const Only& resolved) {
+    return in_order(plan, resolved.fields) && resolved.depth == widest(plan, resolved.fields);
+}
+
+std::string to_string(const Plan& plan, const Only& resolved) {
+    std::string text = resolved.fields.size() == 1 ? "field" : "fields";
+    for (std::size_t i = 0; i < resolved.fields.size(); ++i) text.append(i == 0 ? " " : ", ").append(std::to_string(resolved.fields[i]));
+    const int dimensions = dimensions_of(plan, resolved.fields);
+    for (int d = 0; d < dimensions; ++d) {
+        const int lower = resolved.depth.lower[d], upper = resolved.depth.upper[d];
+        text.append(d == 0 ? " to a depth of " : " × ").append(std::to_string(lower));
+        if (upper != lower) text.append("/").append(std::to_string(upper));
+    }
+    return text;
+}
+
+Plan plan_of(const Plan& whole, const Only& resolved) {
+    Plan plan = without_stages(whole, resolved);
+    for (const StagePlan& stage : whole.stages) plan.stages.push_back(without_programs(stage, resolved));
+    for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+        compile_stage(plan, s);
+        std::erase_if(plan.stages[s].links, moves_nothing);
+    }
+    return plan;
+}
+
+}  // namespace parhelion

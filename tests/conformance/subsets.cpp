@@ -1,0 +1,350 @@
+// Calls of some of an exchange's fields, and of ghosts less deep.
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+#include "support/exchanging.hpp"
+#include "support/grid_cases.hpp"
+#include "support/meshes.hpp"
+#include "support/transports.hpp"
+
+using namespace test;
+
+namespace {
+
+Communicator world() { return Communicator(MPI_COMM_WORLD); }
+
+// The widest depth that is not beyond any field, and narrower than most.
+Only one_less(const CartesianDomain& domain, const ShortList<int, 16>& numbers, const std::vector<GridField>& fields) {
+    Only only{.fields = numbers, .depth = 0};
+    for (int d = 0; d < domain.dimensions(); ++d)
+        for (const int f : numbers) {
+            const HaloWidth& halo = fields[static_cast<std::size_t>(f)].spec().halo;
+            only.depth.lower[d] = std::max(only.depth.lower[d], halo.lower[d] - 1);
+            only.depth.upper[d] = std::max(only.depth.upper[d], halo.upper[d] - 1);
+        }
+    return only;
+}
+
+Field narrowed(Field view, const HaloWidth& depth) {
+    for (std::size_t d = 0; d < max_dimensions; ++d) {
+        view.halo.lower[d] = std::min(view.halo.lower[d], depth.lower[d]);
+        view.halo.upper[d] = std::min(view.halo.upper[d], depth.upper[d]);
+    }
+    return view;
+}
+
+// What an exchange made for the subset alone does to `twins`, the subset of an exchange does to `fields`; all other fields stay as they are.
+template <class Fields>
+void check_subset(const Pattern& pattern, Exchange& exchange, const Only& only, Fields& fields, Fields& twins, int round) {
+    Exchange subset = exchange.only(only);
+    std::vector<Field> alone;
+    for (const int f : only.fields) {
+        const Field view = twins[static_cast<std::size_t>(f)].view();
+        alone.push_back(only.depth == HaloWidth(Only::as_made) ? view : narrowed(view, only.depth));
+    }
+    Exchange expected(pattern, alone, {"mpi_p2p"});
+    const auto check = [&](const char* what, auto&& call, auto&& call_expected) {
+        CAPTURE(what);
+        for (Fields* each : {&fields, &twins})
+            for (auto& field : *each) field.fill(Values::whole, round), field.fill_ghosts(Reduction::replace);
+        call();
+        call_expected();
+        for (std::size_t f = 0; f < fields.size(); ++f) {
+            CHECK(fields[f].copy() == twins[f].copy());
+            CHECK(fields[f].canaries_intact());
+        }
+    };
+    std::vector<Field> named;
+    for (const int f : only.fields) named.push_back(fields[static_cast<std::size_t>(f)].view());
+    check("forward", [&] { subset(); }, [&] { expected(); });
+    check("arrays named", [&] { subset(named); }, [&] { expected(); });
+    check("begin and end", [&] { exchange.only(only).begin().end(); }, [&] { expected(); });
+    check("reverse", [&] { subset.reverse(Reduction::replace); }, [&] { expected.reverse(Reduction::replace); });
+    check("begin and end of reverse", [&] { subset.begin_reverse(Reduction::replace, named).end(); }, [&] { expected.reverse(Reduction::replace); });
+    check("in parts", [&] {
+        auto step = subset.begin_parts();
+        for (int part = 0; part < subset.parts(); ++part) step.ready(part);
+        step.end();
+    }, [&] { expected(); });
+}
+
+// A ring of cells over all ranks, in three fields.
+struct Ring {
+    CartesianDomain domain{{8 * world().size()}, {.halo = 2, .periodic = true}};
+    std::vector<Array<double>> u;
+    Ring() {
+        for (int f = 0; f < 3; ++f) u.push_back(make_array<double>(domain));
+    }
+    std::vector<Field> views() const { return {view(u[0]), view(u[1]), view(u[2])}; }
+    void fill(double offset = 0) {
+        for (int f = 0; f < 3; ++f)
+            for (global_index x = domain.extended().lo[0]; x < domain.extended().hi[0]; ++x)
+                u[static_cast<std::size_t>(f)](x) = x < domain.owned().lo[0] || x >= domain.owned().hi[0] ? -1 : offset + value(f, x);
+    }
+    double value(int f, global_index x) const {
+        const global_index all = 8 * world().size();
+        return f * 1000 + static_cast<double>((x + all) % all);
+    }
+    // How many ghosts on each side of a field are filled; −1 where others are, or are wrong.
+    int depth(int f, double offset = 0) {
+        const Box own = domain.owned();
+        const auto is = [&](global_index x) { return u[static_cast<std::size_t>(f)](x) == offset + value(f, x); };
+        const auto empty = [&](global_index x) { return u[static_cast<std::size_t>(f)](x) == -1; };
+        for (int depth = 0; depth <= 2; ++depth) {
+            bool fits = true;
+            for (int k = 1; k <= 2; ++k) {
+                const global_index below = own.lo[0] - k, above = own.hi[0] + k - 1;
+                fits = fits && (k <= depth ? is(below) && is(above) : empty(below) && empty(above));
+            }
+            if (fits) return depth;
+        }
+        return -1;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("over every transport, a subset of a grid's fields to a smaller depth is what an exchange made for it alone does") {
+    int turn = 0;
+    for (const GridCase& each : grid_cases(world().size())) {
+        if (++turn % 3 != 0) continue;
+        CAPTURE(each.name);
+        const CartesianDomain domain(each.extents, each.options);
+        const Pattern pattern = build_pattern(domain);
+        for (const Route& route : routes_for(turn, 2)) {
+            CAPTURE(route.transport);
+            auto fields = make_fields(domain, 4, turn, route.memory), twins = make_fields(domain, 4, turn, Memory::ordinary);
+            ExchangeOptions options{route.transport};
+            options.parts = 2;
+            Exchange exchange(pattern, views(fields), options);
+            check_subset(pattern, exchange, Only{.fields = {2, 0}}, fields, twins, turn);
+            check_subset(pattern, exchange, one_less(domain, {0, 1, 2, 3}, fields), fields, twins, turn);
+            check_subset(pattern, exchange, one_less(domain, {3}, fields), fields, twins, turn);
+        }
+    }
+}
+
+TEST_CASE("over every transport, a subset of the fields of an index map is what an exchange made for it alone does") {
+    int turn = 0;
+    for (const MeshCase& each : mesh_cases(world().size())) {
+        if (++turn % 3 != 0) continue;
+        CAPTURE(each.name);
+        const IndexedDomain domain = each.mesh.domain(each.self);
+        const Pattern pattern = build_pattern(domain);
+        for (const Route& route : routes_for(turn, 2)) {
+            CAPTURE(route.transport);
+            auto fields = make_fields(domain, each.mesh, 3, turn, route.memory), twins = make_fields(domain, each.mesh, 3, turn, Memory::ordinary);
+            Exchange exchange(pattern, views(fields), {route.transport});
+            check_subset(pattern, exchange, Only{.fields = {2, 0}}, fields, twins, turn);
+            check_subset(pattern, exchange, Only{.fields = {1}}, fields, twins, turn);
+        }
+    }
+}
+
+TEST_CASE("a subset of several groups leaves those out that it does not name") {
+    Ring ring;
+    Mesh mesh = Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(world().size()), 3));
+    const auto next = static_cast<std::size_t>((world().rank() + 1) % world().size());
+    const IndexedDomain cells(3, world().size() > 1 ? std::vector<global_index>{mesh.owned[next].front()} : std::vector<global_index>{});
+    std::vector<double> x(static_cast<std::size_t>(cells.size()), world().rank());
+    Exchange exchange({{build_pattern(ring.domain), {view(ring.u[0]), view(ring.u[1])}}, {build_pattern(cells), {view(cells, x.data())}}});
+    ring.fill();
+    exchange.only({.fields = {2}})();
+    CHECK_EQ(ring.depth(0), 0);
+    if (world().size() > 1) CHECK_EQ(x.back(), static_cast<double>(next));
+    exchange.only({.fields = {1}, .depth = 1})();
+    CHECK_EQ(ring.depth(0), 0);
+    CHECK_EQ(ring.depth(1), 1);
+    exchange.only({.depth = 1})();
+    CHECK_EQ(ring.depth(0), 1);
+    CHECK(holds(error_of([&] { exchange.only({.fields = {2}, .depth = 1}); }), "index maps have no depth"));
+}
+
+TEST_CASE("the whole and its subsets may be under way at once, in any order of their ends, and steps outlive their handles") {
+    for (const Route& route : all_routes()) {
+        CAPTURE(route.transport);
+        if (route.memory == Memory::elsewhere) continue;
+        Ring ring;
+        Exchange exchange(build_pattern(ring.domain), ring.views(), {route.transport});
+        for (int round = 0; round < 3; ++round) {
+            ring.fill();
+            auto first = exchange.only({.fields = {0}}).begin();
+            auto second = exchange.only({.fields = {2, 1}, .depth = 1}).begin();
+            first.end();
+            second.end();
+            CHECK_EQ(ring.depth(0), 2);
+            CHECK_EQ(ring.depth(1), 1);
+            CHECK_EQ(ring.depth(2), 1);
+            exchange();
+            CHECK_EQ(ring.depth(1), 2);
+        }
+    }
+}
+
+TEST_CASE("equal subsets are one exchange, all of it is the exchange itself, and a subset outlives the whole") {
+    Ring ring;
+    auto whole = std::make_unique<Exchange>(build_pattern(ring.domain), ring.views());
+    Exchange subset = whole->only({.fields = {1}, .depth = {1}});
+    CHECK_EQ(&subset.plan(), &whole->only({.fields = {1}, .depth = {1}}).plan());
+    CHECK_EQ(&whole->plan(), &whole->only({.fields = {0, 1, 2}, .depth = 2}).plan());
+    CHECK_EQ(&whole->plan(), &whole->only({}).plan());
+    CHECK_NE(&whole->plan(), &whole->only({.fields = {1, 0, 2}}).plan());
+    CHECK_EQ(subset.plan().bytes_sent() * 6, whole->plan().bytes_sent());
+    CHECK_EQ(subset.transport(), whole->transport());
+    CHECK(holds(subset.explain(), "field 1 to a depth of 1"));
+    whole->only({.fields = {2}}).prepare();
+    ring.fill();
+    whole.reset();
+    subset();
+    subset.only({.depth = 0})();
+    CHECK_EQ(ring.depth(1), 1);
+    CHECK_EQ(ring.depth(0), 0);
+}
+
+TEST_CASE("the arrays of the construction may be gone when a subset is first used with others") {
+    for (const Route& route : all_routes()) {
+        CAPTURE(route.transport);
+        if (route.memory == Memory::elsewhere) continue;
+        auto old = std::make_unique<Ring>();
+        Exchange exchange(build_pattern(old->domain), old->views(), {route.transport});
+        old.reset();
+        Ring ring;
+        for (int round = 0; round < 2; ++round) {
+            ring.fill();
+            exchange.only({.fields = {2, 0}, .depth = 1})(view(ring.u[2]), view(ring.u[0]));
+            CHECK_EQ(ring.depth(0), 1);
+            CHECK_EQ(ring.depth(1), 0);
+            CHECK_EQ(ring.depth(2), 1);
+        }
+    }
+}
+
+TEST_CASE("subsets that there are not are refused, and so are their arrays, alone") {
+    Ring ring;
+    Exchange exchange(build_pattern(ring.domain), ring.views());
+    const auto refused = [&](const Only& only) { return error_of([&] { exchange.only(only); }); };
+    CHECK(holds(refused({.fields = {3}}), "there is no field 3 in this exchange: it has fields 0 to 2"));
+    CHECK(holds(refused({.fields = {-1}}), "there is no field -1"));
+    CHECK(holds(refused({.fields = {1, 1}}), "field 1 is named twice"));
+    CHECK(holds(refused({.depth = 3}), "a depth of 3 in dimension 0, where the widest halo of these fields is 2"));
+    CHECK(holds(refused({.depth = -2}), "a depth of -2"));
+    CHECK(holds(refused({.depth = {1, 1}}), "given for 2 dimensions of 1"));
+    Exchange subset = exchange.only({.fields = {0, 2}});
+    subset();
+    CHECK(holds(error_of([&] { subset(view(ring.u[0])); }), "1 arrays were passed and the exchange was made for 2"));
+    CHECK(holds(error_of([&] { subset(view(ring.u[0]), view(ring.u[0])); }), "share memory"));
+    CHECK(holds(error_of([&] { subset.end(); }), "no exchange is under way"));
+    ring.fill();
+    subset();
+    CHECK_EQ(ring.depth(2), 2);
+}
+
+TEST_CASE("ranks that use different subsets for the first time are told, all of them, and can go on") {
+    Ring ring;
+    Exchange exchange(build_pattern(ring.domain), ring.views());
+    const int mine = world().rank() == 0 ? 0 : 1;
+    const std::string told = error_of([&] { exchange.only({.fields = {mine}})(); });
+    if (world().size() > 1) {
+        CHECK(holds(told, "the subsets of the exchange differ between ranks"));
+        CHECK(holds(told, "field 0"));
+        CHECK(holds(told, "field 1"));
+    }
+    ring.fill();
+    exchange.only({.fields = {1}})();
+    exchange();
+    CHECK_EQ(ring.depth(1), 2);
+}
+
+TEST_CASE("ranks that disagree write nothing where it does not belong, and the time limit ends it") {
+    if (world().size() == 1) return;
+    for (const Route& route : all_routes()) {
+        CAPTURE(route.transport);
+        if (route.memory == Memory::elsewhere || route.transport == "auto") continue;
+        Ring ring;
+        Exchange exchange(build_pattern(ring.domain), ring.views(), {.transport = route.transport, .timeout_s = 0.3});
+        exchange.only({.fields = {0}}).prepare();
+        exchange.only({.fields = {1}, .depth = 1}).prepare();
+        ring.fill();
+        const bool odd = world().rank() == 0;
+        const std::string told = error_of([&] { exchange.only(odd ? Only{.fields = {0}} : Only{.fields = {1}, .depth = 1})(); });
+        if (world().size() == 2 || odd) CHECK(holds(told, "no answer within"));
+        CHECK_EQ(ring.depth(2), 0);
+        CHECK_EQ(ring.depth(odd ? 1 : 0), 0);
+        for (global_index x = ring.domain.owned().lo[0]; x < ring.domain.owned().hi[0]; ++x)
+            for (int f = 0; f < 3; ++f) CHECK_EQ(ring.u[static_cast<std::size_t>(f)](x), ring.value(f, x));
+        MPI_Barrier(MPI_COMM_WORLD);  // arrays stay until nobody waits any more
+    }
+}
+
+TEST_CASE("in checked mode ranks that disagree are told at once who asked for what") {
+    if (world().size() == 1) return;
+    const bool odd = world().rank() == 0;
+    const auto disagree = [&](const char* name, auto&& one, auto&& other, const std::string& his, const std::string& theirs) {
+        for (const Route& route : all_routes()) {
+            CAPTURE(route.transport);
+            CAPTURE(name);
+            if (route.memory == Memory::elsewhere || route.transport == "auto") continue;
+            Ring ring;
+            ExchangeOptions options{.transport = route.transport, .timeout_s = 60};
+            options.check = true;
+            Exchange exchange(build_pattern(ring.domain), ring.views(), options);
+            exchange();
+            exchange.only({.fields = {1}})();
+            const auto start = std::chrono::steady_clock::now();
+            const std::string told = error_of([&] { odd ? one(exchange) : other(exchange); });
+            const bool neighbor = odd || world().rank() == 1 || world().rank() == world().size() - 1;
+            if (neighbor) {
+                CHECK(holds(told, "has made call 4 of this exchange for"));
+                CHECK(holds(told, his));
+                CHECK(holds(told, theirs));
+            }
+            CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+    };
+    const auto all = [](Exchange& exchange) { exchange(); };
+    disagree("fields", all, [](Exchange& exchange) { exchange.only({.fields = {1}})(); }, "all fields", "field 1 to a depth of 2");
+    disagree("direction", all, [](Exchange& exchange) { exchange.reverse(); }, "a forward exchange", "a reverse exchange (sum)");
+    disagree("reduction", [](Exchange& exchange) { exchange.reverse(Reduction::max); }, [](Exchange& exchange) { exchange.reverse(); },
+             "a reverse exchange (max)", "a reverse exchange (sum)");
+    disagree("halves", [](Exchange& exchange) { exchange.begin().end(); }, [](Exchange& exchange) { exchange.only({.fields = {1}}).begin().end(); },
+             "all fields", "field 1");
+}
+
+TEST_CASE("in checked mode a first use and a call of what there is are told apart") {
+    if (world().size() != 2) return;  // other ranks would wait in the first use
+    Ring ring;
+    ExchangeOptions options{.timeout_s = 60};
+    options.check = true;
+    Exchange exchange(build_pattern(ring.domain), ring.views(), options);
+    const std::string told = error_of([&] { world().rank() == 0 ? exchange() : exchange.only({.fields = {2}})(); });
+    CHECK(holds(told, "the first use of field 2"));
+    CHECK(holds(told, "a forward exchange of all fields"));
+}
+
+TEST_CASE("in checked mode ranks that agree exchange as ever, and begin waits for nobody") {
+    for (const Route& route : all_routes()) {
+        CAPTURE(route.transport);
+        if (route.memory == Memory::elsewhere) continue;
+        Ring ring;
+        ExchangeOptions options{.transport = route.transport, .timeout_s = 60};
+        options.check = true;
+        Exchange exchange(build_pattern(ring.domain), ring.views(), options);
+        exchange.only({.fields = {1}, .depth = 1}).prepare();
+        for (int round = 0; round < 20; ++round) {
+            ring.fill(round);
+            auto step = exchange.only({.fields = {1}, .depth = 1}).begin();
+            if (round % 4 == 0 && world().size() == 2 && world().rank() == 0) {  // its neighbor begins later
+                int late = 0;
+                MPI_Recv(&late, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            }
+            step.end();
+            if (round % 4 == 0 && world().size() == 2 && world().rank() == 1) MPI_Send(&round, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+            CHECK_EQ(ring.depth(1, round), 1);
+            exchange();
+            for (int f = 0; f < 3; ++f) CHECK_EQ(ring.depth(f, round), 2);
+            exchange.reverse(Reduction::replace);
+        }
+    }
+}
