@@ -25,9 +25,11 @@ class BufferedExchange {
 public:
     BufferedExchange(const Pattern& pattern, byte_count width);
 
+    /// Owner → ghost, at once or in two halves. After begin the owned values may change; end writes the ghosts.
     void forward(CellArray owned, CellArray ghosts);
     void begin_forward(CellArray owned);
     void end_forward(CellArray ghosts);
+    /// Ghost → owner, likewise.
     void reverse(CellArray ghosts, CellArray owned, Scalar scalar, Reduction reduction);
     void begin_reverse(CellArray ghosts);
     /// Combines in the order of the pattern's links and entries.
