@@ -24,7 +24,7 @@ BOX_HEIGHT, LETTER, GAP, ROW = 30, 8.2, 18, 62
 STYLE = """<style>
   .paper { fill: #fbfbf8 } text { font: 14px system-ui, sans-serif; fill: #1c2430; text-anchor: middle }
   .box { fill: #e6ecf5; stroke: #4a6591 } .arrow { fill: none; stroke: #7a8698; stroke-width: 1.3; marker-end: url(#tip) }
-  .ghost { fill: #fdf0d8; stroke: #b98a2d } .small { font-size: 12px } .left { text-anchor: start }
+  .ghost { fill: #fdf0d8; stroke: #b98a2d } .left { text-anchor: start }
   .forward { fill: none; stroke: #2b6a4d; stroke-width: 2; marker-end: url(#tip) } .reverse { fill: none; stroke: #9a3d3d; stroke-width: 2; marker-end: url(#tip) }
 </style>
 <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8Z" fill="#5a6678"/></marker></defs>"""
@@ -107,16 +107,16 @@ def drawn(graph: Edges, title: str) -> str:
 def halo() -> str:
     """Two ranks, a border between them, and what each direction moves."""
     lines = []
-    for left, name, ghost_first in ((20, "rank 0", False), (420, "rank 1", True)):
-        owned, ghosts = (left + 90 if ghost_first else left), (left if ghost_first else left + 270)
-        lines += [f'<text x="{left + 180}" y="28">{name}</text>',
-                  f'<rect class="box" x="{owned}" y="40" width="270" height="150"/>', f'<text x="{owned + 135}" y="62">owned cells</text>',
-                  f'<rect class="ghost" x="{ghosts}" y="40" width="90" height="150"/>', f'<text x="{ghosts + 45}" y="62">ghosts</text>']  # fmt: skip
-    for y, kind, first, last in ((90, "forward", 255, 465), (112, "forward", 545, 335), (150, "reverse", 335, 545), (172, "reverse", 465, 255)):
+    for left, name, ghost_first in ((10, "rank 0", False), (270, "rank 1", True)):
+        owned, ghosts = (left + 70 if ghost_first else left), (left if ghost_first else left + 170)
+        lines += [f'<text x="{left + 120}" y="24">{name}</text>',
+                  f'<rect class="box" x="{owned}" y="34" width="170" height="140"/>', f'<text x="{owned + 85}" y="54">owned cells</text>',
+                  f'<rect class="ghost" x="{ghosts}" y="34" width="70" height="140"/>', f'<text x="{ghosts + 35}" y="54">ghosts</text>']  # fmt: skip
+    for y, kind, first, last in ((78, "forward", 150, 310), (98, "forward", 370, 215), (134, "reverse", 210, 370), (154, "reverse", 305, 150)):
         lines.append(f'<path class="{kind}" d="M{first} {y}H{last}"/>')
-    lines += ['<path class="forward" d="M20 216h36"/><text class="small left" x="64" y="220">forward: every ghost receives its owner\'s value</text>',
-              '<path class="reverse" d="M420 216h36"/><text class="small left" x="464" y="220">reverse: owners add up what ghosts hold</text>']  # fmt: skip
-    return svg(800, 236, "Two ranks with owned cells and ghosts", lines)
+    lines += ['<path class="forward" d="M10 198h34"/><text class="left" x="54" y="203">forward: every ghost receives its owner\'s value</text>',
+              '<path class="reverse" d="M10 224h34"/><text class="left" x="54" y="229">reverse: owners add up what ghosts hold</text>']  # fmt: skip
+    return svg(520, 242, "Two ranks with owned cells and ghosts", lines)
 
 
 def svg(width: float, height: float, title: str, lines: list[str]) -> str:
