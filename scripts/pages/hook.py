@@ -49,4 +49,4 @@ def page_of(file: Path) -> str:
         up = "../" * (place_of(str(file.relative_to(ROOT))).count("/"))
         text = re.sub(r"\]\(docs/([\w./#-]+)\)", rf"]({up}\1)", text)
         return re.sub(r"\]\((?!docs/|https?:|\.\./|#)([\w./-]+)(#[\w-]+)?\)", lambda found: f"](../{found[1]}{found[2] or ''})", text)
-    return f"# {file.relative_to(ROOT)}\n\n````{FENCES.get(file.suffix, '')}\n{text}\n````\n"
+    return f"---\nsearch:\n  exclude: true\n---\n\n# {file.relative_to(ROOT)}\n\n````{FENCES.get(file.suffix, '')}\n{text}\n````\n"

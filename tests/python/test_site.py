@@ -50,7 +50,7 @@ def test_pages_load_nothing_from_outside(site):
     outside = {(page.name, place) for page in pages for place in Loads(page.read_text()).found if re.match(r"(https?:)?//", place)}
     assert len(pages) > 40 and outside == set()
     styles = "".join(path.read_text() for path in site.rglob("*.css"))
-    assert re.findall(r"(?:url\\(|@import )['\"]?(?:https?:)?//", styles) == []
+    assert re.findall(r"(?:url\(|@import )['\"]?(?:https?:)?//", styles) == []
 
 
 def test_what_pages_load_is_there(site):
