@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from html import escape
 
 import click
 
@@ -42,8 +43,8 @@ def _section(context: click.Context) -> str:
 
 
 def _code(names: str) -> str:
-    return "`" + names.replace("|", "\\|") + "`"
+    return f"<code>{escape(names).replace('|', '&#124;')}</code>"
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+    return escape(text, quote=False).replace("|", "&#124;").replace("*", "&#42;")

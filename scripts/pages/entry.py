@@ -41,7 +41,7 @@ class Entry:
         names = ", ".join(f"`{name}`" for name in dict.fromkeys(self.names))
         title = f"{'#' * level} {names}\n\n" if level < FOR_MEMBERS else ""
         inner = "".join(member.markdown(language, FOR_MEMBERS) for member in self.members)
-        return f"{title}```{language}\n{dedent(self.code).strip()}\n```\n\n{self.text}\n\n{inner}"
+        return f"{title}```{{.{language} .signature}}\n{dedent(self.code).strip()}\n```\n\n{self.text}\n\n{inner}"
 
 
 def prose(lines: Iterable[str]) -> str:
