@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "parhelion/core/error.hpp"
 #include "parhelion/ghosts/ghost_exchange.hpp"
 #include "parhelion/ghosts/ghost_rows.hpp"
 #include "parhelion/plan/strided_view.hpp"
