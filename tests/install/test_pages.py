@@ -175,7 +175,7 @@ def test_fortran_fragments_are_right_for_a_compiler(tmp_path):
 def test_commands_of_a_page_have_the_options_that_it_shows(page):
     for text in blocks(page, "sh", "console", "bash"):
         for line in text.replace("\\\n", " ").splitlines():
-            for part in re.findall(r"(?:^|\s|\$ )parhelion ([a-z].*?)(?:$| #|→)", line.removeprefix("$ ")):
+            for part in re.findall(r"(?:^|\s)parhelion ([a-z].*?)(?:$|→)", line.removeprefix("$ ").split(" #")[0]):
                 check_command(part, f"{page}: {line}")
 
 
@@ -198,3 +198,10 @@ def check_command(text, where):
 def check_options(command, words, where):
     known = {option for param in command.params for option in (*param.opts, *param.secondary_opts)} | {"--help"}
     assert {word.split("=")[0] for word in words if word.startswith("--")} <= known, where
+
+
+def test_targets_of_make_that_pages_name_exist():
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {(page, word) for page in PAGES for text in blocks(page, "sh", "bash") for line in text.splitlines()
+             if line.startswith("make ") for word in line.split("#")[0].split()[1:2]}  # fmt: skip
+    assert len(named) > 10 and {(page, word) for page, word in named if word not in targets} == set()
