@@ -42,7 +42,14 @@ def _exported(module: griffe.Object | griffe.Alias) -> tuple[list[str], dict[str
 
 
 def _entry(thing: griffe.Object | griffe.Alias, name: str) -> Entry:
-    members = [_entry(member, key) for key, member in thing.all_members.items() if _is_public(key, member)] if thing.is_class else []
+    members: list[Entry] = []
+    for key, member in thing.all_members.items() if thing.is_class else ():
+        if _is_public(key, member):
+            made = _entry(member, key)
+            if members and not made.text and not members[-1].text and members[-1].takes(made):
+                members[-1].add(made)  # values that the docstring of the class speaks of
+            else:
+                members.append(made)
     return Entry([name], _code(thing, name), _markdown(thing), thing.lineno or 0, [name] if thing.is_attribute else [], members)
 
 
