@@ -56,7 +56,7 @@ endif
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup demo test test-quick test-all test-cpp test-python \
-        lint tidy licenses coverage install clean distclean
+        lint tidy docs licenses coverage install clean distclean
 
 ##@ The two commands
 demo: build ## Build and run the main job on all cores; says where the report is
@@ -123,11 +123,11 @@ test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
 	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j$(TEST_JOBS) --output-junit ctest.xml --test-output-size-passed 65536 \
 	  --test-output-size-failed 65536 $(CTEST_ARGS)
 
-test-python: build $(STAMPS)/test ## Python tests against the flavor built last
+test-python: build $(STAMPS)/test $(STAMPS)/docs ## Python tests against the flavor built last
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target mpi_watch -- $(NINJA_ARGS)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
 
-coverage: build $(STAMPS)/test $(STAMPS)/coverage ## What the tests run of C++ and Python: a summary, and pages under build/coverage
+coverage: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/coverage ## What the tests run of C++ and Python: a summary, and pages under build/coverage
 	-@$(MAKE) --no-print-directory test-cpp COVERAGE=1
 	@$(call own,build/coverage)
 	-@$(BIN)/coverage run -m pytest $(PYTEST_ARGS)
@@ -144,6 +144,11 @@ lint: $(STAMPS)/lint $(STAMPS)/run ## ruff and mypy
 tidy: configure $(STAMPS)/lint ## clang-tidy on the C++ sources: some minutes
 	@$(BIN)/run-clang-tidy.py -quiet -clang-tidy-binary $(BIN)/clang-tidy -p $(BUILD) -j $(JOBS) $(TIDY_ARGS) \
 	  '^$(CURDIR)/(src|c|fortran|bench|python)/'
+
+docs: $(STAMPS)/docs $(STAMPS)/run ## The documentation site, without network: build/site/index.html
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@$(call own,build/site)
+	@echo "file://$(CURDIR)/build/site/index.html"
 
 licenses: setup ## Licenses of all packages in .venv; one that is not allowed fails
 	@$(BIN)/python scripts/licenses.py

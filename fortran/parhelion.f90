@@ -34,6 +34,7 @@ contains
     call finish(phl_stop(), stat, errmsg)
   end subroutine
 
+  !> This process among those of a communicator, from 0, and how many they are. Local.
   subroutine get_rank(comm, rank, size, stat, errmsg)
     type(*), intent(in) :: comm
     integer, intent(out) :: rank, size
@@ -54,6 +55,7 @@ contains
     call finish(phl_allocate(int(bytes, c_int64_t), memory), stat, errmsg)
   end subroutine
 
+  !> Gives back what allocate_shared gave; an exchange that still uses it keeps it. Local.
   subroutine release_shared(memory, stat, errmsg)
     type(c_ptr), intent(in) :: memory
     integer, intent(out), optional :: stat

@@ -8,6 +8,7 @@ module phl_cartesian
   private
   public :: cartesian_domain
 
+  !> A grid and how it is split. Free it, or let its variable end, before MPI_Finalize.
   type :: cartesian_domain
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -82,6 +83,7 @@ contains
     if (c_associated(this%handle)) ignored = phl_cartesian_free(this%handle)
   end subroutine
 
+  !> 1 to 4. Local.
   pure integer function dimensions(this)
     class(cartesian_domain), intent(in) :: this
     dimensions = this%dimensions_

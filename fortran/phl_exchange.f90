@@ -40,6 +40,7 @@ module phl_exchange
     procedure, private :: group_cartesian, group_index_map
   end type
 
+  !> Arrays of some layout between their owners and ghosts. Free it, or let its variable end, before MPI_Finalize.
   type :: halo_exchange
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -315,6 +316,7 @@ contains
     call finish(status, stat, errmsg)
   end subroutine
 
+  !> Forward in two halves, with work that needs no ghosts between `begin` and `end`; begin waits for nobody.
   subroutine begin(this, a, b, c, d, e, f, g, h, fields, stat, errmsg)
     class(halo_exchange), intent(in) :: this
     type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
@@ -336,6 +338,7 @@ contains
     done = is_done /= 0
   end subroutine
 
+  !> Ends what begin or begin_reverse began; waits for the neighbors.
   subroutine end_exchange(this, stat, errmsg)
     class(halo_exchange), intent(in) :: this
     integer, intent(out), optional :: stat
@@ -358,6 +361,7 @@ contains
     call finish(status, stat, errmsg)
   end subroutine
 
+  !> Reverse in two halves.
   subroutine begin_reverse(this, reduction, a, b, c, d, e, f, g, h, fields, stat, errmsg)
     class(halo_exchange), intent(in) :: this
     integer, intent(in) :: reduction
@@ -376,6 +380,7 @@ contains
     call finish(phl_exchange_traffic(this%handle, 0_c_int, bytes_sent, messages))
   end function
 
+  !> Messages that this rank sends to others in a forward exchange. Local.
   integer function messages_sent(this)
     class(halo_exchange), intent(in) :: this
     integer(c_int64_t) :: bytes

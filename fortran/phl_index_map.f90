@@ -16,6 +16,7 @@ module phl_index_map
 
   public :: phl_replace, phl_sum, phl_min, phl_max, phl_and, phl_or
 
+  !> What an owner does with the values that come back; `phl_and` and `phl_or` of logicals, and of integers bit by bit.
   enum, bind(c)
     enumerator :: phl_replace = 0, phl_sum, phl_min, phl_max, phl_and, phl_or
   end enum
@@ -182,6 +183,7 @@ contains
     owned_size = owned
   end function
 
+  !> Ghosts of this rank.
   integer function ghost_size(this)
     class(index_map), intent(in) :: this
     integer(c_int32_t) :: owned, ghosts
@@ -216,6 +218,7 @@ contains
     first_id = first + 1
   end function
 
+  !> Global id of the last owned cell.
   integer(int64) function last_id(this)
     class(index_map), intent(in) :: this
     integer(c_int32_t) :: owned, ghosts
@@ -253,6 +256,7 @@ contains
     call finish(phl_index_map_traffic(this%handle, cells_sent, received))
   end function
 
+  !> Cells that this rank receives in a gather. Local.
   integer(int64) function cells_received(this)
     class(index_map), intent(in) :: this
     integer(c_int64_t) :: sent
@@ -300,6 +304,7 @@ contains
     call finish(phl_f_localize(this%handle, ids, cells), stat, errmsg)
   end subroutine
 
+  !> Collective. As localize, in one array.
   subroutine localize_in_place(this, ids, stat, errmsg)
     class(index_map), intent(inout) :: this
     type(*), dimension(..), intent(inout) :: ids
@@ -352,6 +357,7 @@ contains
     call finish(phl_f_gather(this%handle, begin_only, x, ghosts), stat, errmsg)
   end subroutine
 
+  !> Ends what gather_begin began; writes the ghosts.
   subroutine gather_end(this, x, ghosts, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: x
@@ -402,6 +408,7 @@ contains
     call finish(phl_f_scatter(this%handle, whole, int(reduction, c_int), x, ghosts), stat, errmsg)
   end subroutine
 
+  !> Owners add what ghosts hold.
   subroutine scatter_sum(this, x, ghosts, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: x
@@ -411,6 +418,7 @@ contains
     call finish(phl_f_scatter(this%handle, whole, phl_sum, x, ghosts), stat, errmsg)
   end subroutine
 
+  !> Owners keep the least of their value and the ghosts'.
   subroutine scatter_min(this, x, ghosts, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: x
@@ -420,6 +428,7 @@ contains
     call finish(phl_f_scatter(this%handle, whole, phl_min, x, ghosts), stat, errmsg)
   end subroutine
 
+  !> Owners keep the greatest of their value and the ghosts'.
   subroutine scatter_max(this, x, ghosts, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: x
@@ -429,6 +438,7 @@ contains
     call finish(phl_f_scatter(this%handle, whole, phl_max, x, ghosts), stat, errmsg)
   end subroutine
 
+  !> Owners combine by and: logicals, or bits.
   subroutine scatter_and(this, x, ghosts, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: x
@@ -438,6 +448,7 @@ contains
     call finish(phl_f_scatter(this%handle, whole, phl_and, x, ghosts), stat, errmsg)
   end subroutine
 
+  !> Owners combine by or: logicals, or bits.
   subroutine scatter_or(this, x, ghosts, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: x
@@ -458,6 +469,7 @@ contains
     call finish(phl_f_scatter(this%handle, begin_only, int(reduction, c_int), x, ghosts), stat, errmsg)
   end subroutine
 
+  !> Ends what scatter_begin began; writes the owned values.
   subroutine scatter_end(this, x, ghosts, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: x

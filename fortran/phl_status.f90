@@ -9,6 +9,7 @@ module phl_status
   public :: phl_success, phl_error_value, phl_error_type, phl_error_communication, phl_error_timeout
   public :: phl_error_lost_peer, phl_error_system, phl_error_handle, phl_error_internal
 
+  !> Values of `stat`.
   enum, bind(c)
     enumerator :: phl_success = 0, phl_error_value, phl_error_type, phl_error_communication, phl_error_timeout
     enumerator :: phl_error_lost_peer, phl_error_system, phl_error_handle, phl_error_internal

@@ -17,6 +17,7 @@
 extern "C" {
 #endif
 
+/* What every function returns. */
 enum phl_status {
     PHL_SUCCESS = 0,
     PHL_ERROR_VALUE = 1,
@@ -40,6 +41,7 @@ enum phl_scalar {
  * floating-point numbers no bits. */
 enum phl_reduction { PHL_REPLACE = 0, PHL_SUM, PHL_MIN, PHL_MAX, PHL_AND, PHL_OR };
 
+/* Owner → ghost, or ghost → owner. */
 enum phl_direction { PHL_FORWARD = 0, PHL_REVERSE };
 
 /* PHL_ORDER_C: last dimension contiguous, components of a cell next to each other. PHL_ORDER_FORTRAN: first dimension
@@ -49,11 +51,14 @@ enum phl_order { PHL_ORDER_C = 0, PHL_ORDER_FORTRAN };
 /* Where arrays lie. PHL_DEVICE takes a transport and an interpreter of copies that a program registers (C++). */
 enum phl_memory_space { PHL_HOST = 0, PHL_DEVICE };
 
+/* Which neighbors give ghosts: across faces, edges and corners, or faces only. One message to each, or dimension after dimension. */
 enum phl_neighbors { PHL_NEIGHBORS_FULL = 0, PHL_NEIGHBORS_FACES };
 enum phl_algorithm { PHL_STANDARD = 0, PHL_STAGED };
 
+/* Grids have 1 to so many dimensions. */
 #define PHL_MAX_DIMENSIONS 4
 
+/* Handles. A copy is the same object. */
 typedef struct phl_index_map_handle* phl_index_map;
 typedef struct phl_cartesian_handle* phl_cartesian;
 typedef struct phl_exchange_handle* phl_exchange;

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from parhelion import launch
 
-from readme import ROOT, promised_output, write_files
+from snippets import ROOT, promised_output, write_files
 
 FLAVOR = launch.default_flavor()
 TREE = ROOT / "build" / FLAVOR.name

@@ -1,4 +1,4 @@
-"""The README's examples run as they stand there and print what it says."""
+"""The examples of the README and of the first page run as they stand there and print what is said."""
 
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from parhelion import launch
 
-from readme import ROOT, blocks, promised_output, write_files
+from snippets import ROOT, blocks, promised_output, write_files
 
 FLAVOR = launch.default_flavor()
 TREE = ROOT / "build" / FLAVOR.name
@@ -53,7 +53,11 @@ def test_the_compiled_examples_build_against_an_installation_and_print_what_the_
 
 
 def test_the_commands_that_the_readme_names_exist():
-    described = {line.split()[1] for text in blocks("sh") for line in text.splitlines() if line.startswith("make ")}
+    described = {line.split()[1] for text in blocks("README.md", "sh") for line in text.splitlines() if line.startswith("make ")}
     known = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert described, "the README shows no make commands"
     assert described <= {line.split()[0] for line in known.splitlines() if line.startswith("  ")}
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150

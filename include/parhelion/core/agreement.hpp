@@ -17,6 +17,7 @@ namespace parhelion {
 class Properties {
 public:
     virtual ~Properties() = default;
+    /// Tells one property.
     virtual void add(std::string_view name, std::int64_t value, std::initializer_list<int> numbers = {}) = 0;
     virtual void add(std::string_view name, std::string_view value, std::initializer_list<int> numbers = {}) = 0;
     template <std::integral T>
@@ -28,6 +29,7 @@ public:
     }
 };
 
+/// Tells all properties of this rank, in an order that is the same on every rank.
 using TellProperties = std::function<void(Properties&)>;
 
 /// Collective, one reduction where all is well. Throws Error on every rank unless all ranks tell the same properties: "WHAT

@@ -9,6 +9,7 @@
 
 namespace parhelion {
 
+/// Throws the Error of a number that 64 bits do not hold.
 [[noreturn]] inline void refuse_overflow(const std::string& what) {
     throw Error(what + " exceeds 2^63 - 1: give smaller sizes, or use more ranks");
 }

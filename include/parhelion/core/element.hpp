@@ -9,6 +9,7 @@
 
 namespace parhelion {
 
+/// What one component of a cell is.
 enum class Scalar : std::uint8_t {
     bytes,  ///< opaque: can be copied and replaced, not added
     int8, int16, int32, int64, uint8, uint16, uint32, uint64,

@@ -10,6 +10,7 @@ namespace parhelion {
 /// Source: Fowler, Noll, Vo.
 class Hash {
 public:
+    /// Takes a number or an enumerator in; the order matters.
     template <class T>
     Hash& add(T value) {
         static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
@@ -17,6 +18,7 @@ public:
         value_ ^= value_ >> 32;
         return *this;
     }
+    /// Takes in how many values there are, and each of them.
     template <class Range>
     Hash& add_range(const Range& range) {
         add(range.size());

@@ -41,6 +41,7 @@ public:
     NodeAllocator() = default;
     template <class U>
     NodeAllocator(const NodeAllocator<U>&) noexcept {}
+    /// Memory that the ranks of the node can map. Throws std::bad_alloc; std::bad_array_new_length for more than an address can tell.
     T* allocate(std::size_t count);
     void deallocate(T* pointer, std::size_t count) noexcept;
     template <class U>

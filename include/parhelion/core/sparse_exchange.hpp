@@ -15,11 +15,13 @@ struct Parcel {
     int rank = 0;
     std::vector<std::byte> bytes;
 
+    /// Puts values, as the bytes that they are, behind those that are there.
     template <class T>
     void append(const T* values, std::size_t count) {
         const auto* raw = reinterpret_cast<const std::byte*>(values);
         bytes.insert(bytes.end(), raw, raw + count * sizeof(T));
     }
+    /// All bytes as values of one type.
     template <class T>
     std::vector<T> values() const {
         std::vector<T> result(bytes.size() / sizeof(T));

@@ -11,6 +11,7 @@
 
 namespace parhelion {
 
+/// A cell of the whole grid; 0 in dimensions that are not there.
 using Coordinates = std::array<global_index, max_dimensions>;
 
 /// Cells lo ≤ x < hi in every dimension; unused dimensions are [0, 1).
@@ -18,6 +19,7 @@ struct Box {
     Coordinates lo{0, 0, 0, 0};
     Coordinates hi{1, 1, 1, 1};
 
+    /// Cells along a dimension; 0 where there are none.
     global_index extent(int d) const { return std::max<global_index>(0, hi[d] - lo[d]); }
     global_index cells() const { return extent(0) * extent(1) * extent(2) * extent(3); }
     bool empty() const { return cells() == 0; }
@@ -58,6 +60,7 @@ struct HaloWidth {
     friend bool operator==(const HaloWidth& a, const HaloWidth& b) { return a.lower == b.lower && a.upper == b.upper; }
 };
 
+/// The cells that both have, those of a box with a halo around it, and a box elsewhere.
 Box intersect(const Box& a, const Box& b);
 Box grow(const Box& box, const HaloWidth& width, int dimensions);
 Box translate(Box box, const Coordinates& shift);

@@ -26,6 +26,7 @@ struct Periodicity {
     Periodicity(std::initializer_list<bool> per_dimension) : listed(fill_per_dimension(along, per_dimension)) {}
 };
 
+/// How a grid is split, and which ghosts are wanted.
 struct CartesianOptions {
     HaloWidth halo = 1;
     Periodicity periodic = false;
@@ -68,11 +69,14 @@ public:
     CartesianDomain(std::vector<global_index> extents, CartesianOptions options = {}, Communicator comm = MPI_COMM_WORLD);
 
     int dimensions() const { return dimensions_; }
+    /// How dimension `d` is cut.
     const Axis& axis(int d) const { return axes_[d]; }
     std::vector<global_index> extents() const;
     std::vector<int> process_grid() const;
+    /// Place of this rank, or of any other, in the process grid. Local.
     std::vector<int> coordinates() const { return coordinates_of(comm_.rank()); }
     std::vector<int> coordinates_of(int rank) const;
+    /// What it was made with.
     const HaloWidth& halo() const { return halo_; }
     Neighbors neighbors() const { return neighbors_; }
     Algorithm algorithm() const { return algorithm_; }
@@ -87,6 +91,7 @@ public:
 
     /// Rank and block number on it that hold the block at `position` in the grid of blocks. Local, O(1).
     struct Place { int rank; int block; };
+    /// See Place. Local, O(1).
     Place place_of(const std::array<int, max_dimensions>& position) const;
 
 private:

@@ -16,6 +16,7 @@
 
 namespace parhelion {
 
+/// How an exchange moves its data and how long it waits.
 struct ExchangeOptions {
     /// "auto", a transport's name, or a hybrid "NEAR+FAR": NEAR for neighbors on the own node, FAR for the others. "staged:NAME" and
     /// "staged_far:NAME" go dimension by dimension.

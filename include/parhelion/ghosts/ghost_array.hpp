@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "parhelion/core/error.hpp"
 #include "parhelion/ghosts/ghost_exchange.hpp"
 #include "parhelion/ghosts/ghost_rows.hpp"
 #include "parhelion/plan/strided_view.hpp"
@@ -17,8 +18,11 @@ namespace parhelion {
 /// of its own; ragged: as long as it needs to be.
 template <int Width>
 struct FixedRows { static_assert(Width > 0); };
+/// Every row has `width` entries, told when the array is made.
 struct UniformRows { local_index width = 1; };
+/// Room for `most` entries in every row.
 struct PaddedRows { local_index most = 1; };
+/// As many entries as each row needs.
 struct RaggedRows {};
 
 namespace detail {
@@ -73,6 +77,7 @@ public:
     explicit GhostArray(GhostMap map, Layout layout = {}, byte_count alignment = 0)
         : rows_(std::move(map), detail::row_layout<T>(layout, alignment)) {}
 
+    /// The entries of an owned row, or behind those of a ghost row.
     Row operator[](local_index row) {
         T* first = reinterpret_cast<T*>(rows_.row(row));
         if constexpr (Row::extent != std::dynamic_extent) return Row(first, Row::extent);

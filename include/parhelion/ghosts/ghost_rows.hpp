@@ -90,6 +90,7 @@ private:
     std::shared_ptr<State> state_;
 };
 
+/// The friend of GhostRows above.
 void refresh_sizes(const GhostMap& map, std::span<GhostRows> arrays);
 
 }  // namespace parhelion

@@ -6,6 +6,7 @@
 
 namespace parhelion {
 
+/// How many entries rows have.
 enum class RowKind : std::uint8_t {
     uniform,  ///< every row has `width` entries
     padded,   ///< room for `width` entries in every row, of which it uses as many as its size says

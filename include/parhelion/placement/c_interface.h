@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+/* Handles: a machine, and a process grid placed on one. */
 typedef struct phl_machine phl_machine;
 typedef struct phl_placement phl_placement;
 
@@ -53,6 +54,7 @@ int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* c
                     const int* offsets, int halo, int bytes_per_cell, const int* periodic, int objective, int* grid,
                     int64_t* bytes);
 
+/* Give it back; its dimensions; its extents, one entry per dimension. */
 void phl_placement_free(phl_placement* placement);
 int phl_placement_dimensions(const phl_placement* placement);
 int phl_placement_grid(const phl_placement* placement, int* grid);

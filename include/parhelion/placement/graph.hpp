@@ -17,6 +17,7 @@ struct PartEdges {
     std::vector<std::int64_t> bytes;
 };
 
+/// Where each part goes, and what that is worth.
 struct GraphPlacement {
     std::vector<int> position_of_part;  ///< in the machine's hierarchical order
     Scores scores;

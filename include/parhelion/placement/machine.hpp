@@ -14,6 +14,7 @@ enum class Binding : std::uint8_t {
 
 /// Levels with the number of parts of each, outermost first: {{"node", 27}, {"pack", 2}, …}.
 struct Topology {
+    /// One kind of unit, and how many of them the level around it holds.
     struct Level {
         std::string name;
         int count;
@@ -49,17 +50,21 @@ public:
     int size() const { return first_position_.back(); }
     int nodes() const { return static_cast<int>(shape_of_node_.size()); }
     int levels() const { return static_cast<int>(level_names_.size()); }
+    /// Names of the levels, outermost first; level 0 is the node.
     const std::string& level(int l) const { return level_names_[l]; }
     const std::vector<std::string>& level_names() const { return level_names_; }
 
+    /// What is inside each node; nodes of one shape have one number.
     const NodeShape& shape(int node) const { return shapes_[shape_of_node_[node]]; }
     int shape_id(int node) const { return shape_of_node_[node]; }
     const std::vector<NodeShape>& shapes() const { return shapes_; }
+    /// First position of a node's ranks.
     int first_position(int node) const { return first_position_[node]; }
 
     /// All nodes have the same shape.
     bool uniform() const { return shapes_.size() == 1; }
 
+    /// Node of a position. O(log nodes).
     int node_of(int position) const;
     /// Unit at level `l` (0 is the node), counted over the whole machine, empty units included.
     int unit_of(int l, int position) const;

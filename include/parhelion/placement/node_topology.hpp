@@ -16,6 +16,7 @@ using CpuSet = std::vector<int>;
 /// level do not overlap and each lies inside one unit of the level around it; l2, die and pu are left out where they
 /// repeat another level.
 struct NodeTopology {
+    /// One kind of unit, and the hardware threads of each.
     struct Level {
         std::string name;
         std::vector<CpuSet> units;

@@ -31,6 +31,7 @@ public:
 
     const Coords& box() const;
     int size() const;
+    /// Place of a point in the order, and the point at a place.
     int position(Coords point) const;
     Coords point(int position) const;
 

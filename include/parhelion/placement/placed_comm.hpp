@@ -26,6 +26,7 @@ struct Discovered {
 /// overrides shared memory: equal colors are one node. Memory: O(nodes) per rank.
 Discovered discover(MPI_Comm comm, int node_color = -1);
 
+/// What is placed; one of `grid`, `cells` and `blocks` is needed.
 struct PlacedOptions {
     std::vector<int> grid = {};                            ///< ranks per dimension; empty: chosen from `cells`
     std::vector<global_index> cells = {};                  ///< global cells, to choose the grid and weigh offsets
@@ -59,6 +60,7 @@ public:
     int size() const;
 
     std::vector<int> grid() const;
+    /// Place of this rank, or of any other, in the process grid. Local.
     std::vector<int> coords() const { return coords_of(rank()); }
     std::vector<int> coords_of(int rank) const;
     /// Coordinates wrap along periodic dimensions, any number of times; MPI_PROC_NULL where the grid ends.

@@ -15,6 +15,7 @@
 namespace parhelion::placement {
 
 /// What is made small at a level before anything else: the sum over its units, or the largest unit.
+/// What is made small: the bytes that leave all units of a level, or those that leave the unit that most leave.
 enum class Objective : std::uint8_t { jsum, jmax };
 
 /// A bijection between grid points and the ranks of a machine, with the machine.
@@ -39,10 +40,12 @@ public:
     int position(const Coords& point) const;
     Coords point(int position) const;
 
+    /// Node, or unit of a level, of the rank at a point, counted over the whole machine.
     int node(const Coords& point) const { return machine_.node_of(position(point)); }
     int unit(int level, const Coords& point) const { return machine_.unit_of(level, position(point)); }
     int moved_points() const { return static_cast<int>(moves_.position_of_point.size()); }
 
+    /// What leaves the units of each level under a stencil.
     Scores scores(const Stencil& stencil) const;
 
     /// Plain numbers that rebuild the order and the moves elsewhere, given the same grid and machine.
@@ -65,6 +68,7 @@ struct Member {
     bool applies() const { return reason.empty(); }
 };
 
+/// The placement that was chosen, and what was looked at.
 struct AutomaticPlacement {
     Placement placement;
     Scores scores;
@@ -73,6 +77,7 @@ struct AutomaticPlacement {
     std::string note;             ///< what was left out and why; empty when nothing was
 };
 
+/// What is to be placed, and how.
 struct Request {
     ProcessGrid grid;
     Stencil stencil;
@@ -88,6 +93,7 @@ struct Request {
 /// Errors: the grid's size is not the machine's number of ranks; an unknown method, or one that does not apply here.
 AutomaticPlacement place(const Request& request, const Machine& machine);
 
+/// Larger grids are not improved by local search.
 inline constexpr int refined_points = 1 << 15;
 
 /// The value that the objective makes small: level by level from the node inwards. Compare with <.
@@ -107,6 +113,7 @@ struct GridChoice {
     ProcessGrid grid;
     Stencil stencil;  ///< with halo bytes for that grid
 };
+/// See GridChoice. `halo` in cells, `bytes_per_cell` of all fields together.
 GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& cells, const Stencil& stencil, int halo,
                        int bytes_per_cell, const std::vector<bool>& periodic, Objective objective, int tried = 6);
 

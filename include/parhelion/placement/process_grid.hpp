@@ -39,6 +39,7 @@ public:
     /// fastest first. Errors: not a permutation of that many dimensions.
     static Numbering parse(const std::string& text, int dimensions);
 
+    /// Number of a point in a grid of these extents, and the point of a number.
     int rank(const Coords& extent, const Coords& point) const;
     Coords coords(const Coords& extent, int rank) const;
 

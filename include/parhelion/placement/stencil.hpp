@@ -15,6 +15,7 @@ struct Offset {
     std::int64_t bytes = 1;  ///< what travels along it; 1 where nothing is known
 };
 
+/// Who sends to whom: the same steps from every grid point.
 struct Stencil {
     std::vector<Offset> offsets;
 

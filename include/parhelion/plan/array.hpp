@@ -31,6 +31,7 @@ public:
         field_ = view_blocks(domain, starts, element_of<T>(), halo, layout);
     }
 
+    /// First element in memory, of the halo, and the view of all blocks.
     T* data(int block = 0) { return reinterpret_cast<T*>(memory_[static_cast<std::size_t>(block)].get()); }
     const Field& field() const { return field_; }
 
@@ -94,6 +95,7 @@ Array<T> make_array(const CartesianDomain& domain, const HaloWidth& halo, ArrayL
     return {domain, halo, layout};
 }
 
+/// The view of an array that make_array made. Local.
 template <class T>
 const Field& view(const Array<T>& array) { return array.field(); }
 

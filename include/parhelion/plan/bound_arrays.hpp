@@ -25,6 +25,7 @@ public:
 
     std::size_t size() const { return size_; }
     Bases places() const { return places_; }
+    /// View of field `f`, where the list is of views.
     const Field& operator[](std::size_t f) const { return many_ != nullptr ? many_[f] : *few_[f]; }
 
 private:

@@ -26,6 +26,7 @@ struct RowSpan {
     byte_count first = 0, bytes = 0;
     friend bool operator==(const RowSpan&, const RowSpan&) = default;
 };
+/// One for each row of a block.
 using RowSpans = std::vector<RowSpan>;
 
 /// Where the cells of one block are. Strides in bytes, one per dimension (indexed: only the first).
@@ -54,6 +55,7 @@ struct Field {
     }
 };
 
+/// How an array lies in memory: order of dimensions, and values per cell.
 struct ArrayLayout {
     Order order = Order::c;
     int components = 1;

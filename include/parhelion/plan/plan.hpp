@@ -47,6 +47,7 @@ struct SelfPlan {
     Program forward, repeat, reverse;
 };
 
+/// What goes at once: with one message to every neighbor there is one stage, dimension after dimension one for each.
 struct StagePlan {
     std::vector<LinkPlan> links;  ///< other ranks, ascending
     std::optional<SelfPlan> self;
@@ -76,6 +77,7 @@ struct Plan {
     int parts = 1;                     ///< into which owned cells are divided for those who finish them at different times
 
     const Communicator& communicator() const { return patterns.front()->communicator; }
+    /// The pattern of a field's group.
     const Pattern& pattern_of(int f) const {
         return *patterns[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])];
     }

@@ -82,6 +82,7 @@ struct Program {
     bool empty() const { return strided.empty() && indexed.empty() && runs.empty(); }
     byte_count bytes() const;
 
+    /// Appends an op, unless it is empty.
     void add(const StridedOp& op);
     /// Takes the op as runs or as one strided copy where that is faster. `lists` must outlive the program.
     void add(const IndexedOp& op);
@@ -94,6 +95,7 @@ struct Program {
     }
 };
 
+/// First bytes of what ops count from: arrays, or one message.
 using Bases = std::byte* const*;
 
 /// The program that copies back: destinations and sources exchanged.
@@ -113,6 +115,7 @@ void require_reducible(const Element& element, Reduction reduction);
 
 /// The program is one contiguous piece on its source (destination) side: offset from its base, or −1.
 struct Contiguous { int base = -1; byte_count offset = 0, bytes = 0; };
+/// Local, O(1).
 Contiguous contiguous_source(const Program& program);
 Contiguous contiguous_destination(const Program& program);
 

@@ -95,6 +95,7 @@ struct Traits {
     std::string akin = {};
 };
 
+/// A transport's name, what it reaches, whether it works here, and how one is made.
 struct TransportInfo {
     std::string name;
     std::string description;

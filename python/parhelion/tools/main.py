@@ -30,6 +30,15 @@ COMMANDS = {
     "inspect": ("parhelion.tools.partitioning.inspect_command", "inspect", "Check index maps and say what they hold."),
 }
 
+# What people want; every command stands in one of them.
+GROUPS = {
+    "Use": ("partition", "inspect"),
+    "Measure": ("demo", "bench", "matrix", "profile", "image", "hosts"),
+    "Compare": ("report", "compare", "runs", "calibrate"),
+    "Place": ("place", "model", "simulate"),
+    "Help": ("doctor",),
+}
+
 
 class Root(LazyGroup):
     """The group of all commands."""
@@ -50,7 +59,7 @@ class Root(LazyGroup):
             raise BadInput(f"cannot use {error.filename or 'standard output or a temporary file'}: {error.strerror or error}") from None
 
 
-@click.group(cls=Root, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Root, table=COMMANDS, groups=GROUPS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="parhelion", prog_name="parhelion")
 def root() -> None:
     """Moves halos, places ranks, and measures both.

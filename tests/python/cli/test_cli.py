@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import synthetic
 from click.testing import CliRunner
 from synthetic import write_dataset
 
-from parhelion.tools.main import COMMANDS, root
+from parhelion.tools.main import COMMANDS, GROUPS, root
 from parhelion.tools.records import read_record
 
 PACKAGE = Path(__file__).resolve().parents[3] / "python"
@@ -392,3 +393,25 @@ def test_a_process_grid_is_as_cubic_as_it_gets(ranks, dimensions, grid):
     from parhelion.tools.bench.cases import balanced_grid
 
     assert balanced_grid(ranks, dimensions) == grid
+
+
+def test_every_command_stands_under_one_heading_of_the_help():
+    named = [name for names in GROUPS.values() for name in names]
+    assert sorted(named) == sorted(COMMANDS)
+    assert all(f"\n{heading}:\n" in parhelion("--help").output for heading in GROUPS)
+
+
+def test_options_of_a_measurement_stand_in_panels():
+    text = parhelion("bench", "halo", "--help").output
+    panels = dict(zip(re.findall(r"^(\w[\w ]+):$", text, re.MULTILINE), re.split(r"^\w[\w ]+:$", text, flags=re.MULTILINE)[1:], strict=True))
+    assert list(panels) == ["Cases", "Work between begin and end", "Contenders and samples", "Builds and ranks", "Output", "Help"]
+    assert "--fields" in panels["Cases"] and "--repetitions" in panels["Contenders and samples"] and "--json" in panels["Output"]
+    assert max(panel.count("\n  --") for panel in panels.values()) <= 12
+
+
+def test_the_shell_completes_commands_and_options():
+    for words, expected in (("parhelion comp", "compare"), ("parhelion bench ", "halo"), ("parhelion bench halo --ov", "--overlap")):
+        env = os.environ | {"PYTHONPATH": str(PACKAGE), "_PARHELION_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        done = subprocess.run([sys.executable, "-c", "from parhelion.tools.main import root; root(prog_name='parhelion')"], env=env,
+                              capture_output=True, text=True, timeout=60)  # fmt: skip
+        assert f"plain,{expected}" in done.stdout, done.stderr

@@ -41,13 +41,14 @@ def fit(runs: tuple[Path, ...], contender: str, out: Path, json_file: str | None
 @click.option("--parameters", type=FILE, required=True, help="JSON that fit or published wrote, or given figures.")
 @click.option("--grid", type=Numbers(high=MOST_PLACED_RANKS, most=4), required=True, metavar="AxBxC", help="Process grid.")
 @click.option("--topology", required=True, metavar="TEXT", help="Such as 'node:27 pack:2 numa:4 l3:4 core:4'.")
-@click.option("--ranks-per-node", type=Numbers(high=MOST_PLACED_RANKS), metavar="N[,N…]")
+@click.option("--ranks-per-node", type=Numbers(high=MOST_PLACED_RANKS), metavar="N[,N…]", help="For all nodes, or one number per node.")
 @click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64x64x64", show_default=True, help="Cells per rank.")
-@click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True)
-@click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True)
-@click.option("--bytes-per-cell", type=Whole(1, MOST_BYTES), default=8, show_default=True)
-@click.option("--algorithm", type=click.Choice(["standard", "staged"]), default="standard", show_default=True)
-@click.option("--not-periodic", is_flag=True)
+@click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
+@click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")
+@click.option("--bytes-per-cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Of one field.")
+@click.option("--algorithm", type=click.Choice(["standard", "staged"]), default="standard", show_default=True,
+              help="A message to every neighbor, or dimension after dimension.")
+@click.option("--not-periodic", is_flag=True, help="Domain with ends [periodic in every dimension].")
 @json_option
 def predict(json_file: str | None, **options: Any) -> None:
     """Predict an exchange in blocked order and as placed, and say what the time is spent on."""

@@ -14,7 +14,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
-@click.option("--topology", default="node:27 pack:2 numa:4 l3:4 core:4", show_default=True, metavar="TEXT")
+@click.option("--topology", default="node:27 pack:2 numa:4 l3:4 core:4", show_default=True, metavar="TEXT", help="Levels of the machine.")
 @click.option("--ranks-per-node", type=Numbers(high=MOST_PLACED_RANKS), default="64,128", show_default=True, help="One study for each number.")
 @click.option("--grid", type=Numbers(high=MOST_PLACED_RANKS, most=4), metavar="AxBxC", help="Process grid [the published one, or a chosen one].")
 @click.option("--extent", type=Numbers(high=MOST_EXTENT, most=3), default="64x64x64", show_default=True, help="Cells per rank.")

@@ -6,13 +6,14 @@ import click
 
 from ..cli.errors import BadInput
 from ..cli.options import MOST_RANKS, MeasuringOptions, Numbers, Sizes, measuring_options
+from ..cli.panels import PanelCommand
 from ..measuring.measurement import Group
 from .cases import check_memory, usual_ranks
 
 BUFFERS = 10  # of all contenders together, in multiples of what one rank sends
 
 
-@click.command()
+@click.command(cls=PanelCommand)
 @click.option("--ranks", type=Numbers(high=MOST_RANKS), help="Ranks, several counts one after the other [one per usable core, at least 2].")
 @click.option("--size", "--sizes", type=Sizes(), default="1-4M", show_default=True,
               help="Bytes that each rank sends to each: a list, or a range of powers of two.")

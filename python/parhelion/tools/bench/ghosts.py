@@ -8,6 +8,7 @@ import click
 
 from ..cli.errors import BadInput
 from ..cli.options import MOST_COMPONENTS, MOST_RANKS, RANKS, Elements, MeasuringOptions, Numbers, Whole, measuring_options
+from ..cli.panels import PanelCommand
 from ..measuring.measurement import Group
 from .cases import ELEMENT_BYTES, balanced_grid, check_memory, ranks_on_grid
 from .ghosts_program.contenders import ALL
@@ -16,7 +17,7 @@ MODULE = "parhelion.tools.bench.ghosts_program"
 ARRAYS_AT_ONCE = 9  # one for each contender
 
 
-@click.command()
+@click.command(cls=PanelCommand)
 @click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--grid", type=Numbers(high=MOST_RANKS, most=3), metavar="PxQxR", help="Process grid, periodic [as cubic as it gets].")
 @click.option("--extent", type=Whole(1, 1024), default=32, show_default=True, help="Cells per side of a rank's block.")

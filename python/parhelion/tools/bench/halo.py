@@ -21,15 +21,17 @@ from ..cli.options import (
     Numbers,
     measuring_options,
 )
+from ..cli.panels import PanelCommand, options_of
 from ..measuring.measurement import Group
 from .cases import ELEMENT_BYTES, balanced_grid, check_memory, ranks_on_grid
 from .peers import PLUG_INS, Peers, contenders_of
 
 DIMENSIONS = 3
 PEERS = tuple(PLUG_INS["halo"])
+WORK = options_of("Work between begin and end")
 
 
-@click.command()
+@click.command(cls=PanelCommand)
 @click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as it gets].")
 @click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank and dimension.")
@@ -41,10 +43,10 @@ PEERS = tuple(PLUG_INS["halo"])
               help="With edges and corners, or faces only.")
 @click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
 @click.option("--not-periodic", is_flag=True, help="Domain with ends [periodic in every dimension].")
-@click.option("--overlap", type=click.FloatRange(0, 1e6, min_open=True), metavar="WORK",
-              help="Begin and end each exchange around so many microseconds of work, which do not count.")
-@click.option("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",
-              help="With --overlap: the first rank works less by this share of it, the last more, the others between.")
+@WORK("--overlap", type=click.FloatRange(0, 1e6, min_open=True), metavar="WORK",
+      help="Begin and end each exchange around so many microseconds of work, which do not count.")
+@WORK("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",
+      help="With --overlap: the first rank works less by this share of it, the last more, the others between.")
 @click.option("--peers", type=Peers(PEERS), default=(), metavar="NAMES",
               help=f"Other libraries beside the rest: {', '.join(PEERS)} (built by `make peers`).")
 @measuring_options

@@ -20,6 +20,7 @@ from ..cli.options import (
     Whole,
     measuring_options,
 )
+from ..cli.panels import PanelCommand
 from ..measuring.launcher import launched_ranks
 from ..measuring.measurement import Group
 from .halo import halo_group
@@ -27,7 +28,7 @@ from .halo import halo_group
 USUAL_MOST = 8
 
 
-@click.command()
+@click.command(cls=PanelCommand)
 @click.option("--ranks", type=Numbers(high=MOST_RANKS), help="Rank counts [powers of two up to 8, or to the usable cores if more].")
 @click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank and dimension.")
 @click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width.")

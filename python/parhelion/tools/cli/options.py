@@ -15,6 +15,7 @@ from ...base.numbers import shortened, whole_number
 from ...launch.flavor import MOST_RANKS
 from ..style.words import BYTES
 from .output import json_option
+from .panels import options_of
 
 ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
 
@@ -151,26 +152,27 @@ RANKS = Whole(1, MOST_RANKS)
 SEED = Whole(0, 2**62)
 SECONDS = Real(1, MOST_SECONDS)
 
-out_option = click.option("--out", type=click.Path(path_type=Path), metavar="RUNDIR", help="Run folder [runs/<time>-…].")
-labels_option = click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the run; may be repeated.")
+_measured, _builds, _kept = options_of("Contenders and samples"), options_of("Builds and ranks"), options_of("Output")
+
+out_option = _kept("--out", type=click.Path(path_type=Path), metavar="RUNDIR", help="Run folder [runs/<time>-…].")
+labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the run; may be repeated.")
 
 _OPTIONS = (
-    click.option("--contenders", "--transports", type=Names(), default=(), help="Only these; default: all there are."),
-    click.option("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per contender, case and launch [30; quick: 10]."),
-    click.option("--precision", type=Share(), metavar="SHARE", help="Go on until the median's 95 % interval reaches no further "
-                 "than this from it, such as 5%."),
-    click.option("--most-repetitions", type=Whole(1, MOST_REPETITIONS), default=1000, show_default=True, help="With --precision, at most so many."),
-    click.option("--launches", type=Whole(1, MOST_LAUNCHES), help="Starts of the ranks [3; quick: 1]."),
-    click.option("--quick", is_flag=True, help="A short run: fewer samples, one launch."),
-    click.option("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last]."),
-    click.option("--against", metavar="FLAVOR|CHECKOUT|IMAGE", help="Measure another build in turn with this one, start by start, "
-                 "and compare this one (B) with it (A): a flavor, a folder with a built checkout, or an image of Apptainer."),
+    _measured("--contenders", "--transports", type=Names(), default=(), help="Only these; default: all there are."),
+    _measured("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per contender, case and launch [30; quick: 10]."),
+    _measured("--precision", type=Share(), metavar="SHARE", help="Go on until the median's 95 % interval reaches no further "
+              "than this from it, such as 5%."),
+    _measured("--most-repetitions", type=Whole(1, MOST_REPETITIONS), default=1000, show_default=True, help="With --precision, at most so many."),
+    _measured("--launches", type=Whole(1, MOST_LAUNCHES), help="Starts of the ranks [3; quick: 1]."),
+    _measured("--quick", is_flag=True, help="A short run: fewer samples, one launch."),
+    _measured("--seed", type=SEED, default=1, show_default=True, help="Of the order of cases."),
+    _builds("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last]."),
+    _builds("--against", metavar="FLAVOR|CHECKOUT|IMAGE", help="Measure another build in turn with this one, start by start, "
+            "and compare this one (B) with it (A): a flavor, a folder with a built checkout, or an image of Apptainer."),
+    _builds("--no-bind", is_flag=True, help="Leave the ranks unbound."),
+    _builds("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks that finish no case for so long [300; matrix: 60]."),
     out_option,
-    click.option("--seed", type=SEED, default=1, show_default=True, help="Of the order of cases."),
-    click.option("--no-bind", is_flag=True, help="Leave the ranks unbound."),
     labels_option,
-    click.option("--timeout", type=SECONDS, metavar="SECONDS",
-                 help="Stop ranks that finish no case for so long [300; matrix: 60]."),
     json_option,
 )  # fmt: skip
 

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import msgspec
 
 from ...launch.disk import why, writing
 from ..style.terminal import console
 from .errors import BadInput
+from .panels import options_of
 
 
 class Output:
@@ -46,4 +46,4 @@ class Output:
 
 
 # The option that every command takes.
-json_option = click.option("--json", "json_file", metavar="FILE", help="Also write one JSON document; - for standard output.")
+json_option = options_of("Output")("--json", "json_file", metavar="FILE", help="Also write one JSON document; - for standard output.")

@@ -14,7 +14,7 @@ from ..cli.output import Output, json_option
 @click.argument("mesh", type=click.Path(path_type=Path))
 @click.option("--parts", type=Whole(1, MOST_RANKS), required=True, help="Number of parts, one per rank.")
 @click.option("--entities", type=Names(), default="cells", show_default=True, help="Of cells, faces, edges, nodes.")
-@click.option("--format", "formats", type=Names(), default="published,parhelion", show_default=True)
+@click.option("--format", "formats", type=Names(), default="published,parhelion", show_default=True, help="Of the files.")
 @click.option("--adjacency", type=click.Choice(["faces", "nodes"]), default="faces", show_default=True,
               help="Cells are neighbors across these.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", show_default=True, help="Folder.")

@@ -11,6 +11,7 @@ from .meshes.mesh import Mesh
 from .meshes.topology import incidence
 
 ADJACENCIES = ("faces", "nodes")
+"""What two cells share that are neighbors."""
 _PHI = np.uint64(0x9E3779B97F4A7C15)
 
 

@@ -11,8 +11,8 @@ from ..cli.output import Output, json_option
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True)
-@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), default="report.md", show_default=True)
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True, help="The page.")
+@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), default="report.md", show_default=True, help="The same for a pull request.")
 @click.option("--published", is_flag=True, help="Show published figures of the same benchmark beside one's own.")
 @json_option
 def report(runs: tuple[Path, ...], html: Path, markdown: Path, published: bool, json_file: str | None) -> None:

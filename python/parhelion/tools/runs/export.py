@@ -18,7 +18,7 @@ from .tables import TABLES
 @click.command()
 @click.argument("runs", nargs=-1)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="File to write.")
-@click.option("--table", type=click.Choice(TABLES), default="samples", show_default=True)
+@click.option("--table", type=click.Choice(TABLES), default="samples", show_default=True, help="Which table of the store.")
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), help="[the ending of the file's name]")
 @store_option
 @json_option

@@ -11,6 +11,7 @@ import click
 from ....launch import Flavor, find_flavor
 from ...cli.errors import BadInput
 from ...cli.options import MOST_COMPONENTS, RANKS, Elements, MeasuringOptions, Numbers, measuring_options
+from ...cli.panels import PanelCommand
 from ...cli.output import Output
 from ...measuring.measurement import Group
 from ..peers import PLUG_INS, Peers, contenders_of
@@ -19,7 +20,7 @@ COARRAY = "coarray"
 PEERS = (*PLUG_INS["gather"], COARRAY)
 
 
-@click.command()
+@click.command(cls=PanelCommand)
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
 @click.option("--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
 @click.option("--element", type=Elements(), default="int32", show_default=True, help="Element types.")

@@ -11,6 +11,7 @@ from .phlmap_write import write_phlmap
 from .published import read_published, read_published_rank, write_published
 
 FORMATS = ("published", "parhelion")
+"""In which index maps are written."""
 SUFFIX = ".phlmap"
 
 

@@ -11,6 +11,7 @@ from ..errors import MeshError
 from .mesh import Block, Mesh
 
 ENTITIES = ("cells", "faces", "edges", "nodes")
+"""Of what index maps can be made."""
 ABSENT = -1
 
 

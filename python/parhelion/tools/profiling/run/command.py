@@ -17,7 +17,7 @@ from ..show.option import html_option, write_page
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]...")
 @click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--mpi", "flavor", metavar="FLAVOR", help="Whose mpiexec [that of the build made last].")
-@click.option("--tool", type=click.Choice(["perf", "hpctoolkit"]), default="perf", show_default=True)
+@click.option("--tool", type=click.Choice(["perf", "hpctoolkit"]), default="perf", show_default=True, help="What takes the samples.")
 @click.option("--frequency", type=Whole(1, 20_000), default=499, show_default=True, help="Samples per second and core.")
 @click.option(
     "--call-graph",
@@ -30,7 +30,7 @@ from ..show.option import html_option, write_page
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder of the profile [profiles/<time>-…].")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the profile; may be repeated.")
 @click.option("--no-bind", is_flag=True, help="Leave the ranks unbound.")
-@click.option("--timeout", type=SECONDS, default=600.0, show_default=True, metavar="SECONDS")
+@click.option("--timeout", type=SECONDS, default=600.0, show_default=True, metavar="SECONDS", help="Stop ranks after so long.")
 @html_option
 @json_option
 def run_profile(

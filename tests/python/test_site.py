@@ -1,0 +1,124 @@
+"""The documentation site builds without a warning and without a network, and its reference leaves no public name out."""
+
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import draw_pictures  # noqa: E402
+from pages import reference  # noqa: E402
+from pages.docstrings import read_packages  # noqa: E402
+from pages.headers import read_header  # noqa: E402
+
+LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("object", "data")}
+FOR_PEOPLE = {"canonical"}  # relations that no browser follows by itself
+
+
+class Loads(HTMLParser):
+    """What a browser fetches for a page by itself."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        if values.get("rel") not in FOR_PEOPLE:
+            self.found += [value for name, value in attributes if (tag, name) in LOADED and value]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Built with warnings as errors: a link or an anchor that leads nowhere, a page that is in no menu."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder], cwd=ROOT,
+                          capture_output=True, text=True, timeout=200)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_pages_load_nothing_from_outside(site):
+    pages = list(site.rglob("*.html"))
+    outside = {(page.name, place) for page in pages for place in Loads(page.read_text()).found if re.match(r"(https?:)?//", place)}
+    assert len(pages) > 40 and outside == set()
+    styles = "".join(path.read_text() for path in site.rglob("*.css"))
+    assert re.findall(r"(?:url\(|@import )['\"]?(?:https?:)?//", styles) == []
+
+
+def test_what_pages_load_is_there(site):
+    missing = {(page.name, place) for page in site.rglob("*.html") for place in Loads(page.read_text()).found
+               if not place.startswith("data:") and not (page.parent / place.partition("?")[0].partition("#")[0]).exists()}  # fmt: skip
+    assert {entry for entry in missing if entry[0] != "404.html"} == set()
+
+
+def test_the_search_works_on_pages_that_are_read_as_files(site):
+    chromium = shutil.which("chromium") or pytest.skip("skipped: chromium is not installed")
+    shown = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom",
+                            f"file://{site}/index.html?q=timeout"], capture_output=True, text=True, timeout=120).stdout  # fmt: skip
+    assert re.search(r"[1-9]\d* matching documents", shown)
+
+
+@pytest.mark.parametrize(("page", "name"), [("python", "CartesianDomain"), ("cpp", "ExchangeOptions"), ("c", "phl_exchange_forward"),
+                                            ("fortran", "halo_exchange"), ("commands", "parhelion bench halo")])  # fmt: skip
+def test_the_reference_of_every_language_is_on_the_site(site, page, name):
+    assert name in (site / "reference" / f"{page}.html").read_text()
+
+
+def test_every_public_name_is_documented():
+    assert reference.undocumented(ROOT) == []
+
+
+def test_the_reference_of_python_has_every_name_that_is_exported():
+    import parhelion
+
+    library = read_packages(ROOT / "python")[0]
+    assert {name for entry in library.entries for name in entry.names} == set(parhelion.__all__)
+    exchange = next(entry for entry in library.entries if entry.names == ["Exchange"])
+    assert {"begin", "reverse", "part", "explain"} <= {name for member in exchange.members for name in member.names}
+
+
+def test_the_reference_of_c_has_every_function_of_the_header():
+    text = (ROOT / "include" / "parhelion" / "phl.h").read_text()
+    shown = {name for entry in read_header(ROOT / "include" / "parhelion" / "phl.h", "").entries for name in entry.names}
+    assert set(re.findall(r"^(?:int|const char\*) (phl_\w+)\(", text, re.MULTILINE)) <= shown
+
+
+@pytest.mark.parametrize(("text", "missing"), [
+    ("int bare();", ["bare"]),
+    ("/// Said.\nint told();\n\nint bare();", ["bare"]),
+    ("/// Said of both.\nint one();\nint two();", []),
+    ("/// A class.\nclass A {\npublic:\n    int plain() const;\n    void act(int x);\nprivate:\n    int hidden(int);\n};", ["A::act"]),
+    ("struct B {\n    int x;  ///< said\n};", ["B"]),
+    ("namespace detail {\nint inner();\n}", []),
+    ("/// Said.\ntemplate <class T>\nT made(int x) { return {}; }\ntemplate <class T> concept Bare = true;", []),
+])  # fmt: skip
+def test_names_without_a_comment_are_found(tmp_path, text, missing):
+    header = tmp_path / "a.hpp"
+    header.write_text(f"// A header.\n#pragma once\n\n{text}\n")
+    assert [name.split()[-1] for name in read_header(header, "a.hpp").undocumented()] == missing
+
+
+@pytest.mark.parametrize("name", draw_pictures.pictures())
+def test_pictures_are_those_of_the_code_as_it_is(name):
+    assert (ROOT / "docs" / name).read_text() == draw_pictures.pictures()[name], "run scripts/draw_pictures.py"
+
+
+def test_every_environment_variable_is_on_its_page():
+    page = (ROOT / "docs" / "environment.md").read_text()
+    sources = [path for folder in ("src", "c", "python/parhelion") for path in (ROOT / folder).rglob("*") if path.suffix in {".cpp", ".hpp", ".py"}]
+    named = {name for path in sources if "_flavors" not in path.parts for name in re.findall(r'"(PARHELION_[A-Z_]+)"', path.read_text())}
+    assert len(named) > 15 and sorted(name for name in named if f"`{name}`" not in page) == []
+
+
+def test_names_of_the_tour_are_in_the_files_that_it_leads_to():
+    found = re.findall(r"\[`([\w:]+)`\]\(\.\./([\w./]+)\)", (ROOT / "docs" / "tour.md").read_text())
+    assert len(found) > 25
+    assert [name for name, path in found if not re.search(rf"\b{name.split('::')[-1]}\b", (ROOT / path).read_text() + Path(path).stem)] == []
