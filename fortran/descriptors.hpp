@@ -13,7 +13,7 @@ namespace parhelion::fortran {
 
 /// What an array holds. Logicals are integers that can only be combined bit by bit.
 struct Kind {
-    Element element{};
+    Element element;
     bool logical = false;
 };
 

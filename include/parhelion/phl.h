@@ -134,10 +134,10 @@ typedef struct phl_values {
 } phl_values;
 
 /* Owner → ghost, for `count` arrays, of different elements if need be, in one message for each neighbor. The first call for a list of
- * elements and components is collective and sets up an exchange; later ones wait for neighbors only, and each names what arrays it likes (swapped time levels, temporaries, memory that was allocated anew). Cells next to each other are
- * exchanged in place, and straight where the arrays are from phl_allocate. After begin the owned values may change; end writes the
- * ghosts, and is called with the same arrays. Several may be under way at once, begun and ended in the same order everywhere.
- * Arrays that share memory are refused. */
+ * elements and components is collective and sets up an exchange; later ones wait for neighbors only, and each names what arrays it likes
+ * (swapped time levels, temporaries, memory that was allocated anew). Cells next to each other are exchanged in place, and straight where
+ * the arrays are from phl_allocate. After begin the owned values may change; end writes the ghosts, and is called with the same arrays.
+ * Several may be under way at once, begun and ended in the same order everywhere. Arrays that share memory are refused. */
 int phl_map_forward(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_begin_forward(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_end_forward(phl_index_map map, const phl_values* arrays, int count);

@@ -43,7 +43,8 @@ Seen see(const Py_buffer& buffer, local_index cells, const std::string& name) {
     byte_count width = buffer.itemsize;
     for (int d = buffer.ndim - 1; d > 0; --d) {
         if (buffer.shape[d] > 1 && cells > 0 && buffer.strides[d] != width)
-            throw Error("the components of a cell of " + name + " do not lie next to each other: pass a copy in C order, or each component alone");
+            throw Error("the components of a cell of " + name + " do not lie next to each other: pass a copy in C order, or each "
+                        "component alone");
         width *= buffer.shape[d];
     }
     if (width == 0) throw Error(name + " has no components: pass at least 1");
@@ -72,7 +73,8 @@ private:
             values_.emplace_back(all.cells, CellArray{}, all.element, all.components);
             return;
         }
-        if (nb::len(given) != 2) throw Error(name + " has " + std::to_string(nb::len(given)) + " parts: pass one array, or a pair of owned cells and ghosts");
+        if (const auto parts = nb::len(given); parts != 2)
+            throw Error(name + " has " + std::to_string(parts) + " parts: pass one array, or a pair of owned cells and ghosts");
         const Seen owned = see(buffer_of(nb::object(given[0]), "owned of " + name), map_.owned(), "owned of " + name);
         const Seen ghosts = see(buffer_of(nb::object(given[1]), "ghosts of " + name), map_.ghosts(), "ghosts of " + name);
         if (!(owned.element == ghosts.element) || owned.components != ghosts.components)

@@ -128,7 +128,8 @@ TEST_CASE("over every transport, a map fills several arrays of mixed types at ea
             }
             CHECK(!map.under_way());
             const auto arrays = some_arrays(domain, each.mesh, mixed, 1 + turn % 4, turn, own);
-            CHECK_EQ(map.exchange(values_of(arrays))->plan().messages_sent(), Exchange(map.pattern(), views(arrays), {"mpi_p2p"}).plan().messages_sent());
+            const int messages = static_cast<int>(neighbor_ranks(map.pattern()).size());  // at most one each way
+            CHECK_LE(map.exchange(values_of(arrays))->plan().messages_sent(), messages);
         }
         ++turn;
     }
@@ -207,7 +208,8 @@ TEST_CASE("a parcel longer than a message arrives as one, and so do several for 
     std::vector<Parcel> sent;
     const auto letter = [](int from, int to, std::size_t bytes) {
         std::vector<std::byte> all(bytes);
-        for (std::size_t i = 0; i < bytes; ++i) all[i] = static_cast<std::byte>(mix(static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to), i));
+        const auto key = static_cast<std::uint64_t>(from * 1000 + to);
+        for (std::size_t i = 0; i < bytes; ++i) all[i] = static_cast<std::byte>(mix(key, i));
         return all;
     };
     for (int to = 0; to < comm.size(); ++to)

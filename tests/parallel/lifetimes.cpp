@@ -1,6 +1,7 @@
 // What an exchange makes, it makes once and frees; a running one makes nothing.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <optional>
 
 #include "core/left_behind.hpp"
@@ -77,7 +78,8 @@ TEST_CASE("no map allocates or sets up anything once it knows such arrays, over 
         if (route.memory == Memory::elsewhere) continue;
         CAPTURE(route.transport);
         const IndexMap map(domain, {route.transport});
-        std::vector<double, NodeAllocator<double>> levels[2]{std::vector<double, NodeAllocator<double>>(cells), std::vector<double, NodeAllocator<double>>(cells)};
+        const std::vector<double, NodeAllocator<double>> zeros(cells);
+        auto levels = std::array{zeros, zeros};
         std::vector<int> pairs(2 * cells);
         const auto in_halves = [&](int turn, bool early) {
             if (early) map.begin_forward({levels[turn % 2], {pairs, 2}});
