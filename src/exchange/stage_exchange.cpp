@@ -22,6 +22,8 @@ void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node
 bool reaches_all(const Choice& choice, const Communicator& comm) {
     if (std::ranges::any_of(choice.used(), [](const TransportInfo* info) { return info->scope == Scope::own_rank; })) return false;
     return choice.far->scope == Scope::anywhere || comm.node().size() == comm.size();
+}
+
 void require_space(const TransportInfo& info, const Plan& plan) {
     if (!serves_memory_of(info, plan)) throw Error("transport " + info.name + ": " + refusal_of(info, plan));
 }
