@@ -75,7 +75,8 @@ TEST_CASE("dimensions in any order and grouping bring every ghost") {
     for_random_cases(affordable(40), [](Random& random) {
         const CartesianDomain domain = random_domain(random);
         const Pattern pattern = build_pattern(domain);
-        if (!fills_corners(pattern)) return;
+        if (domain.neighbors() != Neighbors::full || domain.algorithm() != Algorithm::standard) return;
+        CHECK(fills_corners(pattern));
         CAPTURE(describe(pattern));
         auto fields = random_fields(random, domain, Memory::ordinary);
         const Plan plan = make_plan({{pattern, views(fields)}});
