@@ -105,7 +105,8 @@ std::string ask_wisdom(const Communicator& comm, std::uint64_t print) {
 }
 
 // Nothing where the system refuses it now, to all ranks.
-std::optional<AutoChoice> make(const Plan& plan, const BoundArrays& arrays, const std::string& name, StagedPlans& staged, const std::string& reason) {
+std::optional<AutoChoice> make(const Plan& plan, const BoundArrays& arrays, const std::string& name, StagedPlans& staged,
+                               const std::string& reason) {
     try {
         const Choice choice = parse_choice(name);
         return AutoChoice{choice, std::make_unique<Stages>(plan, arrays, choice, staged.plan(choice.staging)), {}, reason};

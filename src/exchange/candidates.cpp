@@ -59,7 +59,8 @@ private:
         for (const TransportInfo* direct : straight_) {
             straight.push_back({direct->name, direct->traits.handicap});
             for (const TransportInfo* ring : packed_)
-                if (situation_.thin && situation_.wide) mixed.push_back({direct->name + "|" + ring->name, std::max(direct->traits.handicap, ring->traits.handicap)});
+                if (situation_.thin && situation_.wide)
+                    mixed.push_back({direct->name + "|" + ring->name, std::max(direct->traits.handicap, ring->traits.handicap)});
         }
         for (const TransportInfo* ring : packed_) packed.push_back({ring->name, ring->traits.handicap});
         const auto& [first, second] = situation_.thin ? std::pair{packed, straight} : std::pair{straight, packed};

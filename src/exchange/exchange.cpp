@@ -51,15 +51,16 @@ void require_reducible(const Plan& plan, Reduction reduction) {
     for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
 }
 
-bool overlaps(bool from_options) { return is_on(from_options, "PARHELION_OVERLAP"); }
 bool checks_calls(bool from_options) { return is_on(from_options, "PARHELION_CHECK"); }
+// What the program has promised stands, whatever the environment says.
+bool overlaps(const ExchangeOptions& options) { return options.overlap || (!options.at_once && is_on(false, "PARHELION_OVERLAP")); }
 
 Use use_of(const ExchangeOptions& options) {
     if (!(options.work_s >= 0 && options.work_s <= 1))
         throw Error("an exchange cannot be tried with " + std::to_string(options.work_s) + " s of work: use 0 to 1");
-    if (options.at_once && overlaps(options.overlap))
+    if (options.at_once && options.overlap)
         throw Error("an exchange cannot be both called at once and begun around work: use one of at_once and overlap");
-    return {overlaps(options.overlap), options.at_once, options.work_s};
+    return {overlaps(options), options.at_once, options.work_s};
 }
 
 TellProperties equal_options(const std::string& transport, const ExchangeOptions& options) {
@@ -69,7 +70,7 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
         told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
         told.add("whether calls are checked", checks_calls(options.check) ? "yes" : "no");
         if (transport != "auto") return;
-        told.add("whether the exchange overlaps with work", overlaps(options.overlap) ? "yes" : "no");
+        told.add("whether the exchange overlaps with work", overlaps(options) ? "yes" : "no");
         told.add("the work in seconds", std::to_string(options.work_s));
         told.add("the environment variable PARHELION_AUTO", auto_list_text());
     };

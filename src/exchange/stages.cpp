@@ -26,7 +26,8 @@ private:
 };
 
 Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice, std::shared_ptr<const Plan> forward)
-    : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice), parts_(plan.parts), watched_(plan.communicator().shared_state<Watch>().node()) {
+    : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice), parts_(plan.parts),
+      watched_(plan.communicator().shared_state<Watch>().node()) {
     forward_.reserve(forward_plan().stages.size());
     for (const StagePlan& stage : forward_plan().stages) {
         forward_.emplace_back(forward_plan(), arrays, Direction::forward, stage, choice);

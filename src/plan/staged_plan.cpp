@@ -7,23 +7,26 @@
 namespace parhelion {
 namespace {
 
-void learn_from(const LinkPlan& known, LinkPlan& link) {
-    link.orders = known.orders;
-    link.thin = known.thin;
-    link.card = known.card;
+// What the handshake told of the neighbor; whether there was one: a subset has no link to whom it sends nothing.
+bool learn(const std::vector<LinkPlan>& known, LinkPlan& link) {
+    const auto same = std::ranges::find(known, link.rank, &LinkPlan::rank);
+    if (same == known.end()) return false;
+    link.orders = same->orders;
+    link.thin = same->thin;
+    link.card = same->card;
+    return true;
 }
 
 }  // namespace
 
 Plan staged_plan(const Plan& plan, const std::vector<DimensionSet>& stages) {
-    Plan staged{{}, plan.fields, plan.group_of, plan.bases, plan.first_base, {}, plan.team, plan.parts};
+    Plan staged = plan;
+    staged.patterns.clear();
+    staged.stages.clear();
     for (const auto& pattern : plan.patterns) staged.patterns.push_back(std::make_shared<const Pattern>(by_dimensions(*pattern, stages)));
     merge_stages(staged);
     for (StagePlan& stage : staged.stages)
-        for (LinkPlan& link : stage.links) {
-            const auto is_same = [&](const LinkPlan& known) { return known.rank == link.rank; };
-            learn_from(*std::ranges::find_if(plan.stages.front().links, is_same), link);
-        }
+        std::erase_if(stage.links, [&](LinkPlan& link) { return !learn(plan.stages.front().links, link); });
     compile_stages(staged);
     return staged;
 }

@@ -1,6 +1,8 @@
 // Exchanges that go dimension by dimension though their patterns do not.
 #include <doctest/doctest.h>
 
+#include "exchange/stages.hpp"
+#include "plan/staged_plan.hpp"
 #include "support/exchanging.hpp"
 #include "support/random_domains.hpp"
 #include "support/transports.hpp"
@@ -27,6 +29,13 @@ bool goes(const std::string& name, const CartesianDomain& domain, std::vector<Gr
     return false;
 }
 
+// Every dimension in one of the stages, some together.
+std::vector<DimensionSet> random_stages(Random& random, int dimensions) {
+    std::vector<DimensionSet> stages(1 + random.next() % static_cast<unsigned>(dimensions));
+    for (int d = 0; d < dimensions; ++d) stages[random.next() % stages.size()] |= static_cast<DimensionSet>(1u << d);
+    return stages;
+}
+
 }  // namespace
 
 TEST_CASE("random domains in stages: every ghost is right, and the way back is the patterns' own") {
@@ -34,7 +43,7 @@ TEST_CASE("random domains in stages: every ghost is right, and the way back is t
     int staged = 0, staged_far = 0;
     for_random_cases(affordable(40), [&](Random& random) {
         const CartesianDomain domain = random_domain(random);
-        const Route route = random.pick(all_routes());
+        const test::Route route = random.pick(all_routes());
         const std::string transport = route.transport == "auto" ? "mpi_p2p" : route.transport;
         auto fields = random_fields(random, domain, route.memory);
         staged += goes("staged:" + transport, domain, fields);
@@ -60,4 +69,25 @@ TEST_CASE("two ranks along each of three dimensions: three messages, or four whe
     const bool several_nodes = comm.node().size() < comm.size();
     CHECK_EQ(goes("staged_far:mpi_p2p", domain, fields), several_nodes);
     if (several_nodes) CHECK(holds(told("staged_far:mpi_p2p"), "; 4 messages"));
+}
+
+TEST_CASE("dimensions in any order and grouping bring every ghost") {
+    for_random_cases(affordable(40), [](Random& random) {
+        const CartesianDomain domain = random_domain(random);
+        const Pattern pattern = build_pattern(domain);
+        if (domain.neighbors() != Neighbors::full || domain.algorithm() != Algorithm::standard) return;
+        CHECK(fills_corners(pattern));
+        CAPTURE(describe(pattern));
+        auto fields = random_fields(random, domain, Memory::ordinary);
+        const Plan plan = make_plan({{pattern, views(fields)}});
+        const BoundArrays arrays(plan);
+        const auto staged = std::make_shared<const Plan>(staged_plan(plan, random_stages(random, domain.dimensions())));
+        Stages stages(plan, arrays, parse_choice("mpi_p2p"), staged);
+        for (int round = 0; round < 2; ++round) {
+            for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();
+            stages.begin(Direction::forward);
+            stages.end(20);
+            for (const auto& field : fields) CHECK_EQ(field.difference(), "");
+        }
+    });
 }
