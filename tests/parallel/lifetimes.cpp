@@ -46,6 +46,30 @@ void check_steady(Exchange& exchange) {
 
 }  // namespace
 
+TEST_CASE("arrays and subsets that are named at a call allocate nothing once they were used") {
+    const CartesianDomain domain({8 * Communicator(MPI_COMM_WORLD).size(), 6}, {.halo = 2, .periodic = true});
+    for (const Route& route : all_routes()) {
+        CAPTURE(route.transport);
+        if (route.memory == Memory::elsewhere) continue;
+        std::vector<Array<double>> levels;
+        for (int level = 0; level < 4; ++level) levels.push_back(make_array<double>(domain));
+        Exchange exchange(build_pattern(domain), {view(levels[0]), view(levels[1])}, {route.transport});
+        const auto swap_all_ways = [&] {
+            for (std::size_t first = 0; first < 4; first += 2) {
+                double *u = levels[first].data(), *v = levels[first + 1].data();
+                exchange(view(domain, u), view(domain, v));
+                exchange.only({.fields = {1}})(view(domain, v));
+                exchange.only({.fields = {1, 0}, .depth = {1, 2}})(view(domain, v), view(domain, u));
+                exchange.only({.depth = 1}).reverse(Reduction::replace);
+            }
+        };
+        for (int i = 0; i < 4; ++i) swap_all_ways();
+        const long before = set_up_so_far();
+        for (int i = 0; i < 10; ++i) swap_all_ways();
+        CHECK_EQ(set_up_so_far() - before, 0);
+    }
+}
+
 TEST_CASE("no exchange allocates or sets up anything once it has run, over every transport") {
     int turn = 0;
     for (const GridCase& each : grid_cases(Communicator(MPI_COMM_WORLD).size())) {
