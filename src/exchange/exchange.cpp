@@ -192,6 +192,8 @@ struct Exchange::Impl {
         of_forward.version = of_reverse.version = arrays.version();
     }
 
+    const Plan& forward_plan() const { return chosen.stages ? chosen.stages->forward_plan() : plan; }
+
     bool is_refused() const {
         const auto used = chosen.choice.used();
         return std::any_of(used.begin(), used.end(), [this](const TransportInfo* each) { return !refusal_of(*each, plan).empty(); });
@@ -392,7 +394,7 @@ const Plan& Exchange::plan() const { return impl_->plan; }
 std::string Exchange::transport() const { return impl_->chosen.choice.name(); }
 
 std::string Exchange::explain() const {
-    const Plan& plan = impl_->chosen.stages->forward_plan();
+    const Plan& plan = impl_->forward_plan();
     std::ostringstream out;
     if (!impl_->subset.empty()) out << impl_->subset << " of an exchange; ";
     out << "transport " << transport() << ", " << impl_->chosen.reason << "; "
