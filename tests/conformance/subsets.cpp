@@ -125,6 +125,21 @@ TEST_CASE("over every transport, a subset of a grid's fields to a smaller depth 
     }
 }
 
+TEST_CASE("a subset of an exchange that goes dimension by dimension is what an exchange made for it alone does") {
+    if (world().size() != 4 && world().size() != 8) return;  // some have diagonal neighbors
+    const CartesianDomain domain({9, 8, 7}, {.halo = 2, .periodic = {true, false, true}, .process_grid = {2, 2, world().size() / 4}});
+    const Pattern pattern = build_pattern(domain);
+    auto fields = make_fields(domain, 3, 0, Memory::ordinary), twins = make_fields(domain, 3, 0, Memory::ordinary);
+    Exchange exchange(pattern, views(fields), {"staged:mpi_p2p"});
+    check_subset(pattern, exchange, Only{.fields = {2, 0}}, fields, twins, 0);
+    check_subset(pattern, exchange, one_less(domain, {0, 1, 2}, fields), fields, twins, 1);
+    for (int d = 0; d < 3; ++d) {
+        Only flat{.fields = {1}, .depth = 2};
+        flat.depth.lower[static_cast<std::size_t>(d)] = flat.depth.upper[static_cast<std::size_t>(d)] = 0;
+        check_subset(pattern, exchange, flat, fields, twins, 2 + d);
+    }
+}
+
 TEST_CASE("over every transport, a subset of the fields of an index map is what an exchange made for it alone does") {
     int turn = 0;
     for (const MeshCase& each : mesh_cases(world().size())) {
