@@ -207,7 +207,7 @@ void parhelion::c::make_subset(phl_exchange whole, const Only& only, phl_exchang
     const Only full = resolve(object->exchange.plan(), only);
     std::vector<MadeField> made;
     for (const int f : full.fields) made.push_back(object->made[static_cast<std::size_t>(f)]);
-    add(object->exchange.only(full), std::move(made), shapes_of(object->shapes, full.fields), subset);
+    add(object->exchange.only(only), std::move(made), shapes_of(object->shapes, full.fields), subset);
 }
 
 extern "C" {

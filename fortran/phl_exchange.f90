@@ -85,6 +85,7 @@ contains
     list%count = list%count + 1
   end subroutine
 
+  !> Makes the list empty.
   subroutine clear(this)
     class(field_list), intent(inout) :: this
     this%count = 0

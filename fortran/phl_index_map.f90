@@ -378,6 +378,7 @@ contains
     call finish(phl_f_map_forward(this%handle, whole, a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
+  !> `forward` in two halves, with work that needs no ghosts between them; owned values may change after this one.
   subroutine begin_forward(this, a, b, c, d, e, f, g, h, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: a
@@ -387,6 +388,7 @@ contains
     call finish(phl_f_map_forward(this%handle, begin_only, a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
+  !> The second half, with the same arrays: ghosts have their owners' values when it returns.
   subroutine end_forward(this, a, b, c, d, e, f, g, h, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: a
@@ -490,6 +492,7 @@ contains
     call finish(phl_f_map_reverse(this%handle, whole, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
+  !> `reverse` in two halves: ghosts may change after this one, owned values until the second.
   subroutine begin_reverse(this, reduction, a, b, c, d, e, f, g, h, stat, errmsg)
     class(index_map), intent(in) :: this
     integer, intent(in) :: reduction
@@ -500,6 +503,7 @@ contains
     call finish(phl_f_map_reverse(this%handle, begin_only, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
+  !> The second half, with the same arrays: owners have what ghosts gave when it returns.
   subroutine end_reverse(this, a, b, c, d, e, f, g, h, stat, errmsg)
     class(index_map), intent(in) :: this
     type(*), dimension(..), intent(inout) :: a

@@ -231,14 +231,15 @@ int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count
 /* Ghost → owner, combined there: begin_reverse and end. */
 int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
 int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
+/* Of a depth: as the exchange was made. */
+#define PHL_AS_MADE (-1)
 /* A subset of what an exchange moves: fields by their numbers, from 0, group after group (NULL and 0: all), and to which depth, in cells
  * from the owned ones on: PHL_AS_MADE, or at most the widest halo of these fields. own_depth 0: all as made. */
-#define PHL_AS_MADE (-1)
 typedef struct phl_only {
-    const int32_t* fields;
-    int32_t field_count;
-    int32_t own_depth;
-    int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
+    const int32_t* fields; /* their numbers; NULL: all */
+    int32_t field_count;   /* of `fields` */
+    int32_t own_depth;     /* 1: the depths below count */
+    int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS]; /* per dimension, on both sides */
 } phl_only;
 /* Local. The exchange of a subset: it is called as any other, with arrays for the fields that it names, in that order, may be under way
  * beside the whole, and is freed by phl_exchange_free. Equal subsets are one exchange, of which several handles may be had; each stays good

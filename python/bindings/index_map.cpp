@@ -99,12 +99,12 @@ struct PythonMap : IndexMap {
 template <class Work>
 void with_arrays(PythonMap& map, const nb::tuple& given, const nb::object& as_array, Work&& work) {
     if (map.busy) throw Error("another thread is using this map: give each thread a map of its own");
-    const SeenArrays arrays(map, given, as_array);
     struct Inside {
         bool& busy;
         explicit Inside(bool& flag) : busy(flag) { busy = true; }
         ~Inside() { busy = false; }
     } inside(map.busy);
+    const SeenArrays arrays(map, given, as_array);
     nb::gil_scoped_release unlocked;
     work(CellArrays(arrays.values()));
 }

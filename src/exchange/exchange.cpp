@@ -138,7 +138,8 @@ struct Exchange::Impl {
     };
     Refusal of_forward, of_reverse;
     std::shared_ptr<ProgressThread> progress;
-    std::string subset;  // for people; empty: the whole
+    std::vector<int> numbers;  // that a subset's fields have in the whole
+    std::string subset;  // for people and for comparing; empty: the whole
     std::vector<std::pair<Only, std::shared_ptr<Impl>>> subsets;
     std::shared_ptr<CallCheck> calls;  // null: unchecked
     std::uint64_t call = 0;            // the number of the one under way, where they are checked
@@ -152,6 +153,8 @@ struct Exchange::Impl {
             plan.parts = part_count(options.parts);
             use = use_of(options);
             plan.team = copy_team(thread_count(options.threads));
+            if (options.combine_in_end && plan.stages.size() > 1)
+                throw Error("a reverse exchange dimension by dimension passes on what it has combined: leave out combine_in_end");
         });
         if (is_on(options.progress_thread, "PARHELION_PROGRESS")) progress = ProgressThread::of_process();
         if (checks_calls(options.check)) calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
@@ -164,8 +167,8 @@ struct Exchange::Impl {
     }
 
     Impl(const Impl& whole, const Only& only)
-        : plan(plan_of(whole.plan, only)), arrays(plan), at_once(whole.at_once), combine_in_end(whole.combine_in_end), timeout_s(whole.timeout_s), progress(whole.progress),
-          subset(to_string(whole.plan, only)), calls(whole.calls) {
+        : plan(plan_of(whole.plan, only)), arrays(plan), at_once(whole.at_once), combine_in_end(whole.combine_in_end),
+          timeout_s(whole.timeout_s), progress(whole.progress), numbers(whole.numbers_of(only)), subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
         chosen.choice = whole.chosen.choice;
         chosen.reason = whole.chosen.reason;
     }
@@ -190,6 +193,13 @@ struct Exchange::Impl {
         made->make_reverse(combine_in_end);
         chosen.stages = std::move(made);
         of_forward.version = of_reverse.version = arrays.version();
+    }
+
+    std::vector<int> numbers_of(const Only& only) const {
+        std::vector<int> all(only.fields.begin(), only.fields.end());
+        if (!subset.empty())
+            for (int& f : all) f = numbers[static_cast<std::size_t>(f)];
+        return all;
     }
 
     const Plan& forward_plan() const { return chosen.stages ? chosen.stages->forward_plan() : plan; }
@@ -387,6 +397,7 @@ void Exchange::end() { impl_->end(); }
 bool Exchange::under_way() const { return impl_->under_way; }
 std::string Exchange::refusal(Direction direction, const ArrayList& arrays) {
     if (impl_->under_way) throw Error("this exchange is under way: ask before it begins");
+    if (!impl_->chosen.stages) throw Error("this subset of an exchange was not used yet: call prepare first");
     return impl_->bind(arrays, direction);
 }
 

@@ -151,7 +151,7 @@ void Stages::end(double timeout_s) {
 }
 
 void Stages::abandon(std::exception_ptr reason) {
-    parts_.close();
+    if (parts_.is_open()) put_what_is_left();
     const Hold hold(busy_);
     under_way_.store(false, std::memory_order_relaxed);
     if (!failure_) failure_ = std::move(reason);

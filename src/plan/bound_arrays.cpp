@@ -79,6 +79,8 @@ bool BoundArrays::is_like(std::size_t f, const Field& given) const {
 // Says what differs.
 void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     const Field& made = plan_.fields[f];
+    Field as_made = made;  // of a subset, less is exchanged
+    as_made.halo = plan_.array_halos[f];
     const auto array = [f] { return "array " + std::to_string(f); };
     if (given.indexed != made.indexed)
         refuse(array(), given.indexed ? "cells of an index map" : "cells of a grid", made.indexed ? "those of an index map" : "those of a grid");
@@ -87,7 +89,7 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
         refuse(array(), text(given.components) + " components per cell", text(made.components));
     if (given.space != made.space) refuse(array(), std::string("its values in ") + to_string(given.space) + " memory", std::string(to_string(made.space)) + " memory");
     if (!equal_halo(given.halo, plan_.array_halos[f], plan_.pattern_of(static_cast<int>(f)).dimensions))
-        refuse(array(), "another halo (" + to_string(given) + ")", to_string(made));
+        refuse(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
     if (given.blocks.size() != made.blocks.size())
         refuse(array(), text(static_cast<byte_count>(given.blocks.size())) + " blocks", text(static_cast<byte_count>(made.blocks.size())));
     for (std::size_t b = 0; b < made.blocks.size(); ++b) require_block(f, b, given);

@@ -119,9 +119,9 @@ bool is_all(const Plan& plan, const Only& resolved) {
     return in_order(plan, resolved.fields) && resolved.depth == widest(plan, resolved.fields);
 }
 
-std::string to_string(const Plan& plan, const Only& resolved) {
-    std::string text = resolved.fields.size() == 1 ? "field" : "fields";
-    for (std::size_t i = 0; i < resolved.fields.size(); ++i) text.append(i == 0 ? " " : ", ").append(std::to_string(resolved.fields[i]));
+std::string to_string(const Plan& plan, const Only& resolved, const std::vector<int>& numbers) {
+    std::string text = numbers.size() == 1 ? "field" : "fields";
+    for (std::size_t i = 0; i < numbers.size(); ++i) text.append(i == 0 ? " " : ", ").append(std::to_string(numbers[i]));
     const int dimensions = dimensions_of(plan, resolved.fields);
     for (int d = 0; d < dimensions; ++d) {
         const int lower = resolved.depth.lower[d], upper = resolved.depth.upper[d];

@@ -21,7 +21,7 @@ namespace {
 class Typed final : public Transport {
 public:
     Typed(const TransportContext& context, int unit)
-        : context_(context), arrays_(context.arrays), unit_(unit), missing_(context.links.size()) {
+        : context_(context), arrays_(context.arrays), made_with_(arrays_.bases(), arrays_.bases() + arrays_.size()), unit_(unit), missing_(context.links.size()) {
         use_requests();
     }
     ~Typed() override {
@@ -32,7 +32,7 @@ public:
 
     std::string refusal() override {
         for (std::size_t b = 0; b < arrays_.size(); ++b)
-            if ((arrays_.bases()[b] - context_.plan.bases[b]) % unit_ != 0)
+            if ((arrays_.bases()[b] - made_with_[b]) % unit_ != 0)
                 return "an array is not aligned as that was with which the exchange was made, to " + std::to_string(unit_) +
                        " bytes: align it, or use transport mpi_persistent";
         return {};
@@ -109,6 +109,7 @@ private:
 
     const TransportContext context_;
     const BoundArrays& arrays_;
+    const std::vector<std::byte*> made_with_;
     int unit_;
     std::vector<bool> missing_;
     std::list<Requests> known_;

@@ -260,7 +260,8 @@ private:
         KnownSet& known = slot.known[grant.version % sets_kept];
         if (known.number != grant.version) {
             find_arrays(slot, grant);
-            known = {grant.version, slot.peer.plan.bases};
+            known.number = grant.version;
+            known.bases.assign(slot.peer.plan.bases.begin(), slot.peer.plan.bases.end());
         }
         std::copy(known.bases.begin(), known.bases.end(), slot.peer.plan.bases.begin());
         slot.version = grant.version;
@@ -331,7 +332,10 @@ private:
         });
         if (set == sets_.end()) {
             set = sets_.begin() + static_cast<std::ptrdiff_t>(++newest_ % sets_kept);
-            *set = {newest_, 0, {}, places_, mappable, false};
+            set->number = newest_;
+            set->places = places_;
+            set->mappable = mappable;
+            set->told = false;
         }
         set->returns = returns_;
         set->bases.assign(arrays_.bases(), arrays_.bases() + blocks_.size());

@@ -208,6 +208,8 @@ TEST_CASE("equal subsets are one exchange, all of it is the exchange itself, and
     CHECK_EQ(subset.plan().bytes_sent() * 6, whole->plan().bytes_sent());
     CHECK_EQ(subset.transport(), whole->transport());
     CHECK(holds(subset.explain(), "field 1 to a depth of 1"));
+    CHECK(holds(whole->only({.fields = {1, 2}}).only({.fields = {0}}).explain(), "field 1 to a depth of 2"));
+    CHECK(holds(error_of([&] { whole->only({.fields = {0}}).refusal(Direction::forward, ArrayList()); }), "call prepare first"));
     whole->only({.fields = {2}}).prepare();
     ring.fill();
     whole.reset();

@@ -121,10 +121,14 @@ def test_every_block_of_a_language_is_a_file_or_run_or_marked_as_shown_alone(pag
 # What each fragment of docs/fortran.md speaks of without declaring it.
 FORTRAN_NAMES = (
     "",
+    "integer :: comm, kind(20), count(20)\ntype(index_map) :: map\nreal, target :: density(20), velocity(3, 20), force(20)",
     "integer :: comm, all_nodes_of_cells(8, 10), nodes(8, 5)\ntype(index_map) :: cells, points",
     "integer :: comm\nreal, allocatable, target :: u(:, :, :), u_new(:, :, :)",
     "integer :: comm\ntype(cartesian_domain) :: cells\ntype(index_map) :: nodes\ntype(halo_exchange) :: exchange\n"
     "real, target :: p(4, 4), q(4, 4), x(9), p_new(4, 4), q_new(4, 4), x_new(9)",
+    "integer :: comm, i\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\n"
+    "type species_type\nreal, allocatable :: values(:, :)\nend type\ntype(species_type), target :: species(40)",
+    "integer :: comm\ntype(halo_exchange) :: exchange",
 )
 COMPILED_FRAGMENTS = {
     "docs/ghost-arrays.md": ("cpp", "void update_interior(parhelion::GhostArray<double, parhelion::FixedRows<5>>&);\n{includes}\nvoid fragment() {{ {body} }}"),

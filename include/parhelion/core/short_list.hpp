@@ -24,23 +24,28 @@ public:
     const T* begin() const { return size_ <= N ? few_.data() : many_.data(); }
     T* end() { return begin() + size_; }
     const T* end() const { return begin() + size_; }
+    /// Unchecked.
     T& operator[](std::size_t i) { return begin()[i]; }
+    /// Unchecked.
     const T& operator[](std::size_t i) const { return begin()[i]; }
     T& front() { return *begin(); }
     const T& front() const { return *begin(); }
     T& back() { return end()[-1]; }
     const T& back() const { return end()[-1]; }
+    /// Throws std::out_of_range.
     const T& at(std::size_t i) const {
         if (i >= size_) throw std::out_of_range("ShortList::at");
         return (*this)[i];
     }
 
+    /// Beyond N elements it takes memory, and all move there.
     void push_back(T value) {
         if (size_ == N) many_.assign(few_.begin(), few_.end());
         if (size_ >= N) many_.push_back(std::move(value));
         else few_[size_] = std::move(value);
         ++size_;
     }
+    /// New elements are T's default.
     void resize(std::size_t count) {
         std::vector<T> all(begin(), begin() + std::min(count, size_));
         all.resize(count);

@@ -19,7 +19,7 @@ namespace parhelion {
 /// A call takes any number of arrays, of different elements if need be, at any addresses, and sends one message per neighbor for all
 /// of them. A map compiles an exchange for each list of elements and components at the first call that needs it, which is collective;
 /// others wait for neighbors only and allocate nothing. Arrays whose cells lie next to each other are exchanged in place, in
-/// node-shared memory straight; others are copied by way of memory of the map's.
+/// node-shared memory straight; others are copied by way of memory of the map's (another stride than last time costs a look at all cells).
 /// Every rank makes the same calls in the same order.
 /// Errors, of the rank that passes them, at a collective call of every rank: arrays that share memory, or have too few cells.
 ///

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "parhelion/core/short_list.hpp"
 #include "parhelion/plan/plan.hpp"
@@ -20,13 +21,13 @@ struct Only {
     friend bool operator==(const Only&, const Only&) = default;
 };
 
-/// The same with all fields and widths told. Local. Throws Error for numbers that no field has or that are there twice, and for
-/// depths below 0 or beyond the halos of the fields.
+/// The same with all fields and widths told, for the functions below, not for another `resolve`. Local. Throws Error for numbers that no
+/// field has or that are there twice, and for depths below 0 or beyond the halos of the fields.
 Only resolve(const Plan& plan, const Only& only);
 /// Whether it is all that the plan moves, in that order.
 bool is_all(const Plan& plan, const Only& resolved);
-/// "fields 0 and 2, depth 1", for messages.
-std::string to_string(const Plan& plan, const Only& resolved);
+/// "fields 0, 2 to a depth of 1 × 1", for messages; fields by the numbers that they have in the exchange that it all began with.
+std::string to_string(const Plan& plan, const Only& resolved, const std::vector<int>& numbers);
 
 /// The plan of a subset, which follows from the whole: both ends of each link compile it alike. Local.
 Plan plan_of(const Plan& whole, const Only& resolved);

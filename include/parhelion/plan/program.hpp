@@ -49,6 +49,7 @@ public:
     bool empty() const { return size() == 0; }
     const Run* begin() const { return data(); }
     const Run* end() const { return data() + size(); }
+    /// Memory for so many runs.
     void reserve(std::size_t count) { own().reserve(count); }
     /// Appends a run, or prolongs the last one where both sides continue it. Before it is copied.
     void add(const Run& next);
@@ -68,6 +69,7 @@ struct RunsOp {
     Scalar scalar = Scalar::bytes;
     byte_count src = 0, dst = 0;
 
+    /// See Runs::add.
     void add(const Run& next) { runs.add(next); }
 };
 

@@ -116,7 +116,7 @@ std::string refusal_of(const TransportInfo& info, const Plan& plan);
 std::vector<TransportInfo> transports();
 
 /// Adds a transport of the program's own, which exchanges can ask for by its name from now on. Local; every rank registers it, before
-/// the first exchange that uses it. Throws Error for a name that is taken or holds one of "+|,", and without `make`.
+/// the first exchange that uses it. Throws Error for a name that is taken or holds one of "+|,:", and without `make`.
 ///
 /// `make` gives a Transport for the links of one direction, and is called by all ranks of the communicator together. What it needs is
 /// in the context: for each link the programs that pack and unpack a message (`TransportContext::way`), and the arrays that they

@@ -95,7 +95,8 @@ class IndexMap(IndexedDomain):
         return f"IndexMap(rank {self._native_comm.rank}: {self.owned} owned of {self.global_size} cells, {self.ghosts} ghosts)"
 
 
-GhostMap = IndexMap  # what it is called where its cells are rows of ghost arrays
+GhostMap = IndexMap
+"""What an IndexMap is called where its cells are rows of ghost arrays."""
 
 
 def checked_map(map: Any) -> IndexMap:

@@ -31,7 +31,8 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t sets_kept = 4;  // time levels
+    // A set may be named again until four others were new; those that the neighbor told earlier may be looked at after it: six finds.
+    static constexpr std::uint64_t sets_kept = 8;
     struct Mapped {
         decltype(BlockPlace::memory) memory;
         std::shared_ptr<std::byte> start;

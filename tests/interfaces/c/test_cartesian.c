@@ -165,6 +165,14 @@ static void exchange_cells(void) {
     moved.ghosts = NULL;
     FAILS(phl_exchange_forward(exchange, &moved, 1), PHL_ERROR_VALUE, "place for its ghosts");
     free(other);
+    phl_exchange one = NULL;
+    const int first = 0;
+    for (int i = 0; i < 2 * ghosts; ++i) g[i] = -1;
+    GOOD(phl_exchange_only(exchange, &(phl_only){.fields = &first, .field_count = 1}, &one));
+    GOOD(phl_exchange_forward(one, NULL, 0));
+    for (int i = 0; i < 2 * ghosts; ++i) CHECK(g[i] == (float)(2 * ids[i / 2] + i % 2));
+    GOOD(phl_exchange_free(&one));
+    FAILS(phl_exchange_only(exchange, &(phl_only){.own_depth = 1}, &one), PHL_ERROR_VALUE, "have no depth");
     for (int i = 0; i < 2 * ghosts; ++i) g[i] = 1;
     GOOD(phl_exchange_reverse(exchange, PHL_SUM, NULL, 0));
     FAILS(phl_exchange_reverse(exchange, PHL_AND, NULL, 0), PHL_ERROR_TYPE, "cannot be combined");

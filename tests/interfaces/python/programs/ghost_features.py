@@ -239,7 +239,7 @@ def test_wrong_maps_are_refused_on_every_rank():
     refused(ValueError, push, 3, on_last([3], []), on_last([0], []), says="not owned")
     refused(ValueError, push, 3, on_last([2**40], []), on_last([0], []), says="not owned")
     refused(ValueError, push, 3, on_last([0], []), on_last([SIZE], []), says="does not exist")
-    refused(ValueError, push, 3, on_last([0, 1], []), on_last([0], []), says="one rank for each row")
+    refused(ValueError, push, 3, on_last([0, 1], []), on_last([0], []), says="one rank for each cell")
     if SIZE > 1:
         refused(ValueError, pull, on_last([99], 3), says="same on every rank")
     refused(TypeError, pickle.dumps, pull(3), says="pickled")
