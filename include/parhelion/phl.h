@@ -233,6 +233,7 @@ int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* 
 int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
 /* Of a depth: as the exchange was made. */
 #define PHL_AS_MADE (-1)
+
 /* A subset of what an exchange moves: fields by their numbers, from 0, group after group (NULL and 0: all), and to which depth, in cells
  * from the owned ones on: PHL_AS_MADE, or at most the widest halo of these fields. own_depth 0: all as made. */
 typedef struct phl_only {
