@@ -21,8 +21,8 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
 public:
     using PythonGroup = std::pair<Pattern, std::vector<Field>>;
 
-    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s, int parts, bool check, nb::object arrays,
-                   const nb::list& call_arrays, nb::object as_array)
+    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s, int parts, bool check, bool overlap,
+                   bool at_once, nb::object arrays, const nb::list& call_arrays, nb::object as_array)
         : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
         nb::gil_scoped_release unlocked;
         std::vector<Group> groups;
@@ -30,6 +30,8 @@ public:
         ExchangeOptions options{transport, timeout_s};
         options.parts = parts;
         options.check = check;
+        options.overlap = overlap;
+        options.at_once = at_once;
         exchange_ = std::make_unique<Exchange>(std::move(groups), options);
     }
     // A subset of another exchange, and where its arrays are among those of a call.
@@ -126,8 +128,9 @@ void bind_step(nb::module_& module) {
 void bind_exchange(nb::module_& module) {
     bind_step(module);
     nb::class_<PythonExchange>(module, "Exchange", nb::type_slots(exchange_slots))
-        .def(nb::init<std::vector<PythonExchange::PythonGroup>, const std::string&, double, int, bool, nb::object, const nb::list&, nb::object>(),
-             "groups"_a, "transport"_a, "timeout_s"_a, "parts"_a, "check"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
+        .def(nb::init<std::vector<PythonExchange::PythonGroup>, const std::string&, double, int, bool, bool, bool, nb::object, const nb::list&,
+                      nb::object>(),
+             "groups"_a, "transport"_a, "timeout_s"_a, "parts"_a, "check"_a, "overlap"_a, "at_once"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
         .def(nb::init<const PythonExchange&, const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, nb::object, const nb::list&,
                       nb::object>(),
              "whole"_a, "fields"_a, "lower"_a, "upper"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)

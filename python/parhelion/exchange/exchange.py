@@ -43,6 +43,10 @@ class Exchange(_core.Exchange):
     check: checked mode: a rank that makes another call than its neighbor (direction, reduction, fields, depth) gets an Error that
         says who asked for what, as does the neighbor, instead of both waiting. Takes some messages for each call. Equal on all
         ranks. False: as the environment variable PARHELION_CHECK says (1: yes).
+    overlap: the exchange will be begun and ended around work, and "auto" measures it so. Equal on all ranks. False: as
+        PARHELION_OVERLAP says (1: yes).
+    at_once: a promise that the exchange is called only, never begun: then "auto" tries to go dimension by dimension, too. Equal on
+        all ranks. `begin` raises ValueError.
 
     Raises ValueError or TypeError on every rank for arrays that do not fit, that share cells, or differ between ranks in number,
     dtype, components or halo. ExchangeTimeoutError after the time limit; the exchange cannot be used any more then.
@@ -63,6 +67,8 @@ class Exchange(_core.Exchange):
         timeout: float | None = None,
         parts: int = 1,
         check: bool = False,
+        overlap: bool = False,
+        at_once: bool = False,
     ) -> None:
         sources, passed = _groups(source, arrays)
         comm = _communicator(sources[0])
@@ -82,7 +88,16 @@ class Exchange(_core.Exchange):
         self._split = list(chain(*split))
         self._subsets: dict[Any, Exchange] = {}
         super().__init__(
-            groups, name, seconds, count, bool(check), (tuple(chain(*passed)), kept), passed_places(self._split), callable_array
+            groups,
+            name,
+            seconds,
+            count,
+            bool(check),
+            bool(overlap),
+            bool(at_once),
+            (tuple(chain(*passed)), kept),
+            passed_places(self._split),
+            callable_array,
         )
 
     def only(self, fields: Sequence[int] | None = None, depth: Depth | None = None) -> "Exchange":

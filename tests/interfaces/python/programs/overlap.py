@@ -62,6 +62,22 @@ def test_beginning_twice_and_ending_without_begin_are_refused():
     sample.check("after refusals")
 
 
+def test_a_program_may_say_how_an_exchange_will_be_used():
+    domain, sample = domain_and_sample()
+    called = ph.Exchange(domain, sample.view, at_once=True)
+    called()
+    sample.check("called at once")
+    called.reverse("replace")
+    refused(ValueError, called.begin, says="called at once only")
+    begun = ph.Exchange(domain, sample.view, overlap=True)
+    begun.begin().end()
+    sample.check("begun around work")
+    refused(ValueError, ph.Exchange, domain, sample.view, overlap=True, at_once=True, says="use one of at_once and overlap")
+    last = COMM.rank == COMM.size - 1
+    if COMM.size > 1:
+        refused(ValueError, ph.Exchange, domain, sample.view, at_once=last, says="only called at once")
+
+
 def test_threads_tell_their_parts_when_these_have_their_values():
     domain = ph.CartesianDomain((10 * COMM.size, 6), halo=1, periodic=True, process_grid=(COMM.size, 1))
     for name, usable in (("mpi_partitioned", can_use("mpi_partitioned")), ("mpi_persistent", True)):
