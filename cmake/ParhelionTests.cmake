@@ -1,6 +1,12 @@
 # Test programs: doctest, one main for unit tests and one that starts MPI for parallel tests.
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
-set(PARHELION_TEST_TIMEOUT 120 CACHE STRING "Time limit of one test in seconds")
+# Several run at a time; what computes takes ten times as long with sanitizers.
+if(PARHELION_SANITIZE)
+  set(usual_limit 600)
+else()
+  set(usual_limit 240)
+endif()
+set(PARHELION_TEST_TIMEOUT ${usual_limit} CACHE STRING "Time limit of one test in seconds")
 
 add_custom_target(parhelion_tests)
 add_library(parhelion_test_settings INTERFACE)
