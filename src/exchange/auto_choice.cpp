@@ -104,12 +104,15 @@ std::string ask_wisdom(const Communicator& comm, std::uint64_t print) {
     return all.data();
 }
 
+AutoChoice made(const Plan& plan, const BoundArrays& arrays, const Choice& choice, StagedPlans& staged, const std::string& reason) {
+    return {choice, std::make_unique<Stages>(plan, arrays, choice, staged.plan(choice.staging)), {}, reason};
+}
+
 // Nothing where the system refuses it now, to all ranks.
 std::optional<AutoChoice> make(const Plan& plan, const BoundArrays& arrays, const std::string& name, StagedPlans& staged,
                                const std::string& reason) {
     try {
-        const Choice choice = parse_choice(name);
-        return AutoChoice{choice, std::make_unique<Stages>(plan, arrays, choice, staged.plan(choice.staging)), {}, reason};
+        return made(plan, arrays, parse_choice(name), staged, reason);
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::system) throw;
         return std::nullopt;
@@ -161,13 +164,13 @@ AutoChoice choose_by_name(const Plan& plan, const BoundArrays& arrays, const std
     const Communicator& comm = plan.communicator();
     Choice choice;
     validate_together(comm, [&] { choice = parse_choice(name); });
-    if (choice.staging == Staging::none) return {choice, std::make_unique<Stages>(plan, arrays, choice), {}, "asked for by name"};
-    comm.node();
-    const StagingSurvey here(plan);
     std::array<std::uint64_t, StagingSurvey::words> all{};
-    allreduce(comm, here.told().data(), all.data(), static_cast<int>(all.size()), MPI_UINT64_T, MPI_SUM);
+    if (choice.staging != Staging::none) {
+        comm.node();
+        allreduce(comm, StagingSurvey(plan).told().data(), all.data(), static_cast<int>(all.size()), MPI_UINT64_T, MPI_SUM);
+    }
     StagedPlans staged(plan, StagingSurvey(all.data()));
-    return {choice, std::make_unique<Stages>(plan, arrays, choice, staged.plan(choice.staging)), {}, "asked for by name"};
+    return made(plan, arrays, choice, staged, "asked for by name");
 }
 
 AutoChoice choose_automatically(const Plan& plan, const BoundArrays& arrays, const Use& use) {

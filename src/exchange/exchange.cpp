@@ -85,20 +85,22 @@ Plan plan_watched(std::vector<Group> groups, const TellProperties& options) {
     return plan;
 }
 
-std::vector<int> neighbors_of(const Plan& plan) {
+template <class Keep>
+std::vector<int> ranks_of(const Plan& plan, Keep&& keep) {
     std::set<int> ranks;
     for (const StagePlan& stage : plan.stages)
-        for (const LinkPlan& link : stage.links) ranks.insert(link.rank);
+        for (const LinkPlan& link : stage.links)
+            if (keep(link)) ranks.insert(link.rank);
     return {ranks.begin(), ranks.end()};
+}
+
+std::vector<int> neighbors_of(const Plan& plan) {
+    return ranks_of(plan, [](const LinkPlan&) { return true; });
 }
 
 // Whose messages an exchange waits for.
 std::vector<int> senders_of(const Plan& plan, Direction way) {
-    std::set<int> ranks;
-    for (const StagePlan& stage : plan.stages)
-        for (const LinkPlan& link : stage.links)
-            if (link.way(way).receive_bytes > 0) ranks.insert(link.rank);
-    return {ranks.begin(), ranks.end()};
+    return ranks_of(plan, [way](const LinkPlan& link) { return link.way(way).receive_bytes > 0; });
 }
 
 const char* name_of(Reduction reduction) {

@@ -151,14 +151,15 @@ void Stages::end(double timeout_s) {
 }
 
 void Stages::abandon(std::exception_ptr reason) {
-    if (parts_.is_open()) put_what_is_left();
+    try {  // for neighbors that make the same calls
+        if (parts_.is_open()) put_what_is_left();
+        const Hold hold(busy_);
+        if (stage_ < stages().size()) stages()[stage_].leave();
+    } catch (...) {  // the reason is what counts
+    }
     const Hold hold(busy_);
     under_way_.store(false, std::memory_order_relaxed);
     if (!failure_) failure_ = std::move(reason);
-    try {
-        if (stage_ < stages().size()) stages()[stage_].leave();  // for neighbors that make the same calls
-    } catch (...) {  // the reason is what counts
-    }
 }
 
 // Throws the failure. Neighbors that wait for this rank are told whose fault it is. MPI, when it fails, does not say, nor does the

@@ -167,21 +167,27 @@ std::string made_in_rows(MPI_Comm comm, ExchangeOptions options, const std::func
     return exchange.explain();
 }
 
-// What `auto` says when wisdom has it that stages are the fastest: it takes that only where they are among its ways.
-std::string told_of_stages(const ExchangeOptions& options) {
+// What an exchange says that is made again, when wisdom has it that another way was the fastest.
+template <class Make>
+std::string told_where_wisdom_says(const std::string& choice, Make&& make) {
     SharedFile file;
     const auto wise = [&] {
         const Variable wisdom("PARHELION_WISDOM", file.path);
-        return made_in_rows(Fresh(), options);
+        return make();
     };
     wise();
     MPI_Barrier(MPI_COMM_WORLD);
     auto entries = file.entries();
     REQUIRE_EQ(entries.size(), 1);
-    entries[0].choice = "staged:staged_shared";
+    entries[0].choice = choice;
     file.rename();
     file.write(write_wisdom(entries));
     return wise();
+}
+
+// What `auto` says when wisdom has it that stages are the fastest: it takes that only where they are among its ways.
+std::string told_of_stages(const ExchangeOptions& options) {
+    return told_where_wisdom_says("staged:staged_shared", [&] { return made_in_rows(Fresh(), options); });
 }
 
 TEST_CASE("an exchange that is only called at once may go dimension by dimension, one that may be begun does not") {
@@ -262,20 +268,7 @@ TEST_CASE("a UCX that makes no worker is left out with its reason, though it was
     const std::string told = made();
     CHECK(holds(told, "ucx left out: "));
     CHECK(holds(told, "transport ucx cannot be used here: ucp_"));
-
-    SharedFile file;
-    const auto wise = [&] {
-        const Variable wisdom("PARHELION_WISDOM", file.path);
-        return made();
-    };
-    wise();
-    MPI_Barrier(MPI_COMM_WORLD);
-    auto entries = file.entries();
-    REQUIRE_EQ(entries.size(), 1);
-    entries[0].choice = "ucx";
-    file.rename();
-    file.write(write_wisdom(entries));
-    CHECK(holds(wise(), "ucx left out: "));
+    CHECK(holds(told_where_wisdom_says("ucx", [] { return made(); }), "ucx left out: "));
 }
 
 TEST_CASE("what lost leaves no thread behind") {
