@@ -78,7 +78,7 @@ def test_the_comparison_says_how_this_build_differs_from_the_other(bench, slow, 
     done = bench(*HALO, "--launches", "6", "--against", "two", "--json", "out.json", **slow)
     assert done.exit_code == status, done.output
     found = json.loads(Path("out.json").read_text())
-    assert found["schema"] == "parhelion.compare/2" and {case["verdict"] for case in found["cases"]} == {verdict}
+    assert found["schema"] == "parhelion.compare/3" and {case["verdict"] for case in found["cases"]} == {verdict}
 
 
 def test_another_checkout_is_measured_with_what_it_has_built(bench, tmp_path):
@@ -113,7 +113,7 @@ def test_a_folder_named_as_a_flavor_is_meant_when_it_is_written_as_a_path(bench,
 
 
 def test_a_matrix_and_a_launcher_of_ones_own_do_not_go_together_with_it(bench, monkeypatch):
-    done = bench("matrix", "--mpis", "one,two", "--networks", "default", *HALO[1:], "--against", "two")
+    done = bench("matrix", "--flavors", "one,two", "--networks", "default", *HALO[1:], "--against", "two")
     assert done.exit_code == 2 and "a matrix compares its combinations" in done.output
     monkeypatch.setenv("PMI_RANK", "0")
     monkeypatch.setenv("PMI_SIZE", "2")

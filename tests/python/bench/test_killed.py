@@ -59,7 +59,7 @@ def wait_for_ranks(run):
         if (run / "record.jsonl").is_file() and (run / "record.jsonl").read_bytes().count(b"\n") >= 2:
             return
         time.sleep(0.01)
-    raise AssertionError("no start was written")
+    raise AssertionError("no launch was written")
 
 
 def parhelion(*words):

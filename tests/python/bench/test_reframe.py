@@ -41,7 +41,7 @@ def test_checks_load_and_write_their_scripts(tmp_path):
 
 
 def test_medians_are_reported_and_a_slower_run_than_the_baseline_fails(tmp_path):
-    done = run(tmp_path, "-r", "-S", "starts=5")
+    done = run(tmp_path, "-r", "-S", "launches=5")
     assert done.returncode == 0 and "halo1_fields1_auto" in done.stdout, done.stdout + done.stderr
     measured = next((tmp_path / "rfm").rglob("record.jsonl")).parent
     quick = tmp_path / "base" / "ParhelionHalo" / "earlier"
@@ -49,5 +49,5 @@ def test_medians_are_reported_and_a_slower_run_than_the_baseline_fails(tmp_path)
     scaled = re.sub(r'"samples": \[([^]]*)\]', lambda found: '"samples": [' + ", ".join(str(0.8 * float(x)) for x in found[1].split(",")) + "]",
                     (measured / "record.jsonl").read_text())  # fmt: skip
     Path(quick, "record.jsonl").write_text(scaled)
-    done = run(tmp_path, "-r", "-S", "starts=5", "-S", f"baseline={tmp_path / 'base'}")
+    done = run(tmp_path, "-r", "-S", "launches=5", "-S", f"baseline={tmp_path / 'base'}")
     assert done.returncode != 0 and "slower than the baseline" in done.stdout, done.stdout

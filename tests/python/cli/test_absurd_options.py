@@ -24,27 +24,27 @@ QUICK = ["--quick", "--repetitions", "2", "--launches", "1"]
 CALLS = {
     "bench halo": ["--ranks", "2", "--extent", "4", "--halo", "1", "--fields", "1", *QUICK],
     "bench gather": ["set-2", *QUICK],
-    "bench alltoall": ["--ranks", "2", "--sizes", "1", *QUICK],
-    "bench ghosts": ["--ranks", "2", "--extent", "2", "--vdim", "1", *QUICK, "--mpi", "none"],
+    "bench alltoall": ["--ranks", "2", "--size", "1", *QUICK],
+    "bench ghosts": ["--ranks", "2", "--extent", "2", "--vdim", "1", *QUICK, "--flavor", "none"],
     "bench setup": ["--ranks", "1", "--extent", "4", *QUICK],
     "calibrate": ["run", "--splits", "2"],
     "compare": ["run", "run"],
-    "demo": ["--ranks", "2", "--cells", "5000", "--mpi", "none"],
+    "demo": ["--ranks", "2", "--mesh-cells", "5000", "--flavor", "none"],
     "doctor": [],
     "hosts": ["--check"],
     "image compare": ["image", "image"],
-    "image run": ["x", "--mpi", "none"],
+    "image run": ["x", "--flavor", "none"],
     "inspect": ["set-2"],
-    "model fit": ["run", "--contender", "hand_packed", "--out", "fit.json"],
+    "model fit": ["run", "--contender", "hand_packed", "--file", "fit.json"],
     "model predict": ["--parameters", "figures.json", "--grid", "2x2", "--topology", "node:2 core:2", "--extent", "4x4"],
     "model published": [],
     "partition": ["mesh.vtk", "--parts", "1"],
     "place": ["--grid", "4", "--nodes", "2"],
     "profile compare": ["profile.json", "profile.json"],
-    "profile run": ["--ranks", "1", "--mpi", "none", "true"],
+    "profile run": ["--ranks", "1", "--flavor", "none", "true"],
     "profile show": ["profile.json"],
     "report": ["run"],
-    "runs export": ["run", "--out", "out.csv"],
+    "runs export": ["run", "--file", "out.csv"],
     "runs history": ["--store", "."],
     "runs import": ["osu.txt"],
     "runs list": [],
@@ -137,7 +137,7 @@ def files_outside(home):
 
 
 # Options that name a file to write may name any; so `../../x` is no fault there.
-WRITES = {"--json", "--out", "--html", "--markdown", "--folded", "--draw", "--rank-file", "--parameters", "--plot", "--build", "--report"}
+WRITES = {"--json", "--out", "--html", "--markdown", "--folded", "--file", "--picture", "--rank-file", "--parameters", "--build", "--report"}
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -90,7 +90,7 @@ def test_every_launch_is_a_start_of_the_ranks(flavor):
 
 
 def test_contenders_repetitions_seed_and_labels_reach_the_ranks(flavor):
-    parhelion("bench", "halo", "--transports", "auto,hand_packed", "--repetitions", "7", "--launches", "1", "--seed", "9",
+    parhelion("bench", "halo", "--contenders", "auto,hand_packed", "--repetitions", "7", "--launches", "1", "--seed", "9",
               "--halo", "1", "--fields", "1", "--label", "image=v1", "--out", "run")  # fmt: skip
     record, job = read_record("run"), json.loads(Path("run/job-0.json").read_text())
     assert {case.contender for case in record.cases} == {"auto", "hand_packed"}
@@ -125,7 +125,7 @@ def test_the_same_seed_gives_the_same_order_of_cases(flavor):
         (["bench", "halo", "--extent", "8,8", "--grid", "1x1x2"], "give one, or as many"),
         (["bench", "halo", "--extent", "2000000,2000000,2000000"], "GiB"),
         (["bench", "halo", "--element", "quad"], "no element type"),
-        (["bench", "halo", "--mpi", "nope"], "not built"),
+        (["bench", "halo", "--flavor", "nope"], "not built"),
         (["bench", "halo", "--contenders", "nope"], "flavor synthetic has auto"),
         (["bench", "halo", "--label", "image"], "KEY=VALUE"),
         (["bench", "halo", "--json", "/nowhere/out.json"], "cannot write --json"),
@@ -312,7 +312,7 @@ def test_a_launcher_of_another_kind_than_the_build_is_refused(flavor, monkeypatc
 
 
 def test_the_demo_ends_with_tables_and_a_report(flavor):
-    result = parhelion("demo", "--cells", "5000", "--json", "out.json")
+    result = parhelion("demo", "--mesh-cells", "5000", "--json", "out.json")
     assert result.exit_code == 0, result.output
     document = json.loads(Path("out.json").read_text())
     assert [run["benchmark"] for run in document["runs"]] == ["halo", "gather"]

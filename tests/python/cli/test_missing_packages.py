@@ -12,7 +12,7 @@ from parhelion.tools.main import root
 @pytest.mark.parametrize(
     ("package", "install", "call"),
     [
-        ("netgen", "'parhelion[demo]'", ["demo", "--cells", "5000"]),
+        ("netgen", "'parhelion[demo]'", ["demo", "--mesh-cells", "5000"]),
         ("duckdb", "duckdb", ["runs", "query", "select 1", "--store", "."]),
         ("jinja2", "jinja2", ["report", "run"]),
         ("meshio", "meshio", ["partition", "mesh.vtk", "--parts", "1"]),

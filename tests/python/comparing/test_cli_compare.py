@@ -123,7 +123,7 @@ def test_calibration_tells_both_rates_of_both_designs():
 
 
 def test_calibration_sees_a_drift_between_runs_that_pairs_do_not(store):
-    """Nothing changed, but the machine became slower by 3 % at the middle of the starts."""
+    """Nothing changed, but the machine became slower by 3 % at the middle of the launches."""
     def slower(line):
         if line.get("contender") and line["launch"] >= 4:
             line.update(samples=[1.03 * sample for sample in line["samples"]], samples_by_rank=[])
@@ -141,14 +141,14 @@ def test_calibration_needs_launches_to_split(words):
 
 
 def test_the_grid_of_error_rates_covers_made_up_sides_and_ones_own_starts():
-    result = parhelion("calibrate", "runs/a-halo", "--grid", "--comparisons", "2", "--json", "out.json")
+    result = parhelion("calibrate", "runs/a-halo", "--error-rates", "--comparisons", "2", "--json", "out.json")
     assert result.exit_code == 0, result.output
     cells = json.loads(Path("out.json").read_text())["cells"]
     noises = {cell["noise"] for cell in cells}
     assert noises == {"equal", "unequal", "autocorrelated", "two states", "outliers", "drift", "another machine", "another machine, two states", "real"}
-    assert {tuple(cell["starts"]) for cell in cells} == {(2, 2), (3, 3), (4, 4), (5, 5), (10, 10), (3, 10)}
+    assert {tuple(cell["launches"]) for cell in cells} == {(2, 2), (3, 3), (4, 4), (5, 5), (10, 10), (3, 10)}
     assert {cell["effect"] for cell in cells if cell["noise"] == "equal"} == {0, 0.02, 0.05, 0.1, 0.3}
-    real = [cell for cell in cells if cell["noise"] == "real" and cell["starts"] == [4, 4] and cell["effect"] == 0.3]
+    real = [cell for cell in cells if cell["noise"] == "real" and cell["launches"] == [4, 4] and cell["effect"] == 0.3]
     assert [(cell["share"], cell["comparisons"]) for cell in real] == [(1, 16), (1, 16)]
     assert "in turn, pair by pair" in result.output
 
@@ -197,7 +197,7 @@ def test_both_runs_of_a_duet_are_compared_pair_by_pair():
     for other, wanted in (("b", "no difference shown"), ("c", "slower")):
         result = parhelion("compare", "runs/a-halo", f"runs/{other}-halo", "--json", "out.json")
         cases = json.loads(Path("out.json").read_text())["cases"]
-        assert {(case["verdict"], case["compared"]) for case in cases} == {(wanted, "pairs of starts")}, result.output
+        assert {(case["verdict"], case["compared"]) for case in cases} == {(wanted, "pairs of launches")}, result.output
     edit("runs/c-halo", lambda line: line.update(labels={"duet": "another"}) if line["type"] == "run" else None)
     parhelion("compare", "runs/a-halo", "runs/c-halo", "--json", "out.json")
     assert {case["verdict"] for case in json.loads(Path("out.json").read_text())["cases"]} == {"not enough samples"}
@@ -217,7 +217,7 @@ def test_a_damaged_run_is_listed_with_its_fault_and_left_alone(store):
 def test_a_label_is_given_found_and_taken_away():
     assert parhelion("runs", "tag", "a-h", "image=v1", "notes=a | b", "--remove", "none").exit_code == 0
     assert read_record("runs/a-halo").labels == {"image": "v1", "notes": "a | b"}
-    listed = parhelion("runs", "list", "--label", "image=v1", "--json", "-").stdout
+    listed = parhelion("runs", "list", "--labeled", "image=v1", "--json", "-").stdout
     assert [Path(run["path"]).name for run in json.loads(listed)["runs"]] == ["a-halo"]
     parhelion("runs", "tag", "a-halo", "--remove", "image")
     assert read_record("runs/a-halo").labels == {"notes": "a | b"}
@@ -244,7 +244,7 @@ def test_a_run_is_shown_again():
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "json"])
 def test_every_sample_is_exported(form):
-    result = parhelion("runs", "export", "a-halo", "b-halo", "--out", f"out.{form}")
+    result = parhelion("runs", "export", "a-halo", "b-halo", "--file", f"out.{form}")
     assert result.exit_code == 0, result.output
     figures = "run, count(*), min(param_fields), max(sample)"
     rows = duckdb.sql(f"SELECT {figures} FROM 'out.{form}' GROUP BY run ORDER BY run").fetchall()
@@ -252,14 +252,14 @@ def test_every_sample_is_exported(form):
 
 
 def test_an_exported_sample_is_the_recorded_one():
-    parhelion("runs", "export", "a-halo", "--out", "out.csv")
+    parhelion("runs", "export", "a-halo", "--file", "out.csv")
     with open("out.csv") as file:
         first = next(csv.DictReader(file))
     case = read_record("runs/a-halo").cases[0]
     assert float(first["seconds"]) == case.samples[0] and first["contender"] == case.contender
 
 
-@pytest.mark.parametrize("words", [["--out", "out.xls"], ["--out", "/nowhere/out.csv"], ["nothing", "--out", "out.csv"]])
+@pytest.mark.parametrize("words", [["--file", "out.xls"], ["--file", "/nowhere/out.csv"], ["nothing", "--file", "out.csv"]])
 def test_an_export_that_cannot_be_made_is_refused(words):
     assert parhelion("runs", "export", *words).exit_code == 2
 
@@ -280,7 +280,7 @@ def test_a_query_that_cannot_be_answered_is_refused(sql):
 def test_an_empty_store_is_listed_and_exported():
     Path("empty").mkdir()
     assert "no run matches" in parhelion("runs", "list", "--store", "empty").output
-    assert parhelion("runs", "export", "--store", "empty", "--out", "out.csv").exit_code == 0
+    assert parhelion("runs", "export", "--store", "empty", "--file", "out.csv").exit_code == 0
 
 
 def test_a_rank_that_became_slower_than_the_others_is_named():
@@ -345,4 +345,4 @@ def test_starts_that_failed_are_told_where_nothing_can_be_compared(store):
     with (run / "record.jsonl").open("a") as file:
         file.write(json.dumps({"type": "end", "launch": 0, "status": "exit status 45", "message": "no network"}) + "\n")
     result = parhelion("compare", "runs/a-halo", run)
-    assert result.exit_code == 2 and "start 1: exit status 45, no network" in result.output
+    assert result.exit_code == 2 and "launch 1: exit status 45, no network" in result.output

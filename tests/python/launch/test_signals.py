@@ -203,7 +203,7 @@ def test_a_disk_without_room_for_the_record_is_named_and_finished_cases_are_kept
     code, output = bench(limit=120_000, each="pass").end()
     assert code == 3, output
     assert "File too large" in output
-    assert "ranks of start 1: " in output
+    assert "ranks of launch 1: " in output
     record = read_record("run")
     assert len(record.cases) >= 1 and not record.notes
 
@@ -306,12 +306,12 @@ def commands(folder):
     """Real commands that start ranks, several seconds each, for every MPI that is built."""
     program = [sys.executable, "-m"]
     for flavor in built("mpich", "openmpi"):
-        yield [*program, "parhelion", "bench", "halo", "--ranks", "2", "--extent", "8", "--halo", "1", "--fields", "1,2", "--mpi", flavor,
+        yield [*program, "parhelion", "bench", "halo", "--ranks", "2", "--extent", "8", "--halo", "1", "--fields", "1,2", "--flavor", flavor,
                "--launches", "3", "--repetitions", "400", "--out", folder / "run"]  # fmt: skip
         yield [*program, "parhelion.launch", "-n", "2", "--flavor", flavor, "--", "python", "-c", "from mpi4py import MPI\nimport time\ntime.sleep(5)"]
-        yield [*program, "parhelion", "demo", "--ranks", "2", "--cells", "5000", "--mpi", flavor, "--out", folder]
+        yield [*program, "parhelion", "demo", "--ranks", "2", "--mesh-cells", "5000", "--flavor", flavor, "--out", folder]
         if shutil.which("perf"):
-            yield [*program, "parhelion", "profile", "run", "-n", "2", "--mpi", flavor, "--out", folder / "profile", "--", "sleep", "5"]
+            yield [*program, "parhelion", "profile", "run", "-n", "2", "--flavor", flavor, "--out", folder / "profile", "--", "sleep", "5"]
 
 
 @pytest.mark.timeout(60 + 40 * MOMENTS)

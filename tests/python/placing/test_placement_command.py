@@ -38,9 +38,9 @@ def document(*arguments):
 def test_every_published_score_is_reached_and_the_document_tells_the_truth(
     grid, nodes, ranks, stencil, periodic, blocked, goal, objective
 ):
-    kind = ["--stencil", stencil] if stencil in ("faces", "full") else ["--offsets", stencil]
+    kind = ["--neighbors", stencil] if stencil in ("faces", "full") else ["--offsets", stencil]
     made = document("--grid", grid, "--nodes", nodes, "--ranks-per-node", ranks, *kind,
-                    *(["--periodic"] if periodic else []), "--objective", objective)  # fmt: skip
+                    "--periodic", "yes" if periodic else "no", "--objective", objective)  # fmt: skip
     shape = tuple(map(int, grid.split("x")))
     assert tuple(made["grid"]) == shape
     assert collections.Counter(made["node_of_rank"]) == dict.fromkeys(range(nodes), ranks)
@@ -61,7 +61,7 @@ def test_unequal_ranks_per_node_are_kept():
 
 
 def test_every_level_is_scored_for_every_member_that_applies():
-    made = document("--grid", "24x12x12", "--topology", "node:27 pack:2 numa:4 l3:4 core:4", "--periodic")
+    made = document("--grid", "24x12x12", "--topology", "node:27 pack:2 numa:4 l3:4 core:4", "--periodic", "yes")
     assert made["levels"] == ["node", "pack", "numa", "l3", "core"]
     for scores in made["scores"].values():
         assert list(scores) == made["levels"]
@@ -70,13 +70,13 @@ def test_every_level_is_scored_for_every_member_that_applies():
 
 def test_the_grid_is_chosen_from_cells():
     made = document("--cells", "768x768x768", "--topology", "node:27 pack:2 numa:4 l3:4 core:4", "--ranks-per-node", 64,
-                    "--periodic")  # fmt: skip
+                    "--periodic", "yes")  # fmt: skip
     assert made["grid"] == [12, 12, 12]
     assert made["scores"]["automatic"]["node"]["jsum_bytes"] > made["scores"]["automatic"]["node"]["jsum"]
 
 
 def test_pictures_and_rank_files_are_written(tmp_path):
-    result = place("--grid", "4x4x2", "--topology", "node:4 core:8", "--draw", tmp_path / "a.svg", "--draw", tmp_path / "a.png",
+    result = place("--grid", "4x4x2", "--topology", "node:4 core:8", "--picture", tmp_path / "a.svg", "--picture", tmp_path / "a.png",
                    *[f"--rank-file={kind}:{tmp_path / kind}" for kind in ("mpich", "openmpi", "intel", "slurm")],
                    "--hosts", "a,b,c,d")  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -117,8 +117,8 @@ REFUSED = [
     (["--grid", "8x8", "--nodes", 4, "--offsets", "0,1;1"], "has 1 steps"),
     (["--grid", "8x8", "--nodes", 4, "--offsets", "0,0"], "to the point itself"),
     (["--grid", "8x8", "--nodes", 4, "--weights", "1,2,3"], "one number of at least 1 for each of the 2"),
-    (["--grid", "8x8", "--nodes", 4, "--periodic-along", "2"], "counted from 0 to 1"),
-    (["--grid", "8x8", "--nodes", 4, "--draw", "picture.foo"], "a picture's name ends with .svg, .png, .pdf"),
+    (["--grid", "8x8", "--nodes", 4, "--periodic", "yes,no,yes"], "has 3 entries, the process grid has 2"),
+    (["--grid", "8x8", "--nodes", 4, "--picture", "picture.foo"], "a picture's name ends with .svg, .png, .pdf"),
     (["--grid", "8", "--topology", "core:4 node:2"], "does not start with nodes"),
     (["--grid", "8x8", "--nodes", 4, "--rank-file", "lsf:x"], "no rank file is known"),
     (["--grid", "8x8", "--nodes", 4, "--numbering", "XX", "--layers", "yes"], "does not name each"),

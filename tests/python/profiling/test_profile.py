@@ -297,7 +297,7 @@ def test_the_command_line_compares_shows_and_draws(tmp_path):
     ranks = json.loads((tmp_path / "x.json").read_text())["ranks"]
     assert ranks[0]["rank"] == 1 and ranks[0]["symbol"] == "hrtimer_nanosleep"
     assert "hrtimer_nanosleep" in (tmp_path / "x.html").read_text()
-    assert parhelion("profile", "compare", tmp_path / "a", tmp_path / "b", "--fail-on-change").exit_code == 1
+    assert parhelion("profile", "compare", tmp_path / "a", tmp_path / "b", "--fail-on", "different").exit_code == 1
     shown = parhelion("profile", "show", tmp_path / "b", "--rank", "1", "--folded", tmp_path / "x.txt")
     assert shown.exit_code == 0 and "hrtimer_nanosleep 300" in (tmp_path / "x.txt").read_text()
     assert parhelion("profile", "show", tmp_path / "b", "--rank", "2").exit_code == 2

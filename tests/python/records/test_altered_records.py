@@ -28,10 +28,10 @@ COMMANDS = [
     ("runs", "list", "--store", "."),
     ("runs", "show", "RUN", "--environment", "--json", "-"),
     ("runs", "tag", "RUN", "a=b"),
-    ("runs", "export", "RUN", "--out", "e.parquet"),
-    ("runs", "export", "RUN", "--table", "runs", "--out", "e.csv"),
+    ("runs", "export", "RUN", "--file", "e.parquet"),
+    ("runs", "export", "RUN", "--table", "runs", "--file", "e.csv"),
     ("runs", "query", "select * from cases", "--store", "."),
-    ("model", "fit", "RUN", "--out", "m.json"),
+    ("model", "fit", "RUN", "--file", "m.json"),
 ]
 ODD = [None, True, -1, 0, 1, 2**31, 2**63, 10**30, -0.0, 1e-300, 1e300, "", "x", "2", "²", "[bold]", "[/x]", "nan", "a" * 3000,
        "\n", [], [0], [-1], ["x"], [[]], [10**30] * 4, [1.5], {}, {"x": None}, {"first": "x"}, {"max": "x"}]  # fmt: skip

@@ -74,7 +74,7 @@ def test_the_page_has_a_plot_of_every_figure_that_changed(slowed, tmp_path):
 @pytest.mark.parametrize(("words", "status", "changes"), [
     (("--least", "20%"), 0, 0), (("--since", "2026-01-12"), 0, 0), (("--since", "2026-01-11"), 1, 8), (("--fail-on", "never"), 0, 8),
     (("--contenders", "auto"), 1, 4), (("--case", "halo=1", "--case", "fields=4"), 1, 2), (("--benchmark", "gather"), 0, 0),
-    (("--label", "image=x"), 0, 0),
+    (("--labeled", "image=x"), 0, 0),
 ])  # fmt: skip
 def test_the_user_chooses_what_counts(slowed, words, status, changes):
     exit_code, document = found(slowed, *words)

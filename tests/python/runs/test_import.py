@@ -95,7 +95,7 @@ def test_an_imported_run_is_a_run_like_others(tmp_path):
     record = import_files([FOREIGN / "imb-mpi1.txt"], tmp_path / "runs" / "imb", {"image": "v1"}, None, [])
     write_report([record], tmp_path / "report.html", tmp_path / "report.md")
     assert "PingPong" in (tmp_path / "report.html").read_text()
-    result = parhelion("runs", "export", "--store", tmp_path / "runs", "--out", tmp_path / "out.parquet")
+    result = parhelion("runs", "export", "--store", tmp_path / "runs", "--file", tmp_path / "out.parquet")
     assert result.exit_code == 0
     assert duckdb.sql(f"SELECT count(*) FROM '{tmp_path / 'out.parquet'}'").fetchall() == [(25,)]
 

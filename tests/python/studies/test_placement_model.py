@@ -93,7 +93,7 @@ def test_the_model_can_be_fitted_to_a_record_and_used(tmp_path):
         lines.append({"type": "case", "launch": 0, "name": f"h{halo}", "contender": "mpi_p2p", "params": params,
                       "verified": True, "samples": [1e-5 * halo] * 3})  # fmt: skip
     (tmp_path / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    result = CliRunner().invoke(root, ["model", "fit", str(tmp_path), "--out", str(tmp_path / "fit.json")])
+    result = CliRunner().invoke(root, ["model", "fit", str(tmp_path), "--file", str(tmp_path / "fit.json")])
     assert result.exit_code == 0, result.output
     assert read_parameters(tmp_path / "fit.json").name == "mpi_p2p"
     predicted = CliRunner().invoke(root, ["model", "predict", "--parameters", str(tmp_path / "fit.json"), "--grid", "4x4",

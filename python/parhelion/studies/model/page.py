@@ -12,7 +12,7 @@ from .published import Row, fit_published, published_rows, row_traffic
 
 HEAD = """# The model against the published figures
 
-This page is written by `parhelion model published --out docs/model.md`; run it again to check it.
+This page is written by `parhelion model published --markdown docs/model.md`; run it again to check it.
 
 ## What the model says
 

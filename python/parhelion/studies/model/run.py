@@ -21,7 +21,7 @@ from .records import fit_records
 from .traffic import traffic
 
 
-def run_published(output: Output, data: Path | None, out: Path | None, parameters: Path | None) -> None:
+def run_published(output: Output, data: Path | None, markdown: Path | None, folder: Path | None) -> None:
     """Fit, check, print; write page and parameters."""
     rows = published_rows(data)
     fits = fit_published(rows)
@@ -30,13 +30,13 @@ def run_published(output: Output, data: Path | None, out: Path | None, parameter
     output.console.print(_errors_table(fits, errors))
     everywhere = np.abs([e for values in errors.values() for e in values])
     output.console.print(f"{everywhere.size} held-out rows, median error {100 * np.median(everywhere):.1f} %")
-    if out:
-        with writing(out):
-            out.write_text(model_page(data))
-        output.console.print(f"written: {out}", markup=False)
-    for name, made in fits.items() if parameters else ():
-        parameters.mkdir(parents=True, exist_ok=True)
-        write_parameters(made.parameters, parameters / f"{name.replace(' ', '-')}.json", "published Betzy rows")
+    if markdown:
+        with writing(markdown):
+            markdown.write_text(model_page(data))
+        output.console.print(f"written: {markdown}", markup=False)
+    for name, made in fits.items() if folder else ():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_parameters(made.parameters, folder / f"{name.replace(' ', '-')}.json", "published Betzy rows")
     output.document({"schema": "parhelion.model.check/1", "held_out_median": float(np.median(everywhere)),
                      "software": {name: _document(made, errors[name]) for name, made in fits.items()}})  # fmt: skip
 
@@ -55,11 +55,11 @@ def run_predict(output: Output, **options: Any) -> None:
     parameters = read_parameters(options["parameters"])
     ranks = options["ranks_per_node"]
     machine = Machine(options["topology"], None, ranks[0] if ranks and len(ranks) == 1 else ranks)
-    exchange = Exchange(options["extent"], options["halo"], options["fields"], options["bytes_per_cell"],
+    exchange = Exchange(options["extent"], options["halo"], options["fields"], options["bytes_per_field"],
                         options["algorithm"])  # fmt: skip
     parts = {}
     for name, method in (("blocked", "blocked"), ("placed", "")):
-        periodic = not options["not_periodic"]
+        periodic = options["periodic"]
         placement = place(options["grid"], machine, "full", periodic, method=method)
         parts[name] = parameters.parts(traffic(placement, exchange, periodic))
     table = Table("µs per exchange", *parts)

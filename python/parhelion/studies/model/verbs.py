@@ -7,48 +7,49 @@ from typing import Any
 
 import click
 
-from ...tools.cli.options import MOST_BYTES, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_PLACED_RANKS, Numbers, Whole
+from ...tools.cli.options import MOST_BYTES, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_PLACED_RANKS, TOPOLOGY_HELP, Numbers, Periodic, Whole
 from ...tools.cli.output import Output, json_option
+from ...tools.records.store import RUN
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the published CSV files.")
-@click.option("--out", type=FILE, help="Write the page (Markdown) here.")
-@click.option("--parameters", type=click.Path(path_type=Path, file_okay=False), help="Write one JSON per software here.")
+@click.option("--markdown", type=FILE, metavar="FILE", help="Write it in Markdown.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Folder for what this writes [no parameters are written].")
 @json_option
-def published(data: Path | None, out: Path | None, parameters: Path | None, json_file: str | None) -> None:
+def published(data: Path | None, markdown: Path | None, out: Path | None, json_file: str | None) -> None:
     """Fit the model to some of the published Betzy rows and check it on the others."""
     from .run import run_published
 
-    run_published(Output(json_file), data, out, parameters)
+    run_published(Output(json_file), data, markdown, out)
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, type=RUN, metavar="RUN...")
 @click.option("--contender", default="mpi_p2p", show_default=True, help="Whose times.")
-@click.option("--out", type=FILE, required=True, help="Write the parameters (JSON) here.")
+@click.option("--file", type=FILE, required=True, metavar="FILE", help="File to write.")
 @json_option
-def fit(runs: tuple[Path, ...], contender: str, out: Path, json_file: str | None) -> None:
+def fit(runs: tuple[Path, ...], contender: str, file: Path, json_file: str | None) -> None:
     """Fit latency and bandwidth to the halo cases of runs that `parhelion bench halo` made."""
     from .run import run_fit
 
-    run_fit(Output(json_file), list(runs), contender, out)
+    run_fit(Output(json_file), list(runs), contender, file)
 
 
 @click.command()
-@click.option("--parameters", type=FILE, required=True, help="JSON that fit or published wrote, or given figures.")
-@click.option("--grid", type=Numbers(high=MOST_PLACED_RANKS, most=4), required=True, metavar="AxBxC", help="Process grid.")
-@click.option("--topology", required=True, metavar="TEXT", help="Such as 'node:27 pack:2 numa:4 l3:4 core:4'.")
-@click.option("--ranks-per-node", type=Numbers(high=MOST_PLACED_RANKS), metavar="N[,N…]", help="For all nodes, or one number per node.")
-@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64x64x64", show_default=True, help="Cells per rank.")
+@click.option("--parameters", type=FILE, required=True, metavar="FILE", help="Latency and bandwidth, as `model fit` or `model published` wrote them.")
+@click.option("--grid", type=Numbers(high=MOST_PLACED_RANKS, most=4), required=True, metavar="PxQxR", help="Process grid.")
+@click.option("--topology", required=True, metavar="TEXT", help=TOPOLOGY_HELP)
+@click.option("--ranks-per-node", type=Numbers(high=MOST_PLACED_RANKS), metavar="N[,N…]", help="Ranks per node.")
+@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64x64x64", show_default=True, help="Cells per rank, along each dimension.")
 @click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
 @click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")
-@click.option("--bytes-per-cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Of one field.")
+@click.option("--bytes-per-field", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
 @click.option("--algorithm", type=click.Choice(["standard", "staged"]), default="standard", show_default=True,
               help="A message to every neighbor, or dimension after dimension.")
-@click.option("--not-periodic", is_flag=True, help="Domain with ends [periodic in every dimension].")
+@click.option("--periodic", type=Periodic(), default="yes", show_default=True, metavar="yes|no|yes,no,…", help="Whether opposite ends are neighbors.")
 @json_option
 def predict(json_file: str | None, **options: Any) -> None:
     """Predict an exchange in blocked order and as placed, and say what the time is spent on."""

@@ -1,4 +1,4 @@
-"""One start of the simulated ranks: the machine as text, the host of every rank, and SimGrid's options."""
+"""One launch of the simulated ranks: the machine as text, the host of every rank, and SimGrid's options."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .program import Program, SimulationError
 
 POLLS_PER_EXCHANGE = 1000
 MOMENTS_PER_EXCHANGE = 300
-# The system tells the largest of all children that a process ever had, so each start is the only child of one of its own.
+# The system tells the largest of all children that a process ever had, so each launch is the only child of one of its own.
 MEASURED = """
 import json, resource, subprocess, sys
 done = subprocess.run(sys.argv[2:])

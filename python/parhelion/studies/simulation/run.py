@@ -29,14 +29,14 @@ def run_simulate(output: Output, **options: Any) -> None:
         program = find_program(options["build"], not options["no_build"])
         figures = read_parameters(options["parameters"]) if options["parameters"] else default_figures()
         grids = {ranks: find_grid(ranks, options) for ranks in options["ranks_per_node"]}
-        study = run_study(program, options["topology"], grids, find_cases(options), options["numbering"], figures,
-                          options["extent"], options["iterations"], options["timeout"], options["check"],
+        study = run_study(program, options["topology"], grids, find_cases(options), options["numberings"], figures,
+                          options["extent"], options["iterations"], options["timeout"], options["verify"],
                           lambda text: say(text, markup=False))  # fmt: skip
     except SimulationError as problem:
         raise RanksFailed(str(problem)) from None
     say(results_table(study.results))
-    if options["plot"]:
-        draw_speed_ups(study.results, options["plot"])
+    if options["picture"]:
+        draw_speed_ups(study.results, options["picture"])
         say(f"drawn in {options['plot']}", markup=False)
     output.document(study_document(study, figures, options["topology"]))
 

@@ -14,8 +14,8 @@ BUFFERS = 10  # of all contenders together, in multiples of what one rank sends
 
 
 @click.command(cls=PanelCommand)
-@click.option("--ranks", type=Numbers(high=MOST_RANKS), help="Ranks, several counts one after the other [one per usable core, at least 2].")
-@click.option("--size", "--sizes", type=Sizes(), default="1-4M", show_default=True,
+@click.option("-n", "--ranks", type=Numbers(high=MOST_RANKS), help="Ranks [one per usable core, at least 2].")
+@click.option("--size", type=Sizes(), default="1-4M", show_default=True,
               help="Bytes that each rank sends to each: a list, or a range of powers of two.")
 @click.option("--first-size", type=Sizes(), help="Size of the very first call after MPI_Init [the first of the sizes].")
 @click.option("--single-calls", is_flag=True, help="A sample is one call, as in the published test [a batch of calls].")
@@ -27,7 +27,7 @@ def alltoall(
 
     The very first call after MPI_Init is reported apart: it makes MPI's connections. Ends with the published layout,
     mean(std) per image and network, and with the sizes at which another algorithm seems to take over. Ten samples per size
-    and start, or as many as --precision needs. Name image, reservation and notes with --label.
+    and launch, or as many as --precision needs. Name image, reservation and notes with --label.
     """  # fmt: skip
     from .run import run
 

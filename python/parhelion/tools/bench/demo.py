@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ...launch import usable_cores
-from ..cli.options import RANKS, Whole
+from ..cli.options import RANKS, Whole, flavor_option
 from ..cli.output import Output, json_option
 from ..measuring.measurement import QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, Group, Measurement
 from ..records import Record
@@ -20,10 +20,10 @@ CELLS = 200_000
 
 
 @click.command()
-@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
-@click.option("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last].")
-@click.option("--cells", type=Whole(5_000, 50_000_000), default=CELLS, show_default=True, help="Of the mesh.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", show_default=True, help="For the report.")
+@click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@flavor_option
+@click.option("--mesh-cells", "cells", type=Whole(5_000, 50_000_000), default=CELLS, show_default=True, help="Cells of the mesh.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for what this writes [here].")
 @json_option
 def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file: str | None) -> None:
     """Measure the main job on this machine: halo exchange and gather on a mesh, beside hand-written MPI.

@@ -18,11 +18,11 @@ ARRAYS_AT_ONCE = 9  # one for each contender
 
 
 @click.command(cls=PanelCommand)
-@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
-@click.option("--grid", type=Numbers(high=MOST_RANKS, most=3), metavar="PxQxR", help="Process grid, periodic [as cubic as it gets].")
-@click.option("--extent", type=Whole(1, 1024), default=32, show_default=True, help="Cells per side of a rank's block.")
+@click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("--grid", type=Numbers(high=MOST_RANKS, most=3), metavar="PxQxR", help="Process grid [as cubic as it gets].")
+@click.option("--extent", type=Whole(1, 1024), default=32, show_default=True, help="Cells per rank, along each dimension.")
 @click.option("--vdim", type=Numbers(high=MOST_COMPONENTS), default="6,20,120", show_default=True, help="Numbers per row.")
-@click.option("--element", type=Elements(), default="float64", show_default=True, help="Element types.")
+@click.option("--element", type=Elements(), default="float64", show_default=True, help="Element type.")
 @click.option("--pattern", type=click.Choice(["faces", "all-from-one"]), default="faces", show_default=True,
               help="Rows of the six neighbors, or all of rank 0's, as the published script really did.")
 @measuring_options

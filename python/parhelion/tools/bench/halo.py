@@ -19,6 +19,7 @@ from ..cli.options import (
     Elements,
     MeasuringOptions,
     Numbers,
+    Periodic,
     measuring_options,
 )
 from ..cli.panels import PanelCommand, options_of
@@ -32,23 +33,23 @@ WORK = options_of("Work between begin and end")
 
 
 @click.command(cls=PanelCommand)
-@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as it gets].")
-@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank and dimension.")
-@click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo widths.")
-@click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Numbers of fields.")
-@click.option("--element", type=Elements(), default="float32", show_default=True, help="Element types.")
+@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
+@click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
+@click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
+@click.option("--element", type=Elements(), default="float32", show_default=True, help="Element type.")
 @click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True,
-              help="With edges and corners, or faces only.")
+              help="Neighbors across edges and corners too, or faces only.")
 @click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
-@click.option("--not-periodic", is_flag=True, help="Domain with ends [periodic in every dimension].")
+@click.option("--periodic", type=Periodic(), default="yes", show_default=True, metavar="yes|no|yes,no,…", help="Whether opposite ends are neighbors.")
 @WORK("--overlap", type=click.FloatRange(0, 1e6, min_open=True), metavar="WORK",
       help="Begin and end each exchange around so many microseconds of work, which do not count.")
 @WORK("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",
       help="With --overlap: the first rank works less by this share of it, the last more, the others between.")
 @click.option("--peers", type=Peers(PEERS), default=(), metavar="NAMES",
-              help=f"Other libraries beside the rest: {', '.join(PEERS)} (built by `make peers`).")
+              help=f"Other libraries beside the rest: {', '.join(PEERS)}, as `make peers` builds them.")
 @measuring_options
 def halo(options: MeasuringOptions, peers: tuple[str, ...], **cases: Any) -> None:
     """Halo exchange of a structured grid beside hand-written MPI, every ghost verified.
@@ -70,7 +71,7 @@ def halo_group(
     components: tuple[int, ...] = (1,),
     neighbors: str = "full",
     order: str = "F",
-    not_periodic: bool = False,
+    periodic: bool | tuple[bool, ...] = True,
     overlap: float | None = None,
     uneven: float = 0,
 ) -> Group:
@@ -84,7 +85,7 @@ def halo_group(
     check_memory(needed, "the fields take", "use a smaller --extent or fewer --fields")
     if uneven and not overlap:
         raise BadInput("--uneven tells how unequal the work of --overlap is: give both, or neither")
-    fixed = {"neighbors": neighbors, "periodic": not not_periodic, "order": order}
+    fixed = {"neighbors": neighbors, "periodic": periodic if isinstance(periodic, bool) else Periodic.along(periodic, len(process_grid)), "order": order}
     if overlap:
         fixed |= {"work_us": overlap, "uneven": uneven}
     cases = [

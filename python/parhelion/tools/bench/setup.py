@@ -29,11 +29,11 @@ USUAL_MOST = 8
 
 
 @click.command(cls=PanelCommand)
-@click.option("--ranks", type=Numbers(high=MOST_RANKS), help="Rank counts [powers of two up to 8, or to the usable cores if more].")
-@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank and dimension.")
-@click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width.")
+@click.option("-n", "--ranks", type=Numbers(high=MOST_RANKS), help="Ranks [powers of two up to 8, or to the usable cores if more].")
+@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
+@click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
 @click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")
-@click.option("--element", type=Elements(), default="float32", show_default=True, help="Element types.")
+@click.option("--element", type=Elements(), default="float32", show_default=True, help="Element type.")
 @click.option("--transport", type=Names(), default="auto,mpi_persistent", show_default=True, help="Whose plan is made.")
 @measuring_options
 def setup(options: MeasuringOptions, ranks: tuple[int, ...] | None, transport: tuple[str, ...], halo: int, fields: int, **grid: Any) -> None:

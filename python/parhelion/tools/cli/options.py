@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
 from ...base.numbers import shortened, whole_number
 from ...launch.flavor import MOST_RANKS
 from ..style.words import BYTES
+from .errors import BadInput
 from .output import json_option
 from .panels import options_of
 
@@ -132,6 +133,31 @@ class Sizes(click.ParamType):
         return whole_number(digits.removesuffix(unit).strip(), 0, LARGEST) * BYTES[unit]
 
 
+class Periodic(click.ParamType):
+    """Which dimensions are periodic, as `periodic=` of the library: `yes`, `no`, or one of both for each dimension."""
+
+    name = "periodic"
+    words: ClassVar = {"yes": True, "no": False}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> bool | tuple[bool, ...]:
+        if not isinstance(value, str):
+            return value
+        try:
+            along = tuple(self.words[word.strip().lower()] for word in value.split(","))
+        except KeyError:
+            self.fail(f"{shortened(value)}: give yes, no, or one of both for each dimension, such as yes,no,yes", param, ctx)
+        return along if len(along) > 1 else along[0]
+
+    @staticmethod
+    def along(periodic: bool | tuple[bool, ...], dimensions: int) -> list[bool]:
+        """One entry per dimension; raises `BadInput` where there are more or fewer."""
+        if isinstance(periodic, bool):
+            return [periodic] * dimensions
+        if len(periodic) != dimensions:
+            raise BadInput(f"--periodic has {len(periodic)} entries, the process grid has {dimensions} dimensions: give one, or as many")
+        return list(periodic)
+
+
 class Share(click.ParamType):
     """A share between 0 and 1: `5%` or `0.05`."""
 
@@ -151,26 +177,30 @@ class Share(click.ParamType):
 RANKS = Whole(1, MOST_RANKS)
 SEED = Whole(0, 2**62)
 SECONDS = Real(1, MOST_SECONDS)
+TOPOLOGY_HELP = "The machine: such as 'node:27 pack:2 numa:4 l3:4 core:4', xml:FILE (hwloc), here."
+FAIL_ON_HELP = "Which verdict gives exit status 1."
 
 _measured, _builds, _kept = options_of("Contenders and samples"), options_of("Builds and ranks"), options_of("Output")
 
-out_option = _kept("--out", type=click.Path(path_type=Path), metavar="RUNDIR", help="Run folder [runs/<time>-…].")
-labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the run; may be repeated.")
+out_option = _kept("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for what this writes [runs/<time>-…].")
+flavor_option = _builds("--flavor", metavar="FLAVOR", help="Which build to run [the one built last].")
+no_bind_option = _builds("--no-bind", is_flag=True, help="Leave the ranks unbound.")
+labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label for what is measured; may be repeated.")
 
 _OPTIONS = (
-    _measured("--contenders", "--transports", type=Names(), default=(), help="Only these; default: all there are."),
+    _measured("--contenders", type=Names(), default=(), help="Only these [all]."),
     _measured("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per contender, case and launch [30; quick: 10]."),
     _measured("--precision", type=Share(), metavar="SHARE", help="Go on until the median's 95 % interval reaches no further "
               "than this from it, such as 5%."),
     _measured("--most-repetitions", type=Whole(1, MOST_REPETITIONS), default=1000, show_default=True, help="With --precision, at most so many."),
-    _measured("--launches", type=Whole(1, MOST_LAUNCHES), help="Starts of the ranks [3; quick: 1]."),
-    _measured("--quick", is_flag=True, help="A short run: fewer samples, one launch."),
-    _measured("--seed", type=SEED, default=1, show_default=True, help="Of the order of cases."),
-    _builds("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last]."),
-    _builds("--against", metavar="FLAVOR|CHECKOUT|IMAGE", help="Measure another build in turn with this one, start by start, "
+    _measured("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [3; quick: 1]."),
+    _measured("--quick", is_flag=True, help="A short run: fewer launches and samples."),
+    _measured("--seed", type=SEED, default=1, show_default=True, help="Seed of what is random: here the order of cases."),
+    flavor_option,
+    _builds("--against", metavar="FLAVOR|CHECKOUT|IMAGE", help="Measure another build in turn with this one, launch by launch, "
             "and compare this one (B) with it (A): a flavor, a folder with a built checkout, or an image of Apptainer."),
-    _builds("--no-bind", is_flag=True, help="Leave the ranks unbound."),
-    _builds("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks that finish no case for so long [300; matrix: 60]."),
+    no_bind_option,
+    _builds("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after so long: here without a finished case [300; matrix: 60]."),
     out_option,
     labels_option,
     json_option,

@@ -8,6 +8,9 @@ from typing import Any
 import click
 
 
+LAST = ("Output", "Help")
+
+
 class PanelOption(click.Option):
     """An option that stands under a heading of its own in the help of a `PanelCommand`, and among all others elsewhere."""
 
@@ -17,7 +20,7 @@ class PanelOption(click.Option):
 
 
 class PanelCommand(click.Command):
-    """Lists its options panel by panel, in the order in which they first occur. Those without a panel say what the cases are."""
+    """Lists its options panel by panel, in the order in which they first occur; output and help come last. Those without a panel say what the cases are."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         help_option = self.get_help_option(ctx)
@@ -27,9 +30,9 @@ class PanelCommand(click.Command):
             if record is not None:
                 panel = "Help" if param is help_option else getattr(param, "panel", "Cases")
                 panels.setdefault(panel, []).append(record)
-        for panel, records in panels.items():
+        for panel in sorted(panels, key=lambda name: LAST.index(name) if name in LAST else -1):
             with formatter.section(panel):
-                formatter.write_dl(records)
+                formatter.write_dl(panels[panel])
 
 
 def options_of(panel: str) -> Callable[..., Any]:

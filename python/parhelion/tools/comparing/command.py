@@ -8,30 +8,29 @@ import click
 
 from ...launch.disk import why
 from ..cli.errors import OK, WRONG_VALUE, BadInput
-from ..cli.options import Real
+from ..cli.options import FAIL_ON_HELP, Names, Share
 from ..cli.output import Output, json_option
+from ..records.store import RUN
 
 FAIL_ON = {"slower": ("slower",), "different": ("slower", "faster"), "never": ()}
 
 
 @click.command()
-@click.argument("a", type=click.Path(path_type=Path))
-@click.argument("b", type=click.Path(path_type=Path))
-@click.option("--alpha", type=Real(0, 0.5, min_open=True), default=0.03, show_default=True,
-              help="Share of false findings that is accepted.")
-@click.option("--least", type=Real(0, 1), default=0.01, show_default=True, help="Smaller differences do not count.")
-@click.option("--margin", type=Real(0, 1, min_open=True), default=0.05, show_default=True,
-              help="What 'no difference shown' rules out.")
-@click.option("--contenders", "--transports", help="Only these, separated by commas.")
+@click.argument("a", type=RUN)
+@click.argument("b", type=RUN)
+@click.option("--alpha", type=Share(), default="3%", show_default=True, help="Share of false findings that is accepted.")
+@click.option("--least", type=Share(), default="1%", show_default=True, help="Smaller differences do not count.")
+@click.option("--margin", type=Share(), default="5%", show_default=True, help="What 'no difference shown' rules out.")
+@click.option("--contenders", type=Names(), default=(), help="Only these [all].")
 @click.option("--relative-to", metavar="CONTENDER",
-              help="Compare times relative to this contender of the same start, for machines that are now fast and now slow.")
+              help="Times relative to this contender of the same launch, for machines that are now fast and now slow.")
 @click.option("--fail-on", type=click.Choice(list(FAIL_ON)), default="slower", show_default=True,
-              help="Which verdict about B gives exit status 1.")
+              help=FAIL_ON_HELP)
 @click.option("--all", "show_all", is_flag=True, help="Show every case, not only those that changed.")
-@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), help="Also write Markdown, for a pull request.")
+@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write it in Markdown.")
 @json_option
 def compare(
-    a: Path, b: Path, alpha: float, least: float, margin: float, contenders: str | None,
+    a: Path, b: Path, alpha: float, least: float, margin: float, contenders: tuple[str, ...],
     relative_to: str | None, fail_on: str, show_all: bool,
     markdown: Path | None, json_file: str | None,
 ) -> None:
@@ -62,7 +61,7 @@ def _status(found, bad: tuple[str, ...]) -> int:
     return WRONG_VALUE if judged or found.failed["B"] else OK
 
 
-def chosen(sets, contenders: str | None, relative_to: str | None):
+def chosen(sets, contenders: tuple[str, ...], relative_to: str | None):
     """The sets with the named contenders, as times relative to one of them where that was asked for."""
     from .relative import relative_to as relative
 
@@ -71,12 +70,11 @@ def chosen(sets, contenders: str | None, relative_to: str | None):
     return [only(each, contenders) for each in sets]
 
 
-def only(records, contenders: str | None):
+def only(records, contenders: tuple[str, ...]):
     """The set with the named contenders alone."""
     if contenders:
-        wanted = set(contenders.split(","))
         for record in records.records:
-            record.cases = [line for line in record.cases if line.contender in wanted]
+            record.cases = [line for line in record.cases if line.contender in contenders]
     return records
 
 

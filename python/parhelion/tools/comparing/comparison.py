@@ -78,9 +78,9 @@ def compare(first: RecordSet, second: RecordSet, rules: Rules = DEFAULT_RULES) -
 
 
 def _why(sets: Sequence[RecordSet]) -> str:
-    """How starts ended that ended badly, since they may be why cases are missing."""
+    """How launches ended that ended badly, since they may be why cases are missing."""
     ends = [(each.name, end) for each in sets for record in each.records for end in failed(record)]
-    told = [f"{name}, start {end.launch + 1}: {end.status}" + (f", {end.message}" if end.message else "") for name, end in ends]
+    told = [f"{name}, launch {end.launch + 1}: {end.status}" + (f", {end.message}" if end.message else "") for name, end in ends]
     return "".join(f"\n{line}" for line in told[:4])
 
 
@@ -94,7 +94,7 @@ def _row(first: Measured, second: Measured, judged: Judged) -> Row:
 
 
 def starts(records: RecordSet) -> dict[Key, list[Launch]]:
-    """Samples and probes of every start that measured and whose values were right, by case and contender, in the order of time."""
+    """Samples and probes of every launch that measured and whose values were right, by case and contender, in the order of time."""
     found: dict[Key, list[Launch]] = {}
     for number, record in enumerate(sorted(records.records, key=lambda record: record.run.created)):
         pairs = _pairs(record)
@@ -105,7 +105,7 @@ def starts(records: RecordSet) -> dict[Key, list[Launch]]:
 
 
 def _pairs(record: Record) -> dict[int, tuple[str, int]]:
-    """The pair of each start; both runs of a duet have the same label, and number their starts alike."""
+    """The pair of each launch; both runs of a duet have the same label, and number their launches alike."""
     duet = record.labels.get("duet")
     return {launch.launch: (duet, launch.pair) for launch in record.launches if duet and launch.pair is not None}
 

@@ -8,7 +8,7 @@ from typing import Any
 from .comparison import Comparison, Row
 from .sets import RecordSet
 
-SCHEMA = "parhelion.compare/2"
+SCHEMA = "parhelion.compare/3"
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def _references(records: RecordSet, name: str) -> dict[tuple[int, Key], np.ndarr
 
 
 def _usual(references: Sequence[dict[tuple[int, Key], np.ndarray]]) -> dict[tuple[str, bytes], float]:
-    """The reference's median per case, over all starts of all sets."""
+    """The reference's median per case, over all launches of all sets."""
     found: dict[tuple[str, bytes], list[np.ndarray]] = {}
     for each in references:
         for (_, (_, case, params)), samples in each.items():
@@ -57,7 +57,7 @@ def _relative(records: RecordSet, references: dict, usual: dict[tuple[str, bytes
 
 
 def _scaled(line: Case, reference: np.ndarray, usual: float) -> Case:
-    # Starts that ended early may have samples without a partner: then the median stands for all.
+    # Launches that ended early may have samples without a partner: then the median stands for all.
     pace = reference if len(reference) == len(line.samples) else np.full(len(line.samples), np.median(reference))
     return msgspec.structs.replace(line, samples=(np.asarray(line.samples) * (usual / pace)).tolist())
 

@@ -23,7 +23,7 @@ COLORS = {
 
 NOTES = {
     Kind.PAIRS: "both sides were started in turn: {} are compared pair by pair",
-    Kind.RUNS: "runs of a side differ by more than their starts do: in {} runs were compared, not starts",
+    Kind.RUNS: "runs of a side differ by more than their launches do: in {} runs were compared, not launches",
     Kind.BATCHES: "one side has a single launch in {}, so a difference may come from the launch itself; measure with --launches 10",
 }
 
@@ -74,7 +74,7 @@ def _advise(comparison: Comparison, console: Console) -> None:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """What was compared with what, where it was not starts as they are."""
+    """What was compared with what, where it was not launches as they are."""
     found = [row.difference for row in comparison.rows]
     kinds = {kind: sum(each.kind is kind for each in found) for kind in Kind}
     told = [NOTES[kind].format(f"{count} of {len(found)} timings") for kind, count in kinds.items() if count and kind in NOTES]

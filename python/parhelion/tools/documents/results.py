@@ -35,7 +35,7 @@ class Entry:
 
     @property
     def by_start(self) -> dict[tuple[int, int], np.ndarray]:
-        """The same by the numbers of the starts; of several runs joined, each number is there several times, and counted."""
+        """The same by the numbers of the launches; of several runs joined, each number is there several times, and counted."""
         seen: Counter[int] = Counter()
         found = {}
         for line in self.lines:

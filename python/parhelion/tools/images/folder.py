@@ -16,10 +16,12 @@ from ..profiling import Profile, read_profile
 from ..profiling.folder import FILE_NAME as PROFILE
 from ..records import Record, read_record
 from ..records.read import FILE_NAME as RECORD
+from ..records.store import Named
 
 SCHEMA = "parhelion.image/1"
 FILE_NAME = "image.json"
 LARGEST = 2**26  # bytes of image.json
+IMAGE = Named(Path("images"), FILE_NAME, "image")
 RAN = "ran"
 BENCHMARKS = ("alltoall", "halo", "gather", "setup")
 

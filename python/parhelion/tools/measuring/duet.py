@@ -1,4 +1,4 @@
-"""Two builds measured in turn, start by start, so that whatever the machine does meanwhile meets both (Bulej et al., "Duet
+"""Two builds measured in turn, launch by launch, so that whatever the machine does meanwhile meets both (Bulej et al., "Duet
 Benchmarking", ICPE 2020, run both at once; ranks that need all cores cannot).
 
 Each writes a run of its own. Both runs have the same label `duet`, and starts of the same pair the same number `pair`.
@@ -60,7 +60,7 @@ def _say(sides: Sequence[Side], what: Measurement, output: Output) -> None:
     for letter, side in zip(NAMES, sides, strict=True):
         output.errors.print(f"{letter}: {side.name}", style="dim", markup=False, soft_wrap=True)
     notes = dict.fromkeys(note for side in sides for note in side.how.notes(what.groups[0]))
-    pairs = f"{len(what.starts)} pairs of starts, A first in every other one, cases in the same order on both sides (seed {what.seed})"
+    pairs = f"{len(what.starts)} pairs of launches, A first in every other one, cases in the same order on both sides (seed {what.seed})"
     for note in (*notes, pairs):
         output.errors.print(note, style="dim", soft_wrap=True)
 

@@ -127,7 +127,7 @@ def check_contenders(flavor: Flavor, measurement: Measurement) -> None:
 def _check_kind(flavor: Flavor, here: Rank) -> None:
     if flavor.kind not in SPEAKS.get(here.kind, {flavor.kind}):
         _refuse(here, f"this launcher is of kind {here.kind}, but flavor {flavor.name} is built for {flavor.kind}: "
-                      f"start it with {flavor.mpiexec}, or choose another build with --mpi")  # fmt: skip
+                      f"start it with {flavor.mpiexec}, or choose another build with --flavor")  # fmt: skip
 
 
 def _fit(measurement: Measurement, here: Rank) -> Measurement:

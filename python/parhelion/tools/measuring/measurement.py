@@ -37,7 +37,7 @@ class Combination:
 
 @dataclass(frozen=True)
 class Group:
-    """Cases that run in one start of the ranks, because they need the same number of them."""
+    """Cases that run in one launch, because they need the same number of them."""
 
     ranks: int
     cases: list[dict[str, Any]]
@@ -68,12 +68,12 @@ class Measurement:
     labels: dict[str, str] = field(default_factory=dict)
     module: str | None = None  # a Python program that measures; None: phl-bench
     program_options: tuple[str, ...] = ()
-    paired: bool = False  # starts take turns with those of another build
-    companions: tuple[Any, ...] = ()  # contenders with programs of their own, run after the first start of each group
+    paired: bool = False  # launches take turns with those of another build
+    companions: tuple[Any, ...] = ()  # contenders with programs of their own, run after the first launch of each group
 
     @property
     def starts(self) -> list[tuple[int, Group]]:
-        """Every start of the ranks with its number; groups take turns, so that a drift meets all of them.
+        """Every launch with its number; groups take turns, so that a drift meets all of them.
 
         Combinations of a matrix take their turns in an order drawn anew for each round.
         """
@@ -86,7 +86,7 @@ class Measurement:
         return groups
 
     def job(self, launch: int, group: Group) -> dict[str, Any]:
-        """The job of one start; the order of cases is drawn anew for each launch."""
+        """The job of one launch; the order of cases is drawn anew for each launch."""
         cases = list(group.cases)
         random.Random(f"{self.seed}/{launch}").shuffle(cases)
         return {

@@ -10,7 +10,7 @@ from .measurement import Combination
 
 
 class RunProgress:
-    """Counts finished case × contender lines over all starts; a start that is still to come counts as the last plan."""
+    """Counts finished case × contender lines over all launches; a launch that is still to come counts as the last plan."""
 
     def __init__(self, console: Console, benchmark: str, starts: int) -> None:
         self.starts = starts
@@ -25,13 +25,13 @@ class RunProgress:
         self.task: TaskID = self.bar.add_task(f"bench {benchmark}", total=None, now="starting ranks")
 
     def starting(self, number: int, ranks: int, of: Combination | str | None = None) -> None:
-        """A start of the ranks begins, of all the one with this number."""
+        """A launch begins, of all the one with this number."""
         self.now = number
         under = f", {of}" if of else ""
-        self.bar.update(self.task, now=f"start {number + 1} of {self.starts}, {ranks} ranks{under}")
+        self.bar.update(self.task, now=f"launch {number + 1} of {self.starts}, {ranks} ranks{under}")
 
     def left_out(self, number: int) -> None:
-        """A start will not happen."""
+        """A launch will not happen."""
         self.plans[number] = 0
         self.bar.update(self.task, completed=self.done, total=self._total())
 

@@ -27,7 +27,7 @@ LOOK_EVERY_S = 0.1
 
 @dataclass
 class Session:
-    """A run while it is measured. `lost`: how starts ended where the disk took no line about it."""
+    """A run while it is measured. `lost`: how launches ended where the disk took no line about it."""
 
     how: Starter
     folder: RunFolder
@@ -62,7 +62,7 @@ class Session:
         return finished
 
     def record(self) -> Record:
-        """What has been measured, and how each start ended."""
+        """What has been measured, and how each launch ended."""
         record = read_record(self.folder.path)
         record.ends += self.lost
         return record
@@ -73,7 +73,7 @@ class Session:
         return any(isinstance(line, End) and line.status in FINISHED for line in lines)
 
     def _close(self, launch: int, group: Group, why: str, message: str | None, any_case: bool) -> None:
-        """Say how a start ended; a combination that came to no case at all is one that this machine does not have."""
+        """Say how a launch ended; a combination that came to no case at all is one that this machine does not have."""
         if group.combination and not any_case:
             self.folder.drop_unfinished_line()
             write_unavailable(self.folder, self.what, launch, group, f"the ranks did not start ({why}): {first_words(message)}")

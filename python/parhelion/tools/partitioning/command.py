@@ -14,12 +14,12 @@ from ..cli.output import Output, json_option
 @click.argument("mesh", type=click.Path(path_type=Path))
 @click.option("--parts", type=Whole(1, MOST_RANKS), required=True, help="Number of parts, one per rank.")
 @click.option("--entities", type=Names(), default="cells", show_default=True, help="Of cells, faces, edges, nodes.")
-@click.option("--format", "formats", type=Names(), default="published,parhelion", show_default=True, help="Of the files.")
+@click.option("--format", "formats", type=Names(), default="published,parhelion", show_default=True, help="Format of what is written.")
 @click.option("--adjacency", type=click.Choice(["faces", "nodes"]), default="faces", show_default=True,
               help="Cells are neighbors across these.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", show_default=True, help="Folder.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for what this writes [here].")
 @click.option("--name", help="Name of the data sets [the mesh file's]; no slash, no dot or dash in front.")
-@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Of METIS.")
+@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Seed of what is random: here METIS.")
 @json_option
 def partition(
     mesh: Path, parts: int, entities: tuple[str, ...], formats: tuple[str, ...], adjacency: str, out: Path,

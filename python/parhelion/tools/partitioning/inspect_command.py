@@ -12,7 +12,7 @@ from ..cli.output import Output, json_option
 
 @click.command()
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
-@click.option("--ranks", type=RANKS, help="Refuse sets for another number of ranks.")
+@click.option("-n", "--ranks", type=RANKS, help="Ranks [any; sets for another number are refused].")
 @json_option
 def inspect(datasets: tuple[Path, ...], ranks: int | None, json_file: str | None) -> None:
     """Read and check index maps of either format, and say what they hold."""

@@ -8,7 +8,7 @@ from typing import Any
 from ...base.numbers import shortened, whole_number
 from ...placement import Machine, Placement, Stencil, choose_grid, place, place_by_hand
 from ..cli.errors import BadInput
-from ..cli.options import MOST_PLACED_RANKS
+from ..cli.options import MOST_PLACED_RANKS, Periodic
 
 Blocks = dict[str, tuple[int, ...]]
 NODE_NAMES = ("node", "machine", "host")
@@ -66,22 +66,19 @@ def _nodes_that_hold(options: dict[str, Any], ranks: tuple[int, ...] | None) -> 
 
 def find_stencil(dimensions: int, options: dict[str, Any]) -> Stencil:
     """The stencil with its weights."""
-    stencil = Stencil.parse(options["offsets"] or options["stencil"], dimensions)
-    if options["weights"] and options["cells_per_rank"]:
-        raise BadInput("give --weights or --cells-per-rank, not both")
+    stencil = Stencil.parse(options["offsets"] or options["neighbors"], dimensions)
+    if options["weights"] and options["extent"]:
+        raise BadInput("give --weights or --extent, not both")
     if options["weights"]:
         return stencil.with_weights(options["weights"])
-    if options["cells_per_rank"]:
-        return stencil.with_halo(options["cells_per_rank"], options["halo"], options["bytes_per_cell"])
+    if options["extent"]:
+        return stencil.with_halo(options["extent"], options["halo"], options["bytes_per_cell"])
     return stencil
 
 
 def find_periodic(dimensions: int, options: dict[str, Any]) -> list[bool]:
     """One entry per dimension."""
-    along = options["periodic_along"] or ()
-    if max(along, default=0) >= dimensions:
-        raise BadInput(f"--periodic-along {max(along)}: dimensions are counted from 0 to {dimensions - 1}")
-    return [options["periodic"] or d in along for d in range(dimensions)]
+    return Periodic.along(options["periodic"], dimensions)
 
 
 def parse_blocks(text: str) -> Blocks:
@@ -119,7 +116,7 @@ def _levels_of(blocks: Blocks) -> str:
 
 def _chosen_grid(machine: Machine, options: dict[str, Any]) -> tuple[tuple[int, ...], Stencil]:
     cells = options["cells"]
-    stencil = Stencil.parse(options["offsets"] or options["stencil"], len(cells))
+    stencil = Stencil.parse(options["offsets"] or options["neighbors"], len(cells))
     periodic = find_periodic(len(cells), options)
     return choose_grid(machine, cells, stencil, options["halo"], options["bytes_per_cell"], periodic, options["objective"])
 

@@ -28,7 +28,7 @@ def run_place(output: Output, **options: Any) -> None:
     """Place, print, draw and write."""
     placement = find_placement(options)
     show(output, placement, options)
-    for path in options["draw"]:
+    for path in options["picture"]:
         _draw(output, placement, path)
     for target in options["rank_files"]:
         _write_rank_file(output, placement, target, options)

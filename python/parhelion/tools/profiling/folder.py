@@ -12,13 +12,14 @@ import msgspec
 
 from ...base.files import read_bounded
 from ...launch.disk import writing
-from ..records.store import find_run
+from ..records.store import Named
 from .errors import ProfileError
 from .model import SCHEMA, Profile
 
 FILE_NAME = "profile.json"
 DEFAULT_STORE = Path("profiles")
 LARGEST = 2**30  # bytes of a profile
+PROFILE = Named(DEFAULT_STORE, FILE_NAME, "profile")
 
 
 def create_folder(program: str, path: Path | None) -> tuple[str, Path]:
@@ -60,11 +61,6 @@ def read_profile(path: Path) -> Profile:
         raise ProfileError(f"{file} is not a Parhelion profile: {error}; the file is left as it is") from None
     _check(profile, file)
     return profile
-
-
-def find_profile(name: str) -> Path:
-    """A profile by its path, or by a part of its name in `profiles/` that no other has."""
-    return find_run(name, DEFAULT_STORE, FILE_NAME, "profile")
 
 
 def _check(profile: Profile, file: Path) -> None:

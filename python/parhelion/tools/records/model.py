@@ -12,7 +12,7 @@ from msgspec import Meta, Struct, field
 
 SCHEMA = "parhelion.record/1"
 FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
-DUET = "duet"  # the label of two runs whose starts took turns; its value tells which two
+DUET = "duet"  # the label of two runs whose launches took turns; its value tells which two
 UNAVAILABLE = "unavailable"  # what was asked for cannot run here; the rows say why
 
 MOST = 2**53  # beyond it a float no longer holds every whole number
@@ -43,11 +43,11 @@ class OfRanks(TypedDict):
 
 
 class Launch(Struct, tag="launch"):
-    """One start of the ranks: the MPI that ran, the libraries that were loaded, where the ranks were bound.
+    """One launch: the MPI that ran, the libraries that were loaded, where the ranks were bound.
 
     `cvars` are environment variables; `mpi_cvars` are what MPI's tool interface tells of alltoall, eager and rendezvous
     messages; `cold_alltoall` holds the first collective call after MPI_Init and the nine after it. `cores` tells, by host, how many
-    cores its ranks have between them. `pair` numbers a start that took turns with one of another build: that one's run has
+    cores its ranks have between them. `pair` numbers a launch that took turns with one of another build: that one's run has
     the same label `duet`, and its start the same number.
     """
 

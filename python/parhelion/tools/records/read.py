@@ -124,7 +124,7 @@ def _add(record: Record, line: Line | None, number: int) -> None:
 
 
 def _number_pairs(record: Record) -> None:
-    """Builds that know of no pairs do not tell them: starts that took turns with another build's have that one's numbers."""
+    """Builds that know of no pairs do not tell them: launches that took turns with another build's have that one's numbers."""
     if DUET in record.labels:
         for launch in record.launches:
             launch.pair = launch.launch if launch.pair is None else launch.pair

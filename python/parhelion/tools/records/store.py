@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
 
 from .errors import RecordError
-from .folder import append_line
+from .folder import DEFAULT_STORE, append_line
 from .model import Labels
 from .read import FILE_NAME, Record, read_record
 
@@ -42,6 +46,27 @@ def find_run(name: str, store: Path, file: str = FILE_NAME, what: str = "run") -
         return (exact or matches)[0]
     found = f"{len(matches)} {what}s have that in their names" if matches else f"no {what} has that in its name"
     raise RecordError(f"{name}: {found} in {store}: give a {what} folder, or a part of its name that no other has")
+
+
+class Named(click.ParamType):
+    """What a store keeps, where a command takes it: a path, a name in the store, or a part of one. Completes names in a shell."""
+
+    def __init__(self, store: Path, file: str, what: str) -> None:
+        self.store, self.file, self.name = store, file, what
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        return value if isinstance(value, Path) else find_run(value, self._store(ctx), self.file, self.name)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        names = [folder.name for folder in folders_with(self.file, self._store(ctx))]
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return [*found, *click.Path().shell_complete(ctx, param, incomplete)]
+
+    def _store(self, ctx: click.Context | None) -> Path:
+        return (ctx.params.get("store") if ctx else None) or self.store
+
+
+RUN = Named(DEFAULT_STORE, FILE_NAME, "run")
 
 
 def relabel(run: Path, changes: dict[str, str | None]) -> Record:

@@ -10,27 +10,28 @@ from rich.table import Table
 
 from ..cli.errors import BadInput
 from ..cli.output import Output, json_option
+from ..records.store import RUN
 from .options import chosen, store_option
 from .query import FORMATS, export, query
 from .tables import TABLES
 
 
 @click.command()
-@click.argument("runs", nargs=-1)
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="File to write.")
+@click.argument("runs", nargs=-1, type=RUN, metavar="[RUN]...")
+@click.option("--file", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE", help="File to write.")
 @click.option("--table", type=click.Choice(TABLES), default="samples", show_default=True, help="Which table of the store.")
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="[the ending of the file's name]")
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Format of what is written [the ending of the file's name].")
 @store_option
 @json_option
-def export_runs(runs: tuple[str, ...], out: Path, table: str, form: str | None, store: Path, json_file: str | None) -> None:
+def export_runs(runs: tuple[Path, ...], file: Path, table: str, form: str | None, store: Path, json_file: str | None) -> None:
     """Write a table of RUNS, or of the whole store: every sample, every case and launch, or every run."""
     output = Output(json_file)
-    wanted = form or out.suffix.removeprefix(".")
+    wanted = form or file.suffix.removeprefix(".")
     if wanted not in FORMATS:
-        raise BadInput(f"--out {out}: its ending tells no format: use .{', .'.join(FORMATS)}, or give --format")
-    rows = export(chosen(runs, store, output), table, wanted, out)
-    output.console.print(f"{out}: {rows} rows", markup=False, soft_wrap=True)
-    output.document({"schema": "parhelion.export/1", "file": str(out), "table": table, "format": wanted, "rows": rows})
+        raise BadInput(f"--file {file}: its ending tells no format: use .{', .'.join(FORMATS)}, or give --format")
+    rows = export(chosen(runs, store, output), table, wanted, file)
+    output.console.print(f"{file}: {rows} rows", markup=False, soft_wrap=True)
+    output.document({"schema": "parhelion.export/1", "file": str(file), "table": table, "format": wanted, "rows": rows})
 
 
 @click.command()

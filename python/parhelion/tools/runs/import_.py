@@ -15,14 +15,14 @@ from ..records.labels import parse_labels
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("--ranks", type=RANKS, help="Ranks it ran on, where the file does not say.")
+@click.option("-n", "--ranks", type=RANKS, help="Ranks [what the file says].")
 @out_option
 @labels_option
 @json_option
 def import_runs(
     files: tuple[Path, ...], ranks: int | None, out: Path | None, labels: tuple[str, ...], json_file: str | None
 ) -> None:
-    """Make a run of what OSU Micro-Benchmarks or IMB have printed. Each FILE is one start of the ranks, so that
+    """Make a run of what OSU Micro-Benchmarks or IMB have printed. Each FILE is one launch, so that
     several files of the same test can be compared with several others.
     """
     from .imported import import_files

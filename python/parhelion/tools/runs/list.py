@@ -11,13 +11,13 @@ from rich.table import Table
 from ..records.labels import parse_labels
 from ..cli.output import Output, json_option
 from ..records.store import Stored, stored_runs
-from .options import store_option
+from .options import labeled_option, store_option
 
 
 @click.command()
 @store_option
 @click.option("--benchmark", help="Only runs of this benchmark.")
-@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")
+@labeled_option
 @json_option
 def list_runs(store: Path, benchmark: str | None, labels: tuple[str, ...], json_file: str | None) -> None:
     """List the runs in a store, the oldest first. Runs that cannot be read are named with the reason."""
@@ -25,7 +25,7 @@ def list_runs(store: Path, benchmark: str | None, labels: tuple[str, ...], json_
     wanted = parse_labels(labels)
     runs = [run for run in stored_runs(store) if _matches(run, benchmark, wanted)]
     table = Table()
-    for name in ("run", "benchmark", "starts", "lines", "labels", "notes"):
+    for name in ("run", "benchmark", "launches", "lines", "labels", "notes"):
         table.add_column(name, overflow="fold")
     for run in runs:
         table.add_row(*map(escape, _cells(run)))

@@ -10,16 +10,19 @@ import click
 from ..cli.output import Output
 from ..records import Record, read_record
 from ..records.folder import DEFAULT_STORE
-from ..records.store import find_run, stored_runs
+from ..records.store import stored_runs
 
 
-store_option = click.option("--store", type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, help="Folder of run folders.")
+# Eager: names of runs are looked up in it.
+store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",
+                            help="Folder of run folders.")
+labeled_option = click.option("--labeled", "labels", multiple=True, metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")
 
 
-def chosen(runs: Sequence[str], store: Path, output: Output) -> list[Record]:
+def chosen(runs: Sequence[Path], store: Path, output: Output) -> list[Record]:
     """The named runs, or every run of the store that can be read; the others are named."""
     if runs:
-        return [read_record(find_run(run, store)) for run in runs]
+        return [read_record(run) for run in runs]
     found = stored_runs(store)
     for each in found:
         if each.error:

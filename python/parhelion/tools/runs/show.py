@@ -9,22 +9,22 @@ import click
 from ..cli.output import Output, json_option
 from ..documents.document import bench_document
 from ..records import read_record
-from ..records.store import find_run
+from ..records.store import RUN
 from ..tables.finish import show
 from .options import store_option
 
 
 @click.command()
-@click.argument("run")
+@click.argument("run", type=RUN)
 @store_option
 @click.option("--environment", is_flag=True, help="Also the environment.")
 @json_option
-def show_run(run: str, store: Path, environment: bool, json_file: str | None) -> None:
-    """Show one run's table again. RUN is a folder, or a part of its name."""
+def show_run(run: Path, store: Path, environment: bool, json_file: str | None) -> None:
+    """Show one run's table again. RUN is a name in the store, a part of one, or a folder."""
     from ..records.facts import flatten
 
     output = Output(json_file)
-    record = read_record(find_run(run, store))
+    record = read_record(run)
     show(record, output)
     facts = {"label " + name: value for name, value in record.labels.items()}
     if environment:

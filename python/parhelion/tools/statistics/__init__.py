@@ -1,7 +1,7 @@
 """Statistics of timings: every figure carries its uncertainty.
 
-Samples are seconds per exchange. A *launch* is one start of the ranks; samples of one launch share whatever
-that start drew (addresses, pages, cores), so that launches are the units of whatever is inferred from several.
+Samples are seconds per exchange. A *launch* is one `mpiexec`; samples of one launch share whatever
+it drew (addresses, pages, cores), so that launches are the units of whatever is inferred from several.
 """
 
 from .interval import Interval

@@ -1,4 +1,4 @@
-"""Did B change against A? The start is the unit, because samples of one start are not independent of each other."""
+"""Did B change against A? The launch is the unit, because samples of one launch are not independent of each other."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class Difference:
     p: float | None = None
     cliffs_delta: float | None = None
     units: tuple[int, int] = (0, 0)
-    kind: Kind = Kind.STARTS
+    kind: Kind = Kind.LAUNCHES
     states: dict[str, float] = field(default_factory=dict)
 
     @property
     def single_launch(self) -> bool:
-        """A side has but one start, so that its samples had to be compared."""
+        """A side has but one launch, so that its samples had to be compared."""
         return self.kind is Kind.BATCHES
 
 
 def difference(first: Side, second: Side, confidence: float = CONFIDENCE) -> Difference:
-    """Compare two sides, given start by start in the order of time, each state of the machine with its like (see `units`).
+    """Compare two sides, given launch by launch in the order of time, each state of the machine with its like (see `units`).
 
-    The middle of each start, on logarithms, is one value in a t test, whose interval becomes that of the ratio. Starts that
-    were made in pairs are compared pair by pair. Where a side has but one start, its samples in five batches are the
-    values instead: that says nothing about what another start would have drawn, and `single_launch` tells so.
+    The middle of each launch, on logarithms, is one value in a t test, whose interval becomes that of the ratio. Launches that
+    were made in pairs are compared pair by pair. Where a side has but one launch, its samples in five batches are the
+    values instead: that says nothing about what another launch would have drawn, and `single_launch` tells so.
     """
     if not (first and second):
         return Difference(units=(len(first), len(second)))

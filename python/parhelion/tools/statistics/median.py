@@ -1,4 +1,4 @@
-"""The confidence interval of a median, from one start or from several."""
+"""The confidence interval of a median, from one launch or from several."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ LEAST_FOR_RESEMBLANCE, MOST_RESEMBLANCE, CHANCE = 20, 0.95, 0.05
 def median_interval(launches: Sequence[np.ndarray], confidence: float = CONFIDENCE) -> Interval:
     """The interval of the median of all samples.
 
-    One start: by order statistics (binomial), free of any assumption about the distribution, and of a confidence the higher the
-    more each sample resembles the one before it; it needs 6 samples for 95 %. Several starts: by a t interval of the logarithms of their medians, widened where needed to hold the median
-    of all samples. Samples that would be too few from one start are too few from several.
+    One launch: by order statistics (binomial), free of any assumption about the distribution, and of a confidence the higher the
+    more each sample resembles the one before it; it needs 6 samples for 95 %. Several launches: by a t interval of the logarithms of their medians, widened where needed to hold the median
+    of all samples. Samples that would be too few from one launch are too few from several.
     """
     if not enough(map(len, launches), confidence):
         return NO_INTERVAL

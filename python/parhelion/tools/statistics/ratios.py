@@ -26,8 +26,8 @@ def geometric_mean(ratios: Iterable[float | None]) -> float | None:
 def ratio_interval(cases: Sequence[Case], confidence: float = CONFIDENCE) -> Interval:
     """The interval of the geometric mean over cases of fastest of `above` / fastest of `below`, as `(above, below)` for each case.
 
-    Only starts in which all were measured count, so that what a start did to all alike cancels; of a single start,
-    consecutive batches are compared. Where a fastest was chosen among several, starts are drawn again and again, the
+    Only launches in which all were measured count, so that what a launch did to all alike cancels; of a single launch,
+    consecutive batches are compared. Where a fastest was chosen among several, launches are drawn again and again, the
     fastest chosen anew each time.
     """
     contenders = [starts for above, below in cases for starts in (*above, *below)]
@@ -46,13 +46,13 @@ Logs = Sequence[tuple[np.ndarray, np.ndarray]]
 
 
 def _log_medians(side: Sequence[Starts], common: Sequence[int]) -> np.ndarray:
-    """Contenders × starts, or × batches of the only start."""
+    """Contenders × launches, or × batches of the only launch."""
     parts = [[starts[number] for number in common] if len(common) > 1 else np.array_split(starts[common[0]], BATCHES) for starts in side]
     return np.log(np.maximum([[np.median(samples) for samples in each] for each in parts], 1e-12))
 
 
 def _with_choice(logs: Logs) -> Shift:
-    """The error by the bootstrap, corrected for its narrowness with few starts (Hesterberg 2015, section 3.2)."""
+    """The error by the bootstrap, corrected for its narrowness with few launches (Hesterberg 2015, section 3.2)."""
     from scipy import stats
 
     count = logs[0][0].shape[1]
@@ -65,6 +65,6 @@ def _with_choice(logs: Logs) -> Shift:
 
 
 def _mean_ratio(logs: Logs, starts: np.ndarray) -> np.ndarray:
-    """The mean over cases of the logarithm of the ratio, for every row of start numbers."""
+    """The mean over cases of the logarithm of the ratio, for every row of launch numbers."""
     fastest = [[side[:, starts].mean(axis=-1).min(axis=0) for side in case] for case in logs]
     return np.mean([above - below for above, below in fastest], axis=0)

@@ -1,4 +1,4 @@
-"""The shift between two sides of starts, with its error: Welch's t and the paired t, on trimmed means."""
+"""The shift between two sides of launches, with its error: Welch's t and the paired t, on trimmed means."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from .interval import Interval
 
-TRIM = 0.1  # from each end, so from ten values on: with fewer, a start taken away costs more than an outlier does
+TRIM = 0.1  # from each end, so from ten values on: with fewer, a launch taken away costs more than an outlier does
 MOST_FREEDOM = 1.5
-BATCHES = 5  # of the samples of a single start: few enough to be long, and to differ as the machine does over some time
-MIDDLE = 0.25  # of the samples of a start: nearly as sharp as a mean, nearly as robust as a median
+BATCHES = 5  # of the samples of a single launch: few enough to be long, and to differ as the machine does over some time
+MIDDLE = 0.25  # of the samples of a launch: nearly as sharp as a mean, nearly as robust as a median
 
 
 class Center(NamedTuple):
@@ -64,7 +64,7 @@ def independent(first: np.ndarray, second: np.ndarray) -> Shift:
 def _between(first: Center, second: Center) -> Shift:
     """The degrees of freedom are Welch's, but at most `MOST_FREEDOM` times those of the smaller side.
 
-    Welch's alone call two starts against ten different in up to 12 % at 5 %. Those of the smaller side alone never err (Mickey and Brown 1966),
+    Welch's alone call two launches against ten different in up to 12 % at 5 %. Those of the smaller side alone never err (Mickey and Brown 1966),
     but cost much where variances are about equal.
     """
     squares = first.squared_error + second.squared_error
@@ -75,10 +75,10 @@ def _between(first: Center, second: Center) -> Shift:
 
 
 def stratified(first: np.ndarray, second: np.ndarray) -> Shift:
-    """The shift between two tables of starts × states, NaN where a start saw too little of a state: the mean over states, the more starts
+    """The shift between two tables of launches × states, NaN where a launch saw too little of a state: the mean over states, the more launches
     tell of one the more it counts.
 
-    What states have in common within a start is counted: the error is that of each start's influence on the sum. Each state needs two starts on
+    What states have in common within a launch is counted: the error is that of each launch's influence on the sum. Each state needs two launches on
     each side. With one state this is Welch's t, untrimmed.
     """
     counts = np.array([np.isfinite(side).sum(axis=0) for side in (first, second)])

@@ -19,9 +19,9 @@ NEAR, FAR = "near", "far"
 
 
 class Launch(NamedTuple):
-    """Samples of one start in seconds, and the probe beside each of them, or NaN, which tells no state.
+    """Samples of one launch in seconds, and the probe beside each of them, or NaN, which tells no state.
 
-    `run` is the run that it belongs to; `pair` the number that it shares with a start of the other side, if any.
+    `run` is the run that it belongs to; `pair` the number that it shares with a launch of the other side, if any.
     """
 
     samples: np.ndarray
@@ -59,7 +59,7 @@ def typical_probes(probe: np.ndarray) -> dict[str | None, float]:
 
 
 class Matched(NamedTuple):
-    """The starts of both sides with the samples of one state alone; `state` is `None` where samples are taken as they are."""
+    """The launches of both sides with the samples of one state alone; `state` is `None` where samples are taken as they are."""
 
     state: str | None
     first: list[Launch]
@@ -70,7 +70,7 @@ def by_state(first: Side, second: Side) -> list[Matched]:
     """What is compared with what, state by state.
 
     Near is compared with near and far with far where both sides have two states. A side of one state meets that state of the other
-    whose probe is like its own. Everything else is compared as it is, and its state is `None`. Of starts that saw a state in fewer than
+    whose probe is like its own. Everything else is compared as it is, and its state is `None`. Of launches that saw a state in fewer than
     five samples none are left.
     """
     probes = [_probes(side) for side in (first, second)]

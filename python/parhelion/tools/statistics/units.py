@@ -1,4 +1,4 @@
-"""What is compared with what: one value per start and state, or per pair, per run, per batch of samples."""
+"""What is compared with what: one value per launch and state, or per pair, per run, per batch of samples."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from .shift import BATCHES, Shift, independent, middle, paired, stratified
 from .states import Launch, Matched, Side, by_state
 
-LEAST_SAMPLES = 3  # of the one start of a side
+LEAST_SAMPLES = 3  # of the one launch of a side
 RUNS_DIFFER = 0.02  # p of an analysis of variance
 
 
 class Kind(StrEnum):
     """What one value stands for."""
 
-    STARTS = "starts"
-    PAIRS = "pairs of starts"
+    LAUNCHES = "launches"
+    PAIRS = "pairs of launches"
     RUNS = "runs"
     BATCHES = "batches of samples"
 
@@ -52,9 +52,9 @@ class Units(NamedTuple):
 
 
 def units(first: Side, second: Side) -> Units:
-    """The units of two sides with at least one start each.
+    """The units of two sides with at least one launch each.
 
-    Starts that were made in pairs stay together, if there are two pairs. A side with one start is cut into batches. Runs are
+    Launches that were made in pairs stay together, if there are two pairs. A side with one launch is cut into batches. Runs are
     the units where both sides have several and those of a side differ by more than their starts.
     """
     matched = by_state(first, second)
@@ -68,7 +68,7 @@ def units(first: Side, second: Side) -> Units:
     runs = [_by_run(side, table) for side, table in zip((first, second), tables, strict=True)]
     if min(map(len, runs)) > 1 and any(map(_differ, runs)):
         return _common(Kind.RUNS, _means(runs[0]), _means(runs[1]), states)
-    return _common(Kind.STARTS, *tables, states)
+    return _common(Kind.LAUNCHES, *tables, states)
 
 
 def _table(by_state: Sequence[Sequence[Launch]]) -> np.ndarray:
@@ -85,7 +85,7 @@ def _pairs(first: Side, second: Side, a: np.ndarray, b: np.ndarray) -> tuple[np.
 
 
 def _batches(matched: Sequence[Matched]) -> Units:
-    """Batches of the only start of a side, in the state that both sides saw most of."""
+    """Batches of the only launch of a side, in the state that both sides saw most of."""
     most = max(matched, key=lambda each: min(sum(len(launch.samples) for launch in side) for side in (each.first, each.second)))
     return Units(Kind.BATCHES, _of_single(most.first), _of_single(most.second), [most.state])
 
@@ -108,13 +108,13 @@ def _by_run(side: Side, table: np.ndarray) -> list[np.ndarray]:
 
 
 def _means(runs: Sequence[np.ndarray]) -> np.ndarray:
-    """One row per run; a state that none of its starts saw stays NaN."""
+    """One row per run; a state that none of its launches saw stays NaN."""
     rows = [[column[np.isfinite(column)] for column in run.T] for run in runs]
     return np.array([[column.mean() if len(column) else np.nan for column in row] for row in rows])
 
 
 def _differ(runs: Sequence[np.ndarray]) -> bool:
-    """Whether runs differ by more than their starts do: something drifted between them."""
+    """Whether runs differ by more than their launches do: something drifted between them."""
     from scipy import stats
 
     centers = np.nanmean(np.concatenate(runs), axis=0)

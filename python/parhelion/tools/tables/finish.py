@@ -49,7 +49,7 @@ def exit_status(record: Record) -> int:
 
 
 def _explain(output: Output, end: End) -> None:
-    output.errors.print(f"[bad]Error[/]: ranks of start {end.launch + 1}: {end.status}", soft_wrap=True)
+    output.errors.print(f"[bad]Error[/]: ranks of launch {end.launch + 1}: {end.status}", soft_wrap=True)
     if end.message:
         output.errors.print(end.message, markup=False, soft_wrap=True)
 

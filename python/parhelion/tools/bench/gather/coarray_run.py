@@ -1,6 +1,6 @@
-"""Coarray contenders of a gather: run after the other contenders of a start, into the same record.
+"""Coarray contenders of a gather: run after the other contenders of a launch, into the same record.
 
-One that crashes or hangs is stopped, reported and left out from then on; the others go on in a new start of the program.
+One that crashes or hangs is stopped, reported and left out from then on; the others go on in a new launch of the program.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class CoarrayContenders:
     def _start(
         self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: CoarrayBuild, ways: list[Way], progress: RunProgress
     ) -> tuple[int, str]:
-        """How many of the ways were finished in one start of the program, and how that ended."""
+        """How many of the ways were finished in one launch of the program, and how that ended."""
         name = f"{launch}-{build.label}"
         job, log = folder.path / f"job-{name}.nml", folder.path / f"launch-{name}.log"
         text = job_text(folder.record.resolve(), launch, case, build, ways, what.repetitions, what.min_sample_s, BUDGET_S)

@@ -22,11 +22,11 @@ PEERS = (*PLUG_INS["gather"], COARRAY)
 
 @click.command(cls=PanelCommand)
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
-@click.option("--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
-@click.option("--element", type=Elements(), default="int32", show_default=True, help="Element types.")
+@click.option("-n", "--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
+@click.option("--element", type=Elements(), default="int32", show_default=True, help="Element type.")
 @click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
 @click.option("--peers", type=Peers(PEERS, ("built", "all", "none")), default=None, metavar="NAMES",
-              help=f"Beside the rest: {', '.join(PEERS)}, all, none [those that `make peers` has built; with --contenders: none].")
+              help=f"Other libraries beside the rest: {', '.join(PEERS)}, all, none, as `make peers` builds them [those built; with --contenders: none].")
 @measuring_options
 def gather(
     options: MeasuringOptions,

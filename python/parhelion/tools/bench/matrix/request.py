@@ -45,7 +45,7 @@ class MatrixRequest:
 def matrix_groups(groups: Sequence[Group], request: MatrixRequest, flavor: str | None) -> list[Group]:
     """Each group under each combination."""
     if flavor:
-        raise BadInput(f"--mpi {flavor}: a matrix takes its MPIs from `parhelion matrix --mpis {flavor} …`")
+        raise BadInput(f"--flavor {flavor}: a matrix takes its builds from `parhelion matrix --flavors {flavor} …`")
     combinations = request.combinations()
     if all(combination.reason for combination in combinations):
         reasons = dict.fromkeys(f"{each}: {each.reason}" for each in combinations)

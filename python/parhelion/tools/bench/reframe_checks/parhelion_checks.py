@@ -1,7 +1,7 @@
 """ReFrame checks: every value of a benchmark is right, medians are reported, and none is slower than in a baseline.
 
     reframe -c FOLDER -r
-    reframe -c FOLDER -r -S baseline=/project/baselines -S starts=10
+    reframe -c FOLDER -r -S baseline=/project/baselines -S launches=10
     reframe -c FOLDER -r -S ranks=128 --system cluster:compute
 
 Needs ReFrame 4. On a partition whose launcher is `local`, Parhelion starts the ranks itself; under `srun`, `mpirun` and
@@ -24,7 +24,7 @@ class ParhelionBenchmark(rfm.RunOnlyRegressionTest):
 
     #: How many ranks, and how often they are started.
     ranks = variable(int, value=2)
-    starts = variable(int, value=3)
+    launches = variable(int, value=3)
     #: Which contenders; empty: all.
     contenders = variable(str, value="auto,hand_packed,hand_persistent")
     #: A folder with runs of earlier days, one folder per check, to compare with; empty: none.
@@ -54,7 +54,7 @@ class ParhelionBenchmark(rfm.RunOnlyRegressionTest):
             f"system={self.current_system.name}",
         ]
         words += ["--contenders", self.contenders] if self.contenders else []
-        words += ["--launches", str(self.starts)] if own else []
+        words += ["--launches", str(self.launches)] if own else []
         # Data sets choose their own numbers of ranks.
         words += ["--ranks", str(self.ranks)] if own and self.benchmark != "gather" else []
         self.executable_opts = list(map(shlex.quote, words))

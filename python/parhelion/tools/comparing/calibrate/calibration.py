@@ -1,6 +1,6 @@
 """How often `compare` is right, measured on one's own runs.
 
-Starts of a run, or of several, are put into two sides by time. Nothing changed between them, so a difference found is
+Launches of a run, or of several, are put into two sides by time. Nothing changed between them, so a difference found is
 a false one (A/A). With one side's samples multiplied by a planted factor, the same sides tell how often a change of that size is found.
 """
 
@@ -40,7 +40,7 @@ class Calibration:
 def calibrate(
     records: RecordSet, planted: float = 1.05, launches: int | None = None, rules: Rules = DEFAULT_RULES
 ) -> list[Calibration]:
-    """Both designs on all stretches of consecutive starts; raises `RecordError` with fewer than four starts per case."""
+    """Both designs on all stretches of consecutive launches; raises `RecordError` with fewer than four launches per case."""
     cases = starts_by_case(records)
     available = min(map(len, cases), default=0)
     size = launches or available // 2
@@ -50,12 +50,12 @@ def calibrate(
 
 
 def starts_by_case(records: RecordSet) -> list[list[Launch]]:
-    """The starts of every case and contender whose values were right, in the order of time."""
+    """The launches of every case and contender whose values were right, in the order of time."""
     return list(starts_of(records).values())
 
 
 def splits(starts: list[Launch], size: int, design: str) -> list[Sides]:
-    """The sides of every stretch of 2 × `size` starts, each with either side as the first."""
+    """The sides of every stretch of 2 × `size` launches, each with either side as the first."""
     stretches = [starts[first : first + 2 * size] for first in range(len(starts) - 2 * size + 1)]
     return [sides[::order] for each in stretches for sides in [_sides(each, design)] for order in (1, -1)]  # type: ignore[misc]
 
@@ -69,7 +69,7 @@ def _sides(stretch: list[Launch], design: str) -> Sides:
 
 
 def _calibration(design: str, cases: Sequence[list[Launch]], size: int, planted: float, rules: Rules) -> Calibration:
-    by_split = list(zip(*(splits(case, size, design) for case in cases), strict=False))  # cases may lack starts
+    by_split = list(zip(*(splits(case, size, design) for case in cases), strict=False))  # cases may lack launches
     false = np.array([judged(sides, 1.0, DIFFERENT, rules) for sides in by_split])
     found = np.array([judged(sides, planted, (Verdict.SLOWER,), rules) for sides in by_split])
     shares = (false.any(axis=1).mean(), false.mean(), found.any(axis=1).mean(), found.mean())

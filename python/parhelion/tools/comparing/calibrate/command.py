@@ -8,23 +8,24 @@ from pathlib import Path
 import click
 
 from ...cli.errors import BadInput
-from ...cli.options import MOST_LAUNCHES, SEED, Real, Whole
+from ...cli.options import MOST_LAUNCHES, SEED, Names, Real, Whole
 from ...cli.output import Output, json_option
+from ...records.store import RUN
 from ...style.words import percent
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), required=False)
+@click.argument("run", type=RUN, required=False)
 @click.option("--planted", type=Real(1, 100, min_open=True), default=1.05, show_default=True, help="Slowdown.")
-@click.option("--launches", type=Whole(2, MOST_LAUNCHES), help="Launches a side [half of what there is].")
-@click.option("--contenders", "--transports", help="Only these, separated by commas.")
-@click.option("--relative-to", metavar="CONTENDER", help="Times relative to this contender of the same start, as in compare.")
-@click.option("--grid", is_flag=True, help="Error rates over starts × noise × effect, on made-up sides; with RUN, on its starts as well.")
-@click.option("--comparisons", type=Whole(1, 100_000), default=400, show_default=True, help="With --grid, per cell of made-up sides.")
-@click.option("--seed", type=SEED, default=1, show_default=True, help="With --grid, of made-up sides.")
+@click.option("--launches", type=Whole(2, MOST_LAUNCHES), help="Launches [a side: half of what there is].")
+@click.option("--contenders", type=Names(), default=(), help="Only these [all].")
+@click.option("--relative-to", metavar="CONTENDER", help="Times relative to this contender of the same launch, for machines that are now fast and now slow.")
+@click.option("--error-rates", is_flag=True, help="Error rates over launches × noise × effect, on made-up sides; with RUN, on its launches as well.")
+@click.option("--comparisons", type=Whole(1, 100_000), default=400, show_default=True, help="With --error-rates, per cell of made-up sides.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of what is random: here the made-up sides.")
 @json_option
 def calibrate(
-    run: Path | None, planted: float, launches: int | None, contenders: str | None, relative_to: str | None, grid: bool,
+    run: Path | None, planted: float, launches: int | None, contenders: tuple[str, ...], relative_to: str | None, error_rates: bool,
     comparisons: int, seed: int, json_file: str | None,
 ) -> None:
     """Say how often `compare` finds a difference that is not there, and one that was planted.
@@ -33,13 +34,13 @@ def calibrate(
     runs are measured, and in turn, as pairs are. The first sees what drifts between runs.
     """  # fmt: skip
     output = Output(json_file)
-    if not (run or grid):
-        raise BadInput("give a RUN whose launches are to be compared, or --grid")
+    if not (run or error_rates):
+        raise BadInput("give a RUN whose launches are to be compared, or --error-rates")
     chosen = _chosen(run, contenders, relative_to) if run else None
-    output.document(_grid(output, chosen, comparisons, seed) if grid else _splits(output, chosen, planted, launches))
+    output.document(_grid(output, chosen, comparisons, seed) if error_rates else _splits(output, chosen, planted, launches))
 
 
-def _chosen(run: Path, contenders: str | None, relative_to: str | None):
+def _chosen(run: Path, contenders: tuple[str, ...], relative_to: str | None):
     from ..command import chosen
     from ..sets import read_set
 
@@ -68,4 +69,4 @@ def _grid(output: Output, records, comparisons: int, seed: int) -> dict:
         parts[records.name] = [*real_grid(starts_by_case(records))]
     for title, cells in parts.items():
         output.console.print(grid_table(title, cells))
-    return {"schema": "parhelion.grid/1", "seed": seed, "cells": [asdict(cell) for each in parts.values() for cell in each]}
+    return {"schema": "parhelion.grid/2", "seed": seed, "cells": [asdict(cell) for each in parts.values() for cell in each]}

@@ -1,4 +1,4 @@
-"""Error rates over starts × noise × effect: on sides made up with a known truth, or on one's own runs."""
+"""Error rates over launches × noise × effect: on sides made up with a known truth, or on one's own runs."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Cell:
 
     noise: str
     design: str
-    starts: tuple[int, int]
+    launches: tuple[int, int]
     effect: float
     share: float
     comparisons: int
 
 
 def synthetic_grid(comparisons: int, seed: int, starts: Sequence[tuple[int, int]] = STARTS) -> Iterator[Cell]:
-    """Cells of every noise, number of starts and effect; drift also with sides that were measured in turn."""
+    """Cells of every noise, number of launches and effect; drift also with sides that were measured in turn."""
     rng = np.random.default_rng(seed)
     designs = [(noise, ONE_AFTER_THE_OTHER) for noise in NOISES] + [("drift", IN_TURN)]
     for noise, design in designs:
@@ -55,7 +55,7 @@ def other_machines(comparisons: int, seed: int, starts: Sequence[tuple[int, int]
 
 
 def real_grid(cases: Sequence[list[Launch]]) -> Iterator[Cell]:
-    """Cells of one's own starts, each case and contender by itself, for all equal numbers of starts that there are enough for."""
+    """Cells of one's own launches, each case and contender by itself, for all equal numbers of launches that there are enough for."""
     available = min(map(len, cases), default=0)
     for design in (ONE_AFTER_THE_OTHER, IN_TURN):
         for counts in STARTS:

@@ -1,6 +1,6 @@
 """Two sides made up with a known truth, noisy as machines are: what the grid of error rates is measured on.
 
-Sizes of the noise are those of small virtual machines: starts differ by 1.5 %, samples of a start by 5 % and a few stragglers.
+Sizes of the noise are those of small virtual machines: launches differ by 1.5 %, samples of a launch by 5 % and a few stragglers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...statistics.states import Launch
 
 SAMPLES = 30
 START, SAMPLE = 0.015, 0.05  # standard deviations of logarithms
-STEP = 0.02  # of a random walk, from start to start
+STEP = 0.02  # of a random walk, from launch to launch
 SLOW, NEAR_NS, FAR_NS = 2.4, 50.0, 220.0  # how much longer it takes between far cores; what the probe says
 TYPICAL_S = 20e-6
 
@@ -22,7 +22,7 @@ Sides = tuple[list[Launch], list[Launch]]
 
 
 class Logs(NamedTuple):
-    """Starts × samples, both sides' starts in one table: logarithms of times, and of the probe in ns."""
+    """Launches × samples, both sides' launches in one table: logarithms of times, and of the probe in ns."""
 
     times: np.ndarray
     probe: np.ndarray
@@ -37,7 +37,7 @@ def equal(rng: np.random.Generator, noisy: np.ndarray) -> Logs:
 
 
 def unequal(rng: np.random.Generator, noisy: np.ndarray) -> Logs:
-    """Starts of one side (of fewer starts, where there are fewer) differ four times as much."""
+    """Launches of one side (of fewer launches, where there are fewer) differ four times as much."""
     logs = equal(rng, noisy)
     return logs._replace(times=logs.times + rng.normal(0, START * np.sqrt(15), len(noisy))[:, None] * noisy[:, None])
 
@@ -53,21 +53,21 @@ def autocorrelated(rng: np.random.Generator, noisy: np.ndarray) -> Logs:
 
 
 def states(rng: np.random.Generator, noisy: np.ndarray) -> Logs:
-    """Cores now near and now far: far in 5, 50 or 95 % of a start's samples."""
+    """Cores now near and now far: far in 5, 50 or 95 % of a launch's samples."""
     logs = equal(rng, noisy)
     far = rng.random(logs.times.shape) < rng.choice([0.05, 0.5, 0.95], (len(noisy), 1))
     return Logs(logs.times + np.log(SLOW) * far, logs.probe + np.log(FAR_NS / NEAR_NS) * far)
 
 
 def outliers(rng: np.random.Generator, noisy: np.ndarray) -> Logs:
-    """One start in ten is slower by 5 to 30 %."""
+    """One launch in ten is slower by 5 to 30 %."""
     logs = equal(rng, noisy)
     off = (rng.random(len(noisy)) < 0.1) * rng.uniform(0.05, 0.3, len(noisy))
     return logs._replace(times=logs.times + off[:, None])
 
 
 def drift(rng: np.random.Generator, noisy: np.ndarray) -> Logs:
-    """The machine's pace goes astray from start to start, in the order in which they were made (a random walk)."""
+    """The machine's pace goes astray from launch to launch, in the order in which they were made (a random walk)."""
     logs = equal(rng, noisy)
     return logs._replace(times=logs.times + np.cumsum(rng.normal(0, STEP, len(noisy)))[:, None])
 

@@ -30,8 +30,8 @@ class Change:
     """Between two neighboring sizes of a sweep.
 
     `growth` is the time above over the time below. `against` is the time above over what the stretch below lets expect there:
-    more than 1, and what comes is slower than what went on. `ns_per_byte` is the slope below and above. `starts` tells in how
-    many of how many starts of the ranks it was seen.
+    more than 1, and what comes is slower than what went on. `ns_per_byte` is the slope below and above. `launches` tells in how
+    many of how many launches it was seen.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Change:
     growth: float
     against: float | None = None
     ns_per_byte: tuple[float, float] | None = None
-    starts: tuple[int, int] = (1, 1)
+    launches: tuple[int, int] = (1, 1)
 
     def covers(self, value: float) -> bool:
         """Whether a limit of this many bytes lies between the two sizes, or on one of them."""
@@ -48,7 +48,7 @@ class Change:
 
 
 def changes(curve: Curve) -> list[Change]:
-    """All changes of a curve that most starts of the ranks show, in ascending order of size."""
+    """All changes of a curve that most launches show, in ascending order of size."""
     points = curve.points
     if len(points) < LEAST_SIZES:
         return []
@@ -58,7 +58,7 @@ def changes(curve: Curve) -> list[Change]:
     found = [_knee(points, sizes, seconds, *stretch) for stretch in zip([0, *stretches], stretches, [*stretches[1:], len(sizes)],
                                                                         strict=False)]  # fmt: skip
     found += [_fall(below, above) for below, above in pairwise(points) if _falls(below, above)]
-    confirmed = [change for change in found if 2 * change.starts[0] > change.starts[1]]
+    confirmed = [change for change in found if 2 * change.launches[0] > change.launches[1]]
     return sorted(confirmed, key=lambda change: (change.below, change.kind))
 
 
@@ -114,7 +114,7 @@ def _knee(points: list[Point], sizes: np.ndarray, seconds: np.ndarray, first: in
 
 
 def _starts(points: list[Point], against: float) -> tuple[int, int]:
-    """In how many starts the last point lies on the same side of the line through the others."""
+    """In how many launches the last point lies on the same side of the line through the others."""
     launches = set.intersection(*(set(point.by_launch) for point in points))
     same = 0
     for launch in launches:
@@ -134,4 +134,4 @@ def _falls(below: Point, above: Point) -> bool:
 def _fall(below: Point, above: Point) -> Change:
     both = set(below.by_launch) & set(above.by_launch)
     seen = sum(bool(np.median(above.by_launch[each]) < np.median(below.by_launch[each])) for each in both)
-    return Change(NOT_MONOTONE, below.size, above.size, above.median / below.median, starts=(seen, len(both)))
+    return Change(NOT_MONOTONE, below.size, above.size, above.median / below.median, launches=(seen, len(both)))

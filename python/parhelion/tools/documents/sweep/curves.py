@@ -33,7 +33,7 @@ class Curve:
 
     @property
     def launches(self) -> set[int]:
-        """The starts of the ranks that it was measured in."""
+        """The launches that it was measured in."""
         return {line.launch for entry in self.entries for line in entry.lines if line.samples}
 
     @property

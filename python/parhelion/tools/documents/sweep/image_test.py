@@ -22,7 +22,7 @@ FIGURES = ("ranks", "size", "first call", "first of this size", "later calls")
 class PublishedRow:
     """One image on one network at one size; times in µs as `mean(std)`, empty where there is none.
 
-    `first_call` is the very first collective call after MPI_Init, over starts of the ranks; `first_of_size` the first with
+    `first_call` is the very first collective call after MPI_Init, over launches; `first_of_size` the first with
     this size in ranks that are connected already; `later_calls` all samples.
     """
 

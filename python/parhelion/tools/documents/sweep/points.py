@@ -16,7 +16,7 @@ LEAST_SAMPLES = 5
 
 @dataclass(frozen=True)
 class Point:
-    """One size: the samples that count, start by start, and what they say."""
+    """One size: the samples that count, launch by launch, and what they say."""
 
     size: int
     by_launch: dict[int, np.ndarray]

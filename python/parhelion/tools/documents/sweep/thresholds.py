@@ -50,7 +50,7 @@ def thresholds(record: Record, curve: Curve, seen: Sequence[Change]) -> list[Thr
 
 
 def limits(record: Record, curve: Curve) -> dict[str, int]:
-    """Limits in bytes that the MPI told in those starts of the ranks that the curve comes from."""
+    """Limits in bytes that the MPI told in those launches that the curve comes from."""
     found: dict[str, int] = {}
     for launch in record.launches:
         if launch.launch in curve.launches:

@@ -7,26 +7,27 @@ from pathlib import Path
 import click
 
 from ...cli.errors import OK, WRONG_VALUE
-from ...cli.options import Real, Whole
+from ...cli.options import FAIL_ON_HELP, Share, Whole
 from ...cli.output import Output, json_option
 from ...comparing.command import FAIL_ON
+from ..folder import IMAGE
 
 
 @click.command()
-@click.argument("a", type=click.Path(path_type=Path))
-@click.argument("b", type=click.Path(path_type=Path))
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default="image.html", show_default=True, help="The page.")
-@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), default="image.md", show_default=True, help="The same for a pull request.")
-@click.option("--alpha", type=Real(0, 0.5, min_open=True), default=0.05, show_default=True, help="Share of false findings that is accepted.")
-@click.option("--least", type=Real(0, 1), default=0.01, show_default=True, help="Smaller differences do not count.")
-@click.option("--most", type=Whole(1, 1000), default=5, show_default=True, help="Causes that are printed; the page has them all.")
+@click.argument("a", type=IMAGE)
+@click.argument("b", type=IMAGE)
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default="image.html", show_default=True, metavar="FILE", help="Write the page.")
+@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), default="image.md", show_default=True, metavar="FILE", help="Write it in Markdown.")
+@click.option("--alpha", type=Share(), default="5%", show_default=True, help="Share of false findings that is accepted.")
+@click.option("--least", type=Share(), default="1%", show_default=True, help="Smaller differences do not count.")
+@click.option("--most", type=Whole(1, 1000), default=5, show_default=True, help="Rows of the longer tables.")
 @click.option("--fail-on", type=click.Choice(list(FAIL_ON)), default="slower", show_default=True,
-              help="Which verdict about a figure of B gives exit status 1.")
+              help=FAIL_ON_HELP)
 @json_option
 def compare_images(
     a: Path, b: Path, html: Path, markdown: Path, alpha: float, least: float, most: int, fail_on: str, json_file: str | None
 ) -> None:
-    """Compare image B with image A: folders that `parhelion image run` has written.
+    """Compare image B with image A: what `parhelion image run` has written, by name or as folders.
 
     Writes a page: what could explain the difference, most probable causes first; what changed, ranked; the table in the published
     form; profiles side by side; all differences of libraries, channels, control variables and machine.

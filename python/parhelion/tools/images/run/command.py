@@ -8,25 +8,27 @@ from pathlib import Path
 import click
 
 from ...cli.errors import BadInput
-from ...cli.options import MOST_LAUNCHES, RANKS, SECONDS, Whole, labels_option
+from ...cli.options import MOST_LAUNCHES, RANKS, SECONDS, Whole, flavor_option, labels_option, no_bind_option
 from ...cli.output import Output, json_option
+from ...cli.panels import PanelCommand, options_of
 from ...records.labels import parse_labels
 
 LAUNCHES, QUICK_LAUNCHES = 5, 2
+STARTED, OUTPUT = map(options_of, ("Builds and ranks", "Output"))
 
 
-@click.command()
+@click.command(cls=PanelCommand)
 @click.argument("name")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Where it all goes [images/NAME].")
-@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
-@click.option("--mpi", "flavor", metavar="FLAVOR", help="Which build to run [the one built last].")
-@click.option("--launches", type=Whole(1, MOST_LAUNCHES), help="Starts of the ranks for each benchmark [5; quick: 2].")
-@click.option("--quick", is_flag=True, help="A short run: fewer starts, shorter samples.")
+@OUTPUT("--out", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Folder for what this writes [images/NAME].")
+@STARTED("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@flavor_option
+@STARTED("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [5; quick: 2].")
+@click.option("--quick", is_flag=True, help="A short run: fewer launches and samples.")
 @click.option("--dataset", "datasets", type=click.Path(path_type=Path), multiple=True, metavar="DATASET",
               help="Index maps for the gather; may be repeated [a demo mesh, made here].")
 @click.option("--no-profile", is_flag=True, help="Take no profiles.")
-@click.option("--no-bind", is_flag=True, help="Leave the ranks unbound.")
-@click.option("--timeout", type=SECONDS, default=300.0, show_default=True, metavar="SECONDS", help="Stop ranks that finish no case for so long.")
+@no_bind_option
+@STARTED("--timeout", type=SECONDS, default=300.0, show_default=True, metavar="SECONDS", help="Stop ranks after so long: here without a finished case.")
 @labels_option
 @json_option
 def run_image(

@@ -9,7 +9,7 @@ from ...cli.output import Output, json_option
 
 
 @click.command()
-@click.option("--ranks", type=RANKS, help="Ranks that you mean to start on this host.")
+@click.option("-n", "--ranks", type=RANKS, help="Ranks [none in mind; more than fit on this host are warned of].")
 @json_option
 def doctor(ranks: int | None, json_file: str | None) -> None:
     """Say what this machine offers: cores, MPIs, which transports work here and why others do not.

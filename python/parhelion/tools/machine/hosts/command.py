@@ -12,7 +12,7 @@ from ...cli.output import Output, json_option
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("-n", "--hosts", "count", type=Whole(2, 16), default=2, show_default=True, help="How many hosts.")
+@click.option("--count", type=Whole(2, 16), default=2, show_default=True, help="Number of hosts.")
 @click.option("--check", is_flag=True, help="Only say whether it can be done here.")
 @click.option("--latency", type=Real(0, 1000), default=0, metavar="MS", help="Milliseconds added to every packet [0].")
 @json_option

@@ -7,31 +7,32 @@ from pathlib import Path
 import click
 
 from ...cli.errors import OK, WRONG_VALUE
-from ...cli.options import Whole
+from ...cli.options import FAIL_ON_HELP, Whole
 from ...cli.output import Output, json_option
+from ..folder import PROFILE
 from ..show.option import html_option, write_page
 
 
 @click.command()
-@click.argument("a")
-@click.argument("b")
-@click.option("--most", type=Whole(1, 1000), default=12, show_default=True, help="Rows of each table.")
-@click.option("--fail-on-change", is_flag=True, help="Exit status 1 when the share of any part of the software changed.")
+@click.argument("a", type=PROFILE)
+@click.argument("b", type=PROFILE)
+@click.option("--most", type=Whole(1, 1000), default=12, show_default=True, help="Rows of the longer tables.")
+@click.option("--fail-on", type=click.Choice(["different", "never"]), default="never", show_default=True, help=FAIL_ON_HELP)
 @html_option
 @json_option
-def compare(a: str, b: str, most: int, fail_on_change: bool, html: Path | None, json_file: str | None) -> None:
+def compare(a: Path, b: Path, most: int, fail_on: str, html: Path | None, json_file: str | None) -> None:
     """Compare profile B with profile A: what takes more or less of the time, and what changed around it.
 
     Differences that sampling alone can explain are left out.
     """
-    from ..folder import find_profile, read_profile
+    from ..folder import read_profile
     from .difference import compare_profiles, comparison_document
     from .text import show
 
     output = Output(json_file)
-    first, second = (read_profile(find_profile(name)) for name in (a, b))
+    first, second = (read_profile(name) for name in (a, b))
     found = compare_profiles(first, second)
     show(found, output.console, most)
     write_page([first, second], html, output)
     output.document(comparison_document(found))
-    raise SystemExit(WRONG_VALUE if fail_on_change and any(each.shown for each in found.parts) else OK)
+    raise SystemExit(WRONG_VALUE if fail_on == "different" and any(each.shown for each in found.parts) else OK)

@@ -7,30 +7,33 @@ from pathlib import Path
 import click
 
 from ...cli.errors import RANKS_FAILED
-from ...cli.options import RANKS, SECONDS, Whole
+from ...cli.options import RANKS, SECONDS, Whole, flavor_option, labels_option, no_bind_option
 from ...cli.output import Output, json_option
+from ...cli.panels import PanelCommand, options_of
 from ...records.labels import parse_labels
 from ..show.option import html_option, write_page
 
+STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Output"))
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+
+@click.command(cls=PanelCommand, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]...")
-@click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
-@click.option("--mpi", "flavor", metavar="FLAVOR", help="Whose mpiexec [that of the build made last].")
-@click.option("--tool", type=click.Choice(["perf", "hpctoolkit"]), default="perf", show_default=True, help="What takes the samples.")
-@click.option("--frequency", type=Whole(1, 20_000), default=499, show_default=True, help="Samples per second and core.")
-@click.option(
+@STARTED("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@flavor_option
+@SAMPLES("--tool", type=click.Choice(["perf", "hpctoolkit"]), default="perf", show_default=True, help="What takes the samples.")
+@SAMPLES("--frequency", type=Whole(1, 20_000), default=499, show_default=True, help="Samples per second and core.")
+@SAMPLES(
     "--call-graph",
     type=click.Choice(["dwarf", "fp", "none"]),
     default="dwarf",
     show_default=True,
     help="How callers are found: from debug tables, from frame pointers, or not.",
 )
-@click.option("--command", default="", metavar="NAME", help="Only processes of that name [all; the ranks of parhelion bench].")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder of the profile [profiles/<time>-…].")
-@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label the profile; may be repeated.")
-@click.option("--no-bind", is_flag=True, help="Leave the ranks unbound.")
-@click.option("--timeout", type=SECONDS, default=600.0, show_default=True, metavar="SECONDS", help="Stop ranks after so long.")
+@SAMPLES("--command", default="", metavar="NAME", help="Only processes of that name [all; the ranks of parhelion bench].")
+@OUTPUT("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for what this writes [profiles/<time>-…].")
+@labels_option
+@no_bind_option
+@STARTED("--timeout", type=SECONDS, default=600.0, show_default=True, metavar="SECONDS", help="Stop ranks after so long.")
 @html_option
 @json_option
 def run_profile(
@@ -45,7 +48,7 @@ def run_profile(
 ) -> None:
     """Start PROGRAM as ranks, sample every rank, and say where its time went.
 
-    Such as: parhelion profile run -n 2 -- ./solver input.txt, or -- parhelion bench halo --halo 1 --fields 1.
+    Such as: parhelion profile run --ranks 2 -- ./solver input.txt, or -- parhelion bench halo --halo 1 --fields 1.
     Exit status 3 when the program failed; what was sampled until then is kept.
     """  # fmt: skip
     from ....launch import find_flavor, usable_cores

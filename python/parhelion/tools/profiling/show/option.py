@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...cli.output import Output
+from ...cli.panels import options_of
 
 if TYPE_CHECKING:
     from ..model import Profile
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 def html_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """The option that asks for a page."""
-    return click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-                        help="Also write one self-contained page with flame graphs.")(command)  # fmt: skip
+    return options_of("Output")("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+                        help="Write the page.")(command)  # fmt: skip
 
 
 def write_page(profiles: Sequence[Profile], html: Path | None, output: Output) -> None:

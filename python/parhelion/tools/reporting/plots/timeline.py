@@ -60,7 +60,7 @@ def _label(above: Axes, below: Axes | None) -> None:
     above.set_ylabel("µs per exchange")
     plain_log_axis(above.yaxis)
     svg.legend(above, ncols=2)
-    (below or above).set_xlabel("sample, in order of time (dashed: a new start of the ranks)")
+    (below or above).set_xlabel("sample, in order of time (dashed: a new launch)")
 
 
 def _probe(entry: Entry) -> np.ndarray | None:

@@ -19,10 +19,10 @@ def launch_facts(launches: Sequence[Launch]) -> Facts:
             told.setdefault(f"{name}\0{value}", []).append(launch.launch)
     result = [_named(key, numbers, len(launches)) for key, numbers in told.items()]
     times = ", ".join(f"{launch.mpi_init_s * 1e3:.1f} ms" for launch in launches if launch.mpi_init_s is not None)
-    return [*result, *([("MPI_Init, per start", times)] if times else [])]
+    return [*result, *([("MPI_Init, per launch", times)] if times else [])]
 
 
 def _named(key: str, numbers: list[int], launches: int) -> tuple[str, str]:
     name, _, value = key.partition("\0")
     some = len(numbers) < launches
-    return (f"{name} (start {', '.join(str(number + 1) for number in numbers)})" if some else name, value)
+    return (f"{name} (launch {', '.join(str(number + 1) for number in numbers)})" if some else name, value)

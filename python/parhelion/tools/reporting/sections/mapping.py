@@ -30,22 +30,22 @@ class Host:
 
 @dataclass(frozen=True)
 class Mapping:
-    """One way of placing ranks, with the starts (from 1) that had it."""
+    """One way of placing ranks, with the launches (from 1) that had it."""
 
-    starts: list[int]
+    launches: list[int]
     bound_by: str
     hosts: list[Host]
     left_out: int
 
 
 def mappings(launches: Sequence[Launch]) -> list[Mapping]:
-    """Every different placement, in the order in which it was first met; starts that told nothing are left out."""
+    """Every different placement, in the order in which it was first met; launches that told nothing are left out."""
     found: dict[str, Mapping] = {}
     for launch in launches:
         hosts = _hosts(launch)
         if hosts:
             made = Mapping([], str(launch.bound_by or "nobody"), hosts[:MOST_HOSTS], max(0, len(hosts) - MOST_HOSTS))
-            found.setdefault(repr((made.bound_by, hosts)), made).starts.append(launch.launch + 1)
+            found.setdefault(repr((made.bound_by, hosts)), made).launches.append(launch.launch + 1)
     return list(found.values())
 
 

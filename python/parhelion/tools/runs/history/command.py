@@ -8,26 +8,26 @@ from pathlib import Path
 import click
 
 from ...cli.errors import OK, WRONG_VALUE, BadInput
-from ...cli.options import Names, Real, Share, Whole
+from ...cli.options import FAIL_ON_HELP, Names, Share, Whole
 from ...cli.output import Output, json_option
 from ...comparing.command import FAIL_ON
 from ...records.labels import parse_labels
-from ..options import chosen, store_option
+from ..options import chosen, labeled_option, store_option
 
 
 @click.command()
 @store_option
 @click.option("--benchmark", help="Only runs of this benchmark.")
-@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")
-@click.option("--contenders", type=Names(), default=(), help="Only these.")
+@labeled_option
+@click.option("--contenders", type=Names(), default=(), help="Only these [all].")
 @click.option("--case", "params", multiple=True, metavar="PARAMETER=VALUE", help="Only cases with this parameter, such as halo=1; may be repeated.")
-@click.option("--least", type=Share(), default="5%", show_default=True, help="Smaller changes do not count.")
-@click.option("--alpha", type=Real(0, 0.5, min_open=True), default=0.01, show_default=True, help="Share of false changes that is accepted.")
+@click.option("--least", type=Share(), default="5%", show_default=True, help="Smaller differences do not count.")
+@click.option("--alpha", type=Share(), default="1%", show_default=True, help="Share of false findings that is accepted.")
 @click.option("--since", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="Only changes from then on (UTC) count; all runs enter.")
 @click.option("--fail-on", type=click.Choice(list(FAIL_ON)), default="slower", show_default=True,
-              help="Which last change of a figure gives exit status 1.")
-@click.option("--most", type=Whole(1, 10_000), default=10, show_default=True, help="Figures that are listed per run.")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write a page with a plot of every figure that changed.")
+              help=FAIL_ON_HELP)
+@click.option("--most", type=Whole(1, 10_000), default=10, show_default=True, help="Rows of the longer tables.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the page.")
 @json_option
 def history(
     store: Path, benchmark: str | None, labels: tuple[str, ...], contenders: tuple[str, ...], params: tuple[str, ...], least: float,

@@ -1,4 +1,4 @@
-"""A run folder out of what other benchmarks have printed: one file is one start of the ranks."""
+"""A run folder out of what other benchmarks have printed: one file is one launch."""
 
 from __future__ import annotations
 
