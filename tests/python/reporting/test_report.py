@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 import time
+from dataclasses import replace
+from html import escape, unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -13,11 +15,15 @@ import synthetic
 from parhelion.tools.documents import results
 from parhelion.tools.documents.params import in_order
 from parhelion.tools.documents.published_form import published_form
+from parhelion.tools.documents.wording import wording
 from parhelion.tools.records import RecordError, read_record
 from parhelion.tools.records.model import Launch
 from parhelion.tools.reporting import write_report
 from parhelion.tools.reporting.plots.curves import curve_groups
+from parhelion.tools.reporting.sections.headline import headline
 from parhelion.tools.reporting.sections.mapping import mappings
+from parhelion.tools.reporting.sections.overview import overview, verdicts
+from parhelion.tools.statistics import Interval
 from parhelion.tools.style.words import ranges
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr"}
@@ -51,7 +57,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
+        if self.open and self.open[-1] not in ("style", "script"):
             self.text += data
 
 
@@ -124,7 +130,7 @@ def test_what_a_record_holds_is_escaped(tmp_path):
     with (run / "record.jsonl").open("a") as file:
         file.write(json.dumps(labels) + "\n" + json.dumps(end) + "\n")
     html, markdown = written(tmp_path, run)
-    assert "script" not in Page(html).tags
+    assert Page(html).tags.count("script") == 1 and EVIL not in html
     assert EVIL in Page(html).text
     assert "<script" not in markdown
 
@@ -162,7 +168,7 @@ def test_failed_and_skipped_contenders_are_named_with_their_reason(tmp_path):
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_few_samples_give_a_page_too(tmp_path, count):
     html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", launches=1, repetitions=count))
-    assert "too few samples" in Page(html).text
+    assert "too few" in Page(html).text
 
 
 @pytest.mark.timeout(120)
@@ -241,7 +247,7 @@ def test_places_of_ranks_are_shown_and_shared_cores_are_told():
     launches = [Launch(0, 4, hosts=["a", "a", "b", "b"], binding=[[0, 1], [2, 3], [0], [0]], bound_by="launcher"),
                 Launch(1, 4, hosts=["a", "a", "b", "b"], binding=[[0, 1], [2, 3], [0], [0]], bound_by="launcher"), Launch(2, 4)]  # fmt: skip
     (found,) = mappings(launches)
-    assert found.starts == [1, 2] and [host.name for host in found.hosts] == ["a", "b"]
+    assert found.launches == [1, 2] and [host.name for host in found.hosts] == ["a", "b"]
     assert [host.crowded for host in found.hosts] == [set(), {2, 3}]
     assert ranges([0, 1, 2, 5, 7, 8]) == "0–2, 5, 7–8"
 
@@ -252,16 +258,115 @@ def test_a_report_that_cannot_be_written_is_named(tmp_path):
         write_report([record], synthetic.Path("/dev/null/report.html"), None)
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
-@pytest.mark.timeout(120)
-@pytest.mark.parametrize("width", [500, 1300])
-def test_a_browser_finds_no_fault_and_the_page_is_no_wider_than_the_window(tmp_path, report, width):
-    page = tmp_path / "page.html"
-    probe = "<script>addEventListener('load',()=>{document.title='width '+document.documentElement.scrollWidth})</script>"
-    page.write_text(report[0] + probe)
-    done = subprocess.run(["chromium", "--no-sandbox", "--headless", "--disable-gpu", f"--window-size={width},900", "--dump-dom",
-                           f"--user-data-dir={tmp_path / 'profile'}", page.as_uri()],
+MANY = (*synthetic.OWN, *synthetic.BASELINES, *synthetic.FLOORS, *synthetic.PEERS, *(f"hand_neighbor_alltoallv_init_{n}" for n in range(9)))
+
+
+@pytest.fixture(scope="module")
+def wide_page(tmp_path_factory):
+    """A page with more contenders than fit beside each other, and published tables."""
+    tmp_path = tmp_path_factory.mktemp("wide")
+    run = synthetic.write_record(tmp_path / "run", cases=synthetic.halo_cases((1, 2, 4, 5), (1, 2, 4, 8)), contenders=MANY)
+    write_report([read_record(run)], tmp_path / "report.html", None, with_published=True)
+    return (tmp_path / "report.html").read_text()
+
+
+def test_the_page_opens_with_one_figure_and_then_the_verdicts(wide_page):
+    assert wide_page.count('class="opening"') == 1
+    places = [wide_page.index(part) for part in ('<figure class="opening"', '<ul class="verdicts">', "<table", "<svg")]
+    assert places[:2] == sorted(places[:2]) and places[1] < min(places[2:])
+    figure = wide_page[places[0] : places[1]]
+    assert {role: figure.count(f'class="dot role-{role}') for role in ("floor", "own", "baseline", "peer")} == dict.fromkeys(
+        ("floor", "own", "baseline", "peer"), 12)  # fmt: skip
+    assert figure.count('class="bar') == 4 * 12 and "4 more cases are in the table" in figure
+    assert "auto is faster: 1.4" in Page(wide_page[places[1] : places[1] + 2000]).text
+
+
+def test_marks_stand_where_their_times_are(tmp_path):
+    """Ours takes 1 / 1.4 of the time by hand, give or take the noise."""
+    cases = results(read_record(synthetic.write_record(tmp_path / "run", contenders=("auto", "hand_packed"))).cases)
+    found = overview(cases)
+    one = dict(found.ticks)["1"]
+    for row in found.rows:
+        own, hand = row.marks
+        assert hand.middle == pytest.approx(one) and own.middle == pytest.approx(one / 1.4, rel=0.03)
+        assert own.low < own.middle < own.high < hand.low
+        assert row.times == f"{hand.middle / own.middle:.2f}×"
+
+
+def test_a_difference_that_is_not_shown_is_not_claimed(tmp_path):
+    cases = results(read_record(synthetic.write_record(tmp_path / "run", contenders=("auto", "hand_packed"), scale=1.0)).cases)
+    words = wording("halo")
+    faster = headline(cases)
+    assert "is faster" in verdicts(cases, faster, words)[0]
+    assert "No difference is shown" in verdicts(cases, replace(faster, interval=Interval(0.9, 1.1)), words)[0]
+    assert "is slower" in verdicts(cases, replace(faster, interval=Interval(0.8, 0.9)), words)[0]
+
+
+def test_cases_without_one_by_hand_make_no_figure(tmp_path):
+    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", contenders=("auto",)))
+    assert 'class="opening"' not in html and "timings, every value verified" in " ".join(Page(html).text.split())
+
+
+def test_tables_come_folded(wide_page):
+    before = wide_page.split("<table")[1:]
+    for number, _ in enumerate(before):
+        so_far = "<table".join(wide_page.split("<table")[: number + 1])
+        heat = wide_page.split("<table")[number + 1].startswith(' class="heat"')
+        assert heat or so_far.count("<details") > so_far.count("</details>")
+
+
+# What a browser makes of a page in a window of some width: headless ones have no window below 500 pixels, a frame has.
+FRAME = """<!doctype html><iframe id="frame" width="{width}" height="900" style="border: 0" srcdoc="{page}"></iframe><script>
+addEventListener("load", () => {{ const page = frame.contentDocument, found = {{}};
+{script}
+document.title = JSON.stringify(found); }})</script>"""
+OPEN = "page.querySelectorAll('details').forEach((each) => { each.open = true; });"
+MEASURE = OPEN + """
+found.wide = page.documentElement.scrollWidth - page.documentElement.clientWidth;
+found.cut = [...page.querySelectorAll(".wide, .row, .track")].filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.className);
+found.small = Math.min(...[...page.querySelectorAll("td, th, .row span")].filter((each) => each.textContent.trim())
+  .map((each) => parseFloat(getComputedStyle(each).fontSize)));"""
+SORT = OPEN + """
+const table = page.querySelector("table.results"), shown = () => [...table.tBodies[0].rows].filter((row) => !row.hidden);
+const heads = [...table.tHead.rows[0].cells], last = heads.length - 1, speeds = () => shown().map((row) => parseFloat(row.cells[last].dataset.value));
+heads[last].click(); found.up = speeds(); heads[last].click(); found.down = speeds(); found.said = heads[last].ariaSort;
+const field = page.querySelector(".filter"); field.value = "hand_packed halo"; field.dispatchEvent(new Event("input")); found.none = shown().length;
+field.value = "hand_packed baseline"; field.dispatchEvent(new Event("input")); found.kept = shown().map((row) => row.cells[2].textContent);"""
+
+
+def browsed(tmp_path, page, width, script):
+    """What a script finds on the page in a frame of that width."""
+    (tmp_path / "frame.html").write_text(FRAME.format(width=width, page=escape(page), script=script))
+    done = subprocess.run(["chromium", "--no-sandbox", "--headless", "--disable-gpu", "--window-size=1500,1000", "--dump-dom",
+                           f"--user-data-dir={tmp_path / 'profile'}", (tmp_path / "frame.html").as_uri()],
                           capture_output=True, text=True, timeout=100)  # fmt: skip
-    found = re.search(r"<title>width (\d+)</title>", done.stdout)
+    found = re.search(r"<title>(.*?)</title>", done.stdout)
     assert found, done.stderr
-    assert int(found[1]) <= width
+    return json.loads(unescape(found[1]))
+
+
+needs_chromium = pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+
+
+@needs_chromium
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_page_is_no_wider_than_the_window_and_no_column_is_cut_off(tmp_path, wide_page, width):
+    found = browsed(tmp_path, wide_page, width, MEASURE)
+    assert found["wide"] <= 0 and found["small"] >= 11
+    assert width < 1280 or not found["cut"]
+    assert "row" not in found["cut"] and "track" not in found["cut"]
+
+
+@needs_chromium
+@pytest.mark.timeout(120)
+def test_a_column_that_is_cut_off_would_be_found(tmp_path, wide_page):
+    assert "wide" in browsed(tmp_path, wide_page.replace("white-space: nowrap", "white-space: nowrap; min-width: 20rem"), 1280, MEASURE)["cut"]
+
+
+@needs_chromium
+@pytest.mark.timeout(120)
+def test_the_table_of_results_sorts_and_filters(tmp_path, wide_page):
+    found = browsed(tmp_path, wide_page, 1280, SORT)
+    assert found["up"] == sorted(found["up"]) and found["down"] == found["up"][::-1] and len(found["up"]) == 16 * len(MANY)
+    assert found["said"] == "descending" and found["none"] == 0 and found["kept"] == ["hand_packed"] * 16

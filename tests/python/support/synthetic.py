@@ -9,7 +9,10 @@ import numpy as np
 
 OWN = ("auto", "mpi_persistent", "mpi_p2p", "mpi_neighbor")
 BASELINES = ("hand_packed", "hand_persistent", "hand_datatypes", "hand_neighbor_alltoallv")
-SPEED = {name: 1 + 0.1 * place for place, name in enumerate((*OWN, *BASELINES))}
+FLOORS, PEERS = ("floor_packed", "floor_get"), ("ghex_comm_cma", "petsc")
+SPEED = dict.fromkeys(FLOORS, 0.8) | dict.fromkeys(PEERS, 1.35) | {name: 1 + 0.1 * place for place, name in enumerate((*OWN, *BASELINES))}
+
+ROLES = dict.fromkeys(OWN, "own") | dict.fromkeys(FLOORS, "floor") | dict.fromkeys(PEERS, "peer")
 
 
 def run_line(benchmark="halo", run="20260101T000000-halo-000000", **more):
@@ -40,7 +43,7 @@ def case_line(job, case, contender, by_rank, rng):
     """One case line."""
     return {
         "type": "case", "launch": job["launch"], "name": job["benchmark"], "params": case | {"ranks": job["ranks"]} | job.get("params", {}),
-        "contender": contender, "role": "own" if contender in OWN else "baseline", "verified": True,
+        "contender": contender, "role": ROLES.get(contender, "baseline"), "verified": True,
         "error": None, "skipped": None, "setup_s": {"pattern": 4e-4, "plan": 1e-4, "first": 9e-5}, "iterations": 8,
         "samples": by_rank.max(axis=0).tolist(), "samples_by_rank": by_rank.tolist(),
         "probe_ns": rng.choice([50.0, 210.0], by_rank.shape[1]).tolist(), "bytes": 196608, "messages": 26,
@@ -49,7 +52,7 @@ def case_line(job, case, contender, by_rank, rng):
 
 
 def launch_lines(job, **how):
-    """Everything that one start of the ranks adds to a record."""
+    """Everything that one launch adds to a record."""
     mpi = {"library_version": "Synthetic MPI 1.0", "standard": "5.0", "thread_level": "multiple"}
     cases = list(case_lines(job, **how))
     yield {"type": "launch", "launch": job["launch"], "ranks": job["ranks"], "mpi": mpi, "mpi_init_s": 0.05,

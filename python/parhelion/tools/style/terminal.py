@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -17,8 +18,9 @@ UNLIMITED = 10_000
 
 
 def console(stream: Any) -> Console:
-    """Where a command prints. A pipe or a file has no width of its own; 80 columns would fold most tables."""
-    return Console(file=stream, width=None if stream.isatty() else PIPE_WIDTH, highlight=False, soft_wrap=False, theme=THEME)
+    """Where a command prints. A pipe or a file has the width that COLUMNS says; else 80 columns would fold most tables."""
+    known = stream.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    return Console(file=stream, width=None if known else PIPE_WIDTH, highlight=False, soft_wrap=False, theme=THEME)
 
 
 def table(title: str = "", caption: str | None = None, left: Iterable[str] = (), right: Iterable[str] = (), **how: Any) -> Table:

@@ -20,6 +20,7 @@ from .headline import headline, means
 from .layout import heat_maps
 from .mapping import mappings
 from .method import method
+from .overview import overview, verdicts
 from .published import published
 from .setup import choices, setup
 from .verification import verification
@@ -30,6 +31,7 @@ def section(record: Record, number: int, with_published: bool = False) -> Simple
     cases = in_order(results(record.cases))
     environment, launches = flatten(record.run.environment), launch_facts(record.launches)
     words = wording(record.run.benchmark)
+    head = headline(cases)
     return SimpleNamespace(
         anchor=f"run-{number}",
         record=record,
@@ -42,7 +44,9 @@ def section(record: Record, number: int, with_published: bool = False) -> Simple
         contenders=contenders(cases),
         means=means(cases),
         roles={entry.contender: entry.role for entry in entries(cases)},
-        headline=headline(cases),
+        headline=head,
+        overview=overview(cases),
+        verdicts=verdicts(cases, head, words),
         heat_maps=heat_maps(cases),
         curves=curve_groups(cases, f"r{number}"),
         plots=case_plots(cases, f"r{number}"),
