@@ -1,7 +1,8 @@
 """NumPy arrays with a halo, in memory that the ranks of a node share."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class HaloArray(np.ndarray):
 
     Domains make it (`domain.zeros`, …) in node-shared memory, which lives as long as any view of it. Results of
     arithmetic and copies of the same shape know their halo too, but are ordinary memory; other views do not know it.
-    Pickles as a plain array.
+    Reductions give NumPy's scalars. A pickled array keeps values and halo, in ordinary memory, without its domain.
     """
 
     _made: "tuple[Place, tuple[int, ...]] | None" = None  # with the strides that the array had then
@@ -86,8 +87,27 @@ class HaloArray(np.ndarray):
             raise AttributeError("this view has lost its halo: take `owned` of the whole array first, then slice")
         return self._place
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """What NumPy makes of a result: a scalar where nothing is left of the cells."""
+        return array[()] if array.ndim == 0 else super().__array_wrap__(array, context)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a drawing of owned cells and ghosts."""
+        from .showing import html
+
+        place = self._place
+        return f"<pre>{escape(repr(self))}</pre>" if place is None else html(self, place)
+
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.view(np.ndarray).__reduce_ex__(protocol)
+        values, place = self.view(np.ndarray), self._place
+        return values.__reduce_ex__(protocol) if place is None else (restored, (values, replace(place, domain=None)))
+
+
+def restored(values: np.ndarray, place: Place) -> HaloArray:
+    """The array that was pickled: its domain, which belongs to a communicator, has stayed behind."""
+    array = values.view(HaloArray)
+    array._made = (place, array.strides)
+    return array
 
 
 def make_array(place: Place, dtype: Any, components: Any, order: str, value: Any = None) -> HaloArray:

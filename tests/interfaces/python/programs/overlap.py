@@ -1,6 +1,9 @@
 """begin and end, several exchanges at once, other threads while it waits, and how long things live."""
 
 import gc
+import itertools
+import json
+import re
 import threading
 import time
 import weakref
@@ -214,13 +217,19 @@ def test_dropping_an_exchange_under_way_harms_nobody():
     sample.check("after one that was dropped")
 
 
-def test_pickles_and_copies_are_plain():
+def test_pickles_and_copies_keep_their_halo():
     import pickle
 
     domain = ph.CartesianDomain((4, 5), halo=((1, 2), (0, 1)))
     u = domain.full(2.5, "float32", components=2)
-    again = pickle.loads(pickle.dumps(u))
-    assert type(again) is np.ndarray and np.array_equal(again, u)
+    u.owned[...] = np.arange(u.owned.size).reshape(u.owned.shape)
+    for protocol, whole in itertools.product((2, 5), (u, domain.full(1.0, order="F"))):
+        again = pickle.loads(pickle.dumps(whole, protocol))
+        assert np.array_equal(again, whole) and np.array_equal(again.owned, whole.owned) and again.flags.f_contiguous == whole.flags.f_contiguous
+        assert (again.halo, again.block, again.domain) == (((1, 2), (0, 1)), 0, None)
+    assert type(pickle.loads(pickle.dumps(u[1:]))) is np.ndarray
+    ghosts = ph.IndexedDomain(owned=3, ghosts=[]).zeros()
+    assert pickle.loads(pickle.dumps(ghosts)).ghosts.shape == (0,)
     assert (u * 2).owned.shape == u.owned.shape and u.copy().halo == u.halo
     assert u[1:].domain is None and u.transpose(1, 0, 2).domain is None and u[::-1].domain is None
     assert u[..., 0].owned.shape == u.owned.shape[:2]
@@ -230,6 +239,44 @@ def test_pickles_and_copies_are_plain():
         assert "halo" in str(error)
     else:
         raise AssertionError("a slice has an owned part")
+
+
+def test_an_array_that_was_pickled_is_exchanged():
+    import pickle
+
+    domain = ph.CartesianDomain((8, 6), halo=1, periodic=True)
+    u = domain.full(-1.0)
+    u.owned[...] = domain.comm.rank
+    again = pickle.loads(pickle.dumps(u))
+    ph.Exchange(domain, u)()
+    ph.Exchange(domain, again)()
+    assert np.array_equal(u, again) and (again >= 0).all()
+
+
+def test_reductions_are_scalars():
+    u = ph.CartesianDomain((4, 5), halo=1).full(2.0, "float32")
+    for made in (u.sum(), u.max(), u.mean(), u.std(), np.linalg.norm(u), np.add.reduce(u, axis=None), u[0] @ u[0], u.any()):
+        assert isinstance(made, np.generic) and not isinstance(made, np.ndarray), type(made)
+    assert u.sum(axis=0).shape == u.shape[1:] and (u + u).halo == u.halo
+
+
+def test_arrays_and_scalars_go_into_json():
+    u = ph.CartesianDomain((4,), halo=1).full(2.0, "float32")
+    made = json.loads(json.dumps({"u": u.owned, "sum": u.owned.sum()}, default=lambda value: value.tolist()))
+    assert made == {"u": u.owned.tolist(), "sum": float(u.owned.sum())}
+
+
+def test_a_notebook_shows_owned_cells_and_ghosts():
+    from xml.etree import ElementTree
+
+    u = ph.CartesianDomain((4 * COMM.size, 40, 3), halo=((1, 2), (3, 0), (0, 0)), process_grid=(COMM.size, 1, 1)).zeros()
+    ElementTree.fromstring(u._repr_html_().replace("■", ""))
+    assert "3+0" in u._repr_html_() and "along the other 1" in u._repr_html_() and 'class="owned"' in u._repr_html_()
+    assert u[0]._repr_html_().startswith("<pre>")
+    shown = ph.CartesianDomain((6 * COMM.size,), halo=2).zeros()._repr_html_()
+    whole, owned = (float(re.search(rf'class="{name}"[^>]* width="([\d.]+)', shown)[1]) for name in ("ghosts", "owned"))
+    assert owned / whole == 0.6
+    assert "3 ghosts" not in shown and "0 ghosts" in ph.IndexedDomain(owned=3, ghosts=[]).zeros()._repr_html_()
 
 
 if __name__ == "__main__":
