@@ -12,16 +12,18 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "scripts")]  # MkDocs loads thi
 
 from mkdocs.config.defaults import MkDocsConfig  # noqa: E402
 from mkdocs.structure.files import File, Files  # noqa: E402
-from pages import reference  # noqa: E402
+from pages import notebooks, reference  # noqa: E402
 
 OUTSIDE = re.compile(r"\]\(\.\./([\w./-]+)(#[\w-]+)?\)")
 FENCES = {".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".c": "c", ".f90": "fortran"}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the reference, and a page for every file that some page links to."""
+    """Add the reference, the notebooks, and a page for every file that some page links to."""
     for name, text in reference.pages(ROOT).items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    for name, text in notebooks.pages(ROOT).items():
+        files.append(File.generated(config, f"notebooks/{name}.md", content=text))
     linked = {path for page in files.documentation_pages() for path, _ in OUTSIDE.findall(page.content_string)}
     while linked:
         path = linked.pop()

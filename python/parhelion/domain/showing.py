@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .arrays import HaloArray, Place
+from typing import Any
 
 LONGEST = 220.0  # pixels of the longer side
 LEAST = 4.0  # pixels of a layer of ghosts, so that it is seen beside thousands of cells
@@ -14,7 +11,7 @@ MOST_LINES = 24  # cells per dimension that are drawn one by one
 OWNED, GHOST = "#d98324", "#5b8db8"  # both stand out on white and on black
 
 
-def html(array: HaloArray, place: Place) -> str:
+def html(array: Any, place: Any) -> str:
     """A line that says what the array is, and a drawing of its first two dimensions."""
     owned = array.owned.shape[: len(place.shape)]
     halo = "" if place.halo is None else ", halo " + ", ".join(str(low) if low == high else f"{low}+{high}" for low, high in place.halo)
@@ -26,7 +23,7 @@ def html(array: HaloArray, place: Place) -> str:
     return f"<div><div><code>{escape(said)}</code></div>{_drawing(place)}<div><small>{key}{behind}</small></div></div>"
 
 
-def _drawing(place: Place) -> str:
+def _drawing(place: Any) -> str:
     """The first dimension goes down, the second to the right, as NumPy prints; a single one goes to the right."""
     sides = [_side(extent, owned) for extent, owned in zip(place.shape[:2], place.owned[:2], strict=True)]
     if len(sides) == 1:

@@ -85,7 +85,7 @@ def halo_group(
     check_memory(needed, "the fields take", "use a smaller --extent or fewer --fields")
     if uneven and not overlap:
         raise BadInput("--uneven tells how unequal the work of --overlap is: give both, or neither")
-    fixed = {"neighbors": neighbors, "periodic": periodic if isinstance(periodic, bool) else Periodic.along(periodic, len(process_grid)), "order": order}
+    fixed: dict[str, Any] = {"neighbors": neighbors, "periodic": periodic if isinstance(periodic, bool) else Periodic.along(periodic, len(process_grid)), "order": order}
     if overlap:
         fixed |= {"work_us": overlap, "uneven": uneven}
     cases = [

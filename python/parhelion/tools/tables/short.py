@@ -34,7 +34,7 @@ def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
         shown.add_column(FASTEST[role], justify="right", overflow="fold")
     for case in rows:
         shown.add_row(*values(case, parameters), _auto(case), *(_fastest(case, role) for role in roles))
-    means = {role: "" for role in roles} | {OWN: speed(*mean_speed([(case, case.of_role(OWN)) for case in rows]))}
+    means = dict.fromkeys(roles, "") | {OWN: speed(*mean_speed([(case, case.of_role(OWN)) for case in rows]))}
     shown.add_section()
     shown.add_row("geomean", *[""] * (len(parameters) - 1), speed(*mean_speed(of_contender(rows, AUTO))), *(means[role] for role in roles))
     return shown
