@@ -77,8 +77,8 @@ fs::path mpi_library() {
 // Debian's MPIs share a folder, and their launchers are told apart by a suffix.
 std::string mpiexec_of(const std::string& version) {
     const std::string own = is_open_mpi(version) ? "mpiexec.openmpi" : "mpiexec.mpich";
-    const fs::path folder = mpi_library().parent_path();
     std::error_code none;
+    const fs::path folder = fs::weakly_canonical(mpi_library().parent_path(), none);  // where /lib is a link, /usr is the prefix
     for (const fs::path& prefix : {folder.parent_path(), folder.parent_path().parent_path()})
         for (const std::string& program : {own, std::string("mpiexec")})
             if (fs::path found = prefix / "bin" / program; !folder.empty() && fs::exists(found, none)) return found;

@@ -71,7 +71,7 @@ def _version(library: Path) -> str:
 
 def _mpiexec(library: Path, kind: str) -> Path | None:
     """Debian's MPIs share folders, and their launchers are told apart by a suffix. A prefix may hold `lib`, `lib64` or `lib/release`."""
-    for prefix in list(library.parents)[1:4]:
+    for prefix in list(library.parent.resolve().parents)[:3]:  # where /lib is a link, /usr is the prefix
         for name in (f"mpiexec.{kind}", "mpiexec"):
             found = shutil.which(name, path=str(prefix / "bin"))
             if found:

@@ -75,7 +75,7 @@ def _right_start(here: Rank, MPI: ModuleType) -> str:
 def _mpiexec(MPI: ModuleType, version: str) -> str:
     address = symbol_address(str(MPI.__file__))
     own = "mpiexec.openmpi" if version.startswith("Open MPI") else "mpiexec.mpich"
-    for prefix in list(file_of(address).parents)[1:3] if address else ():
+    for prefix in list(file_of(address).parent.resolve().parents)[:2] if address else ():
         for program in (prefix / "bin" / own, prefix / "bin" / "mpiexec"):
             if program.exists():
                 return str(program)
