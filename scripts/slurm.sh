@@ -38,6 +38,10 @@ head -c 1024 /dev/urandom >"$folder/munge/key"
 chmod 400 "$folder/munge/key"
 socket=$folder/munge/socket
 cores=$(nproc)
+half=$((cores / 2))
+if ((half)); then  # what a node keeps for itself, the other gives out
+    kept1="CpuSpecList=$half-$((cores - 1))" kept2="CpuSpecList=0-$((cores - half - 1))"
+fi
 cat >"$folder/slurm.conf" <<CONF
 ClusterName=parhelion
 SlurmctldHost=$(hostname)(127.0.0.1)
@@ -63,8 +67,8 @@ MpiDefault=none
 ReturnToService=2
 SchedulerParameters=sched_interval=1,batch_sched_delay=0
 KillWait=2
-NodeName=node1 NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((port + 1)) CPUs=$cores State=UNKNOWN
-NodeName=node2 NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((port + 2)) CPUs=$cores State=UNKNOWN
+NodeName=node1 NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((port + 1)) CPUs=$cores Boards=1 Sockets=1 CoresPerSocket=$cores ThreadsPerCore=1 ${kept1:-} State=UNKNOWN
+NodeName=node2 NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((port + 2)) CPUs=$cores Boards=1 Sockets=1 CoresPerSocket=$cores ThreadsPerCore=1 ${kept2:-} State=UNKNOWN
 PartitionName=all Nodes=node1,node2 Default=YES MaxTime=INFINITE State=UP
 CONF
 export SLURM_CONF=$folder/slurm.conf

@@ -1,12 +1,15 @@
 """Whether this process's launcher and its MPI know each other. The library asks alike for other languages: src/core/launched.cpp."""
 
 import os
+import shlex
 import sys
 from types import ModuleType
 
 from ..errors import MpiMismatchError
 from ..launch.inside import Rank, by_srun, inside_launcher
 from .mpi_libraries import file_of, symbol_address
+
+LONGEST = 400  # of a command in a message
 
 
 def refuse_to_be_alone(MPI: ModuleType) -> None:
@@ -66,7 +69,8 @@ def _why_not(here: Rank, MPI: ModuleType) -> str | None:
 
 def _right_start(here: Rank, MPI: ModuleType) -> str:
     version = MPI.Get_library_version()
-    program = " ".join(sys.orig_argv) or "PROGRAM"
+    typed = shlex.join(sys.orig_argv)
+    program = typed if 0 < len(typed) <= LONGEST else "PROGRAM"
     if by_srun(here) and not version.startswith("Intel"):
         return f"srun --mpi={'pmix' if version.startswith('Open MPI') else 'pmi2'} -n {here.size} {program}"
     return f"{_mpiexec(MPI, version)} -n {here.size} {program}"
