@@ -11,7 +11,7 @@ from pathlib import Path
 from ...launch import Flavor, Launch, find_flavor, inside_launcher
 from ...launch.inside import by_srun
 from ...launch.linked import flavor_of_library, is_compiled, linked_mpi
-from ...launch.process import run_command
+from ...launch.process import Completed, run_command
 from ...launch.program import ends_together, program_words, python_words
 from ...launch.slurm import SlurmJob
 from ..cli.errors import OK, RANKS_FAILED, BadInput
@@ -123,6 +123,7 @@ def _profiled(wanted: Wanted, words: list[str], ranks: int, flavor: Flavor) -> i
     from ..profiling.run.collect import Request, take_profile
     from ..profiling.show.text import show
 
+    completed: Completed
     os.environ.update(wanted.setting())
     request = Request(words, ranks, flavor, bind=not wanted.no_bind, timeout=wanted.time_limit)
     found, folder, completed = take_profile(request)

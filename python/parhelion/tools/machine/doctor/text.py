@@ -52,8 +52,8 @@ def _builds(found: Examination, console: Console) -> None:
     for line in filter(None, [found.scheduler, "" if found.launchers else "launchers on the path: none"]):
         console.print(line, markup=False, soft_wrap=True)
     for build in found.builds:
-        told = "; ".join(f"{name}: {value}" for name, value in build.network.items()) or "the MPI does not tell"
-        console.print(f"network that {build.flavor.name} takes between two ranks here: {told}", markup=False, soft_wrap=True)
+        channels = "; ".join(f"{name}: {value}" for name, value in build.network.items()) or "its MPI does not tell"
+        console.print(f"network that {build.flavor.name} takes between two ranks here: {channels}", markup=False, soft_wrap=True)
     told = found.mpi4py
     loads = told.error or f"{told.installed} loads {told.library_version}"
     console.print(f"mpi4py by itself: {loads}", markup=False, soft_wrap=True)
