@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from measured import need_build
+from measured import built, need_build
 
 from parhelion.launch import Flavor, default_flavor, flavors, program
 from parhelion.launch.linked import linked_mpi
@@ -58,7 +58,7 @@ def test_on_hosts_the_same_is_started_without_the_option():
 
 def test_a_compiled_program_gets_the_mpi_that_it_is_linked_to():
     need_build()
-    for flavor in flavors().values():
+    for flavor in map(flavors().get, built()):
         assert linked_mpi(flavor.program).resolve() == flavor.mpi_library.resolve()
         assert choose([str(flavor.program)], None)[1] == flavor
 
@@ -66,7 +66,7 @@ def test_a_compiled_program_gets_the_mpi_that_it_is_linked_to():
 def test_another_flavor_than_that_of_the_program_is_refused():
     need_build()
     own = default_flavor()
-    others = [flavor for flavor in flavors().values() if flavor.mpi_library.resolve() != own.mpi_library.resolve()]
+    others = [flavor for flavor in map(flavors().get, built()) if flavor.mpi_library.resolve() != own.mpi_library.resolve()]
     if not others:
         pytest.skip("needs builds for two MPIs: make build MPI=mpich and make build MPI=openmpi")
     with pytest.raises(BadInput, match=f"is linked to {own.mpi_library}"):
