@@ -22,9 +22,13 @@ folder=$(mktemp -d /tmp/parhelion-slurm.XXXXXX)
 port=${PARHELION_SLURM_PORT:-17817}  # and the three after it
 started=()
 stop() {
-    local pid
-    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null; done
-    for pid in "${started[@]}"; do wait "$pid" 2>/dev/null; done
+    kill "${started[@]}" 2>/dev/null
+    for _ in $(seq 50); do kill -0 "${started[@]}" 2>/dev/null || break; sleep 0.1; done
+    kill -KILL "${started[@]}" 2>/dev/null  # a daemon that waits for a step that is gone
+    wait 2>/dev/null
+    for step in $(pgrep -x slurmstepd); do  # what looks after a step is nobody's child
+        tr '\0' '\n' <"/proc/$step/environ" 2>/dev/null | grep -q "^SLURM_CONF=$SLURM_CONF$" && kill -KILL "$step"
+    done
     rm -rf "$folder"
 }
 trap stop EXIT

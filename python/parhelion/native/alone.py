@@ -33,8 +33,8 @@ def import_mpi() -> ModuleType:
     import mpi4py
 
     here = _one_of_several()
-    suspicious = here is not None and ("PMIX_RANK" in os.environ) != ("PMI_RANK" in os.environ)
-    if here is None or not (suspicious or by_srun(here)) or not mpi4py.rc.initialize or "mpi4py.MPI" in sys.modules:
+    only_pmix = "PMIX_RANK" in os.environ and "PMI_RANK" not in os.environ
+    if here is None or not (only_pmix or by_srun(here)) or not mpi4py.rc.initialize or "mpi4py.MPI" in sys.modules:
         from mpi4py import MPI
 
         return MPI

@@ -1,5 +1,8 @@
 """What an allocation of Slurm tells, and the `srun` that follows from it. Slurm itself: `tests/python/running/test_slurm.py`."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from parhelion.launch import inside, slurm
@@ -66,3 +69,9 @@ def test_ranks_of_a_launcher_that_srun_has_started_are_not_sruns():
     step = {"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
     assert inside.by_srun(inside.Rank(1, 2, "slurm"), step)
     assert not inside.by_srun(inside.Rank(3, 4, "hydra"), step)
+
+
+def test_the_library_knows_the_same_launchers_in_the_same_order():
+    text = (Path(__file__).resolve().parents[3] / "src/core/launched.cpp").read_text()
+    table = text.partition("launchers[] = {")[2].partition("};")[0]
+    assert re.findall(r'\{"(\w+)", "(\w+)", "(\w+)"\}', table) == list(inside.LAUNCHERS)
