@@ -1,4 +1,4 @@
-"""Finite volumes: two tracers in a rotating wind on a mesh of triangles (mpiexec -n 4 python advection.py).
+"""Finite volumes: two tracers in a rotating wind on a mesh of triangles (parhelion run -n 4 advection.py).
 
 A rank has a block of cells and pulls those beyond them as ghosts; results equal the serial ones to the last bit.
 """

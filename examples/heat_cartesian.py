@@ -1,6 +1,6 @@
 """Heat on a periodic plane, on one process and on many: the difference is the lesson.
 
-    mpiexec -n 4 python heat_cartesian.py
+    parhelion run -n 4 heat_cartesian.py
 
 Both keep one ghost cell around their grid and fill it before each step. The results are equal to the last bit.
 """

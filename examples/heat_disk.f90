@@ -1,6 +1,6 @@
 !> Heat on a disk with an unstructured mesh, on one process and on many: the difference is the lesson.
 !>
-!>     mpiexec -n 4 heat_disk
+!>     parhelion run -n 4 ./heat_disk
 !>
 !> Finite volumes: every face moves heat between its two cells, in proportion to their difference. The parallel run takes
 !> the faces of its own cells, in the same order, so that the results are equal to the last bit.

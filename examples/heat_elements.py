@@ -1,6 +1,6 @@
 """Heat on a disk with finite elements, on one process and on many: the difference is the lesson.
 
-    mpiexec -n 4 python heat_elements.py
+    parhelion run -n 4 heat_elements.py
 
 Linear elements on triangles, lumped masses. Every element adds to its three nodes, some of which may belong to another rank:
 ghosts collect what is added here, and a reverse exchange brings it to their owners. An owner adds what other ranks' elements gave

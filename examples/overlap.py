@@ -1,6 +1,6 @@
 """How much of a halo exchange hides behind work: exchange alone, work alone, and work between begin and end.
 
-    parhelion hosts --latency 1 python -m parhelion.launch -n 2 python examples/overlap.py ucx
+    parhelion hosts --latency 1 parhelion run -n 2 examples/overlap.py ucx
     … examples/overlap.py ucx 8 idle     # 8 fields; work that leaves the core free, as on an accelerator
     PARHELION_PROGRESS=1 …        # a thread gets messages on that need the processor while the program works
 """

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/launched.hpp"
 #include "core/left_behind.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -111,6 +112,7 @@ Communicator::Communicator(MPI_Comm user) {
         state_ = *static_cast<std::shared_ptr<State>*>(cached);
         return;
     }
+    require_all_ranks(user);
     MPI_Comm own = MPI_COMM_NULL;
     check_mpi(MPI_Comm_dup(user, &own), "MPI_Comm_dup");
     state_ = std::make_shared<State>(own);

@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "parhelion"
 LIBRARY = ("errors", "launch", "native", "_core", "base", "domain", "exchange", "ghosts", "", "placement")
 TOOLS = ("style", "cli", "statistics", "records", "machine", "measuring", "documents", "tables", "reporting", "comparing", "runs", "partitioning",
-         "bench", "profiling", "images", "placing")  # fmt: skip
+         "bench", "profiling", "running", "images", "placing")  # fmt: skip
 ROOMS = (
     *LIBRARY,
     "studies.published",

@@ -12,6 +12,7 @@ from .cores import usable_cores
 from .hosts import Hosts
 from .kinds import KINDS, Request
 from .program import program_words
+from .slurm import SlurmJob, srun
 from .threads import single_threaded
 
 MOST_RANKS = 2**17  # beyond that a launcher is busy for ever
@@ -22,7 +23,7 @@ class FlavorError(InputError, RuntimeError):
 
 
 class Launch(NamedTuple):
-    """A command line for ``mpiexec``, the environment for it, what was decided on the way, and what it says at a false start."""
+    """A command line for the launcher, the environment for it, what was decided on the way, and what it says at a false start."""
 
     argv: list[str]
     env: dict[str, str]
@@ -68,12 +69,13 @@ class Flavor:
         cores: int | None = None,
         setting: Mapping[str, str] | None = None,
     ) -> Launch:
-        """Command line and environment that start `ranks` ranks of `program`.
+        """Command line and environment that start `ranks` ranks of `program`: with ``mpiexec``, or inside an allocation of Slurm with ``srun``.
 
         With `bind`, one rank stands on one core, as long as there are cores enough. `env` is the
         environment to start from (``os.environ`` by default), and what it holds is not overruled. A `program` in Python runs
         under this Python, see `program_words`.
-        `setting` overrules it, and reaches ranks on other hosts too. `options` go to ``mpiexec`` as they are. `cores` defaults to `usable_cores()`.
+        `setting` overrules it, and reaches ranks on other hosts too. `options` go to ``mpiexec`` as they are, which then starts the ranks.
+        `cores`, of a host, defaults to `usable_cores()`.
         """
         if ranks < 1:
             raise ValueError(f"ranks is {ranks}: give at least 1")
@@ -81,14 +83,16 @@ class Flavor:
             raise ValueError(f"ranks is {ranks}: give at most {MOST_RANKS}")
         setting = dict(setting or {})
         base = dict(os.environ if env is None else env) | setting
-        request = Request(ranks, cores or usable_cores(), bind, Hosts.told(base))
+        job = SlurmJob.told(base)
+        request = Request(ranks, cores or (job.cores() if job else usable_cores()), bind, Hosts.told(base))
         threads, notes = single_threaded(base)
         form = KINDS[self.kind](request, self)
         suggested = {key: value for key, value in {**threads, **form.env}.items() if key not in base}
         added = {**setting, **suggested, **form.forced, **self.mpi4py_environment(), **self._library_path(base)}
-        argv = [str(self.mpiexec), *form.options(added), *options, "-n", str(ranks)]
-        argv += program_words([os.fspath(program), *map(os.fspath, args)])
-        return Launch(argv, {**base, **added}, notes + form.notes, form.false_start)
+        starter, told = srun(job, self.kind, ranks, bind) if job and not (options or request.hosts.names) else (None, [])
+        words = starter or [str(self.mpiexec), *form.options(added), *options]
+        argv = [*words, "-n", str(ranks), *program_words([os.fspath(program), *map(os.fspath, args)])]
+        return Launch(argv, {**base, **added}, notes + told + ([] if starter else form.notes), form.false_start)
 
     def command(
         self,

@@ -35,6 +35,13 @@ def inside_launcher(env: Mapping[str, str] | None = None) -> Rank | None:
     return None
 
 
+def by_srun(here: Rank, env: Mapping[str, str] | None = None) -> bool:
+    """Whether srun itself has given out the ranks, and no other launcher that it started on each node."""
+    env = os.environ if env is None else env
+    told = _integer(env.get("SLURM_PROCID")), _integer(env.get("SLURM_STEP_NUM_TASKS"))
+    return _is_slurm_step(env) and told == (here.rank, here.size)
+
+
 def _is_slurm_step(env: Mapping[str, str]) -> bool:
     """A batch script and a shell from `srun --pty` have SLURM_PROCID too, but are no ranks."""
     step = env.get("SLURM_STEP_ID", env.get("SLURM_STEPID"))

@@ -38,7 +38,7 @@ class Request:
 
     @property
     def bound(self) -> bool:
-        return self.bind and not self.oversubscribed and not self.hosts.names
+        return self.bind and not self.oversubscribed and (self.hosts.given or not self.hosts.names)
 
     def notes(self) -> list[str]:
         """What the user should know: ranks that share cores, and that they are not bound."""

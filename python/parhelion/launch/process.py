@@ -52,7 +52,7 @@ class Job:
     Its output streams to ours, or line by line to `on_line`. `false_start` is what its launcher says when it has failed by a fault
     of its own before it started anything: then it is started again, and stderr says so. A command with `own_session=False` stays in
     ours and inherits what is open, as a rank needs that a launcher above has connected; `foreground` gives it our terminal,
-    and asks each of its processes to end instead of the first. Raises OSError when the program cannot be started.
+    and asks each of its processes to end instead of the first; with `reads` it has our standard input, which is no terminal then. Raises OSError when the program cannot be started.
     """
 
     def __init__(
@@ -65,7 +65,9 @@ class Job:
         false_start: str | None = None,
         own_session: bool = True,
         foreground: bool = False,
+        reads: bool = False,
     ) -> None:
+        self.reads = reads or foreground
         self.argv, self.cwd, self.on_line, self.false_start = list(argv), cwd, on_line, false_start
         self.own_session, self.foreground = own_session and not foreground, foreground
         self.env = dict(os.environ if env is None else env)
@@ -136,7 +138,7 @@ class Job:
             [sys.executable, "-E", "-S", "-s", str(KEEPER), str(control.fileno()), str(GRACE_S), whom, session, *self.argv],
             env=self.env | {MARK: self.mark},
             cwd=self.cwd,
-            stdin=None if self.foreground else subprocess.DEVNULL,
+            stdin=None if self.reads else subprocess.DEVNULL,
             stdout=subprocess.PIPE if self.on_line else None,
             stderr=subprocess.STDOUT if self.on_line else subprocess.PIPE if self.false_start else None,
             start_new_session=self.own_session,
@@ -196,10 +198,11 @@ def run_command(
     on_line: Callable[[str], None] | None = None,
     false_start: str | None = None,
     foreground: bool = False,
+    reads: bool = False,
 ) -> Completed:
     """Run `argv` as a `Job` and wait; after `timeout` seconds, or when this process is interrupted, all of it is ended."""
     start = time.monotonic()
-    with Job(argv, env, cwd=cwd, on_line=on_line, false_start=false_start, foreground=foreground) as job:
+    with Job(argv, env, cwd=cwd, on_line=on_line, false_start=false_start, foreground=foreground, reads=reads) as job:
         timed_out = not job.wait(timeout)
     return Completed(job.argv, None if timed_out else job.returncode, timed_out, time.monotonic() - start)
 

@@ -1,7 +1,14 @@
-"""Which Python runs a program that is written in it."""
+"""Which Python runs a program that is written in it, and how."""
 
+from __future__ import annotations
+
+import importlib.util
+import shlex
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+
+TAKE_A_WORD = ("-W", "-X", "--check-hash-based-pycs")
 
 
 def program_words(words: Sequence[str]) -> list[str]:
@@ -15,3 +22,40 @@ def program_words(words: Sequence[str]) -> list[str]:
     if program.endswith(".py"):
         return [sys.executable, *words]
     return list(words)
+
+
+def python_words(words: Sequence[str]) -> list[str] | None:
+    """The same beginning with a Python, where the program is Python's: a script is known by its first line, too. None for others."""
+    named = program_words(words)
+    if _is_python(named[0]):
+        return named
+    interpreter = _interpreter(Path(words[0]))
+    return program_words([*interpreter, *words]) if interpreter and _is_python(interpreter[0]) else None
+
+
+def ends_together(words: Sequence[str]) -> list[str]:
+    """As ``python -m mpi4py`` starts it: an exception on one rank ends all, which would wait for that rank otherwise.
+
+    `words` begin with a Python. It stays as it is where it has no mpi4py, and where it is given no program.
+    """
+    at = 1
+    while at < len(words) and words[at].startswith("-") and words[at] not in ("-m", "-c", "-"):
+        at += 2 if words[at] in TAKE_A_WORD else 1
+    if at >= len(words) or words[at : at + 2] in (["-m", "mpi4py"], ["-m", "mpi4py.run"]) or not importlib.util.find_spec("mpi4py"):
+        return list(words)
+    return [*words[:at], "-m", "mpi4py", *words[at:]]
+
+
+def _is_python(program: str) -> bool:
+    return Path(program).name.rstrip("0123456789.") == "python"
+
+
+def _interpreter(script: Path) -> list[str]:
+    """What a script's first line says is to run it; ``env`` looks along PATH."""
+    try:
+        with script.open("rb") as file:
+            first = file.readline(512)
+    except OSError:
+        return []
+    words = shlex.split(first[2:].decode(errors="replace")) if first.startswith(b"#!") else []
+    return words[1:] if words and Path(words[0]).name == "env" else words

@@ -3,24 +3,24 @@
 import importlib.machinery
 import importlib.util
 import os
-import warnings
 from types import ModuleType
 
 from ..errors import MpiMismatchError
-from ..launch import Flavor, flavor_directory, flavors, inside_launcher
+from ..launch import Flavor, flavor_directory, flavors
+from .alone import import_mpi, refuse_to_be_alone
 from .mpi_libraries import file_of, loaded_mpi_libraries, symbol_address
 
 
 def load_core(name: str) -> ModuleType:
     """The native module under `name`. Imports mpi4py.MPI, which starts MPI.
 
-    Raises MpiMismatchError when no flavor fits mpi4py's MPI, or when two MPIs are in this process.
+    Raises MpiMismatchError when no flavor fits mpi4py's MPI, when two MPIs are in this process, or when its launcher is not this MPI's.
     """
     MPI = _import_mpi()
+    refuse_to_be_alone(MPI)
     flavor = choose_flavor(MPI)
     module = _execute(name, flavor)
     refuse_two_mpis()
-    _warn_of_singletons(MPI)
     return module
 
 
@@ -49,12 +49,13 @@ def refuse_two_mpis() -> None:
 
 def _import_mpi() -> ModuleType:
     try:
-        from mpi4py import MPI
+        return import_mpi()
+    except MpiMismatchError:
+        raise
     except (ImportError, RuntimeError) as error:
         raise MpiMismatchError(
             f"mpi4py found no MPI ({error}): install mpi4py, and name the library with MPI4PY_LIBMPI=/path/libmpi.so.N"
         ) from error
-    return MPI
 
 
 def _execute(name: str, flavor: Flavor) -> ModuleType:
@@ -101,16 +102,3 @@ def _known_name(version: str) -> str:
 def _first_line(version: str) -> str:
     """As flavor.json tells it: up to the first comma or line end."""
     return " ".join(version.split("\n")[0].split(",")[0].split())
-
-
-def _warn_of_singletons(MPI: ModuleType) -> None:
-    """A launcher of one MPI and the library of another make every rank think that it is alone."""
-    place = inside_launcher()
-    if place is None or not place.size or place.size == 1 or not MPI.Is_initialized() or MPI.COMM_WORLD.size > 1:
-        return
-    warnings.warn(
-        f"this process was started as rank {place.rank} of {place.size}, but {_first_line(MPI.Get_library_version())} sees "
-        "1 rank: start the ranks with the mpiexec of this MPI, or bind mpi4py to the launcher's MPI with MPI4PY_LIBMPI",
-        RuntimeWarning,
-        stacklevel=2,
-    )

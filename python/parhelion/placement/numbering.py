@@ -40,6 +40,8 @@ class Numbering:
         """The rank at every grid point, in the shape of the grid."""
         ranks = np.zeros(self.grid, np.int32)
         for dimension, extent in enumerate(self.grid):  # a rank is a sum of one term for each coordinate
+            if extent == 1:  # where there is no step
+                continue
             one_step = self.rank([int(other == dimension) for other in range(len(self.grid))])
             shape = [extent if other == dimension else 1 for other in range(len(self.grid))]
             ranks += (one_step * np.arange(extent, dtype=np.int32)).reshape(shape)

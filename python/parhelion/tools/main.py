@@ -15,6 +15,7 @@ COMMANDS = {
     "demo": ("parhelion.tools.bench.demo", "demo", "Measure halo and gather on this machine and write report.html."),
     "bench": ("parhelion.tools.bench.group", "bench", "Measure: halo, gather, alltoall, setup."),
     "matrix": ("parhelion.tools.bench.matrix.command", "matrix", "Run the same benchmark under several MPIs and networks."),
+    "run": ("parhelion.tools.running.command", "run", "Start a program as ranks, under the MPI that it is built for."),
     "hosts": ("parhelion.tools.machine.hosts.command", "hosts", "Run a command on two hosts that this machine pretends to be."),
     "report": ("parhelion.tools.reporting.command", "report", "Write HTML and Markdown from runs."),
     "compare": ("parhelion.tools.comparing.command", "compare", "Say what changed between two sets of runs."),
@@ -32,7 +33,7 @@ COMMANDS = {
 
 # What people want; every command stands in one of them.
 GROUPS = {
-    "Use": ("partition", "inspect"),
+    "Use": ("run", "partition", "inspect"),
     "Measure": ("demo", "bench", "matrix", "profile", "image", "hosts"),
     "Compare": ("report", "compare", "runs", "calibrate"),
     "Place": ("place", "model", "simulate"),

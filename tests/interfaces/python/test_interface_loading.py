@@ -99,10 +99,23 @@ def test_two_mpis_in_one_process_are_refused():
     assert str(other.mpi_library.resolve().parent) in done.stdout
 
 
-def test_ranks_that_see_only_themselves_are_warned():
+def test_ranks_that_see_only_themselves_are_refused_unless_that_is_meant():
     flavor = next((flavor for flavor in python_flavors() if flavor.kind == "mpich"), None)
     if flavor is None:
         pytest.skip("needs a build for MPICH: the variables of this test would confuse other MPIs")
     others = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4"}
     done = python("import parhelion; parhelion.Exchange", **bound_to(flavor), **others)
-    assert "rank 1 of 4" in done.stderr and "sees 1 rank" in done.stderr, done.stderr
+    assert done.returncode == 1 and "rank 1 of 4" in done.stderr and "sees 1 rank" in done.stderr, done.stderr
+    assert f"{flavor.mpi_library.parent.parent.resolve()}/bin/mpiexec -n 4" in done.stderr
+    meant = python("import parhelion as ph; ph.CartesianDomain((4, 4)); print('made')", **bound_to(flavor), **others, PARHELION_ALONE="1")
+    assert "made" in meant.stdout, meant.stderr
+
+
+def test_an_mpich_that_is_offered_pmix_alone_is_refused_before_it_starts():
+    flavor = next((flavor for flavor in python_flavors() if flavor.kind == "mpich"), None)
+    if flavor is None:
+        pytest.skip("needs a build for MPICH: it is MPICH that does not understand PMIx")
+    step = {"SLURM_PROCID": "0", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4", "PMIX_RANK": "0", "PMIX_NAMESPACE": "slurm.pmix.1.0"}
+    done = python("import parhelion; parhelion.Exchange", **bound_to(flavor), **step)
+    assert done.returncode == 1 and "does not understand PMIx" in done.stderr and "srun --mpi=pmi2 -n 4" in done.stderr, done.stderr
+    assert "Abort(" not in done.stderr

@@ -209,7 +209,7 @@ def test_an_image_is_measured_by_its_own_mpi_inside_it(tmp_path, benchmark):
     raw = [json.loads(line) for line in (tmp_path / "runs" / "A" / "record.jsonl").read_text().splitlines()]
     assert [line["pair"] for line in raw if line["type"] == "launch"] == [0, 1]
     asked = (tmp_path / "log").read_text()
-    assert f"--bind {tmp_path / 'runs' / 'A'} {tmp_path / 'v1.sif'}" in asked and "-m parhelion.launch -n 2" in asked
+    assert f"--bind {tmp_path / 'runs' / 'A'} {tmp_path / 'v1.sif'}" in asked and "-m parhelion run -n 2" in asked
 
 
 def test_an_image_without_parhelion_is_refused_with_what_was_looked_for(tmp_path):

@@ -77,7 +77,7 @@ def test_a_rank_of_python_that_comes_late_is_named():
             assert told == {}
     """
     need_build()
-    done = subprocess.run([sys.executable, "-m", "parhelion.launch", "-n", "2", "python", "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "parhelion", "run", "-n", "2", "python", "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
 
 

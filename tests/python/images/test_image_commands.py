@@ -15,7 +15,7 @@ from synthetic import write_dataset
 
 from parhelion.launch import find_flavor
 from parhelion.tools.images.folder import RAN, read_image
-from parhelion.tools.images.run.providers import told
+from parhelion.tools.machine.providers import told
 from parhelion.tools.main import root
 
 EVIL = '<script>alert("x")</script>|`'

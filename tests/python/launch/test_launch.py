@@ -10,7 +10,6 @@ import pytest
 
 from parhelion import launch
 from parhelion.launch.keeper import descendants
-from parhelion.launch.main import main
 
 BUILT = launch.flavors()
 each_flavor = pytest.mark.parametrize("flavor", BUILT.values(), ids=BUILT.keys())
@@ -96,15 +95,6 @@ def test_fewer_than_one_rank_is_refused(tmp_path):
 def test_more_ranks_than_a_launcher_can_start_are_refused(tmp_path):
     with pytest.raises(ValueError, match="at most 131072"):
         flavor_of(tmp_path, "mpich").launch(2**31 - 1, "a.out")
-
-
-@pytest.mark.parametrize("limit", ["nan", "inf", "0", "-5", "1e999", "soon"])
-def test_a_time_limit_is_a_positive_number(limit, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["-n", "2", "--timeout", limit, "--", "true"])
-    assert ended.value.code == 2
-    assert "--timeout" in capsys.readouterr().err
-
 
 
 @pytest.mark.parametrize("kind", ["mpich", "openmpi", "impi"])

@@ -308,7 +308,7 @@ def commands(folder):
     for flavor in built("mpich", "openmpi"):
         yield [*program, "parhelion", "bench", "halo", "--ranks", "2", "--extent", "8", "--halo", "1", "--fields", "1,2", "--flavor", flavor,
                "--launches", "3", "--repetitions", "400", "--out", folder / "run"]  # fmt: skip
-        yield [*program, "parhelion.launch", "-n", "2", "--flavor", flavor, "--", "python", "-c", "from mpi4py import MPI\nimport time\ntime.sleep(5)"]
+        yield [*program, "parhelion", "run", "-n", "2", "--flavor", flavor, "--", "python", "-c", "from mpi4py import MPI\nimport time\ntime.sleep(5)"]
         yield [*program, "parhelion", "demo", "--ranks", "2", "--mesh-cells", "5000", "--flavor", flavor, "--out", folder]
         if shutil.which("perf"):
             yield [*program, "parhelion", "profile", "run", "-n", "2", "--flavor", flavor, "--out", folder / "profile", "--", "sleep", "5"]

@@ -53,6 +53,7 @@ def test_numberings_agree_with_numpy():
     grid = (2, 3, 4)
     assert np.array_equal(Numbering(grid).ranks(), np.arange(24).reshape(grid))
     assert np.array_equal(Numbering(grid, "XYZ").ranks(), np.arange(24).reshape(grid, order="F"))
+    assert Numbering((2, 1)).ranks().tolist() == [[0], [1]]  # no step along the second dimension
 
 
 def test_machines_say_where_their_description_comes_from(tmp_path):

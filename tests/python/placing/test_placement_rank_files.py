@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from parhelion.placement import Machine, Numbering, PlacementError, place
+from parhelion.tools.placing.allocation import with_allocation
 from parhelion.tools.placing.rank_files import rank_file
 
 
@@ -65,3 +66,23 @@ def test_without_cores_the_note_says_what_is_left_open():
 def test_a_wrong_number_of_hosts_is_refused(placement):
     with pytest.raises(PlacementError, match="2 hosts are named for a machine of 3 nodes"):
         rank_file("slurm", placement, hosts=["a", "b"])
+
+
+def options(**told):
+    return {"nodes": None, "blocks": None, "ranks_per_node": None, "topology": None, "hosts": (), **told}
+
+
+def test_nodes_and_their_names_come_from_the_allocation_unless_options_say_otherwise(tmp_path):
+    nodes = tmp_path / "nodes"
+    nodes.write_text("n7\nn7\nn9\nn9\n")
+    env = {"PBS_NODEFILE": str(nodes)}
+    assert with_allocation(options(), env) == options(nodes=2, hosts=("n7", "n9"))
+    assert with_allocation(options(nodes=2, hosts=("a", "b")), env) == options(nodes=2, hosts=("a", "b"))
+    for other in ({"nodes": 3}, {"topology": "node:4 core:2"}, {"ranks_per_node": (1, 2, 3)}, {"blocks": "node:3x1"}):
+        assert with_allocation(options(**other), env) == options(**other)
+    assert with_allocation(options(), {}) == options()
+
+
+def test_the_command_for_slurm_is_complete(placement):
+    start = rank_file("slurm", placement).start.format(file="hosts.txt", mpi="pmix")
+    assert start.startswith("SLURM_HOSTFILE=hosts.txt srun --mpi=pmix --distribution=arbitrary") and start.endswith("-n 24 PROGRAM")

@@ -76,7 +76,7 @@ class ImageLauncher:
         what, image = self.measurement, self.image
         binds = [*dict.fromkeys([record.resolve().parent, *_datasets(group)])]
         program = [image.program] if what.module is None else [image.python, "-m", what.module]
-        launch = [image.python, "-m", "parhelion.launch", "-n", str(group.ranks), "--flavor", image.flavor, *([] if what.bind else ["--no-bind"])]
+        launch = [image.python, "-m", "parhelion", "run", "-n", str(group.ranks), "--flavor", image.flavor, *([] if what.bind else ["--no-bind"])]
         words = [*image.words(binds), *launch, *program, *what.program_options, str(job.resolve()), str(record.resolve())]
         return Ranks(Launch(words, _environment() | {"PARHELION_FLAVOR": image.flavor}, []), log)
 

@@ -13,7 +13,7 @@ from ...placement.placement import Placement
 
 @dataclass(frozen=True)
 class RankFile:
-    """The text of a file and how to start with it; `file` stands for its name in `start`."""
+    """The text of a file and how to start with it; in `start`, `{file}` stands for its name, `{mpi}` for how srun speaks to the MPI."""
 
     text: str
     start: str
@@ -94,7 +94,7 @@ def _intel(slots: Slots) -> RankFile:
 def _slurm(slots: Slots) -> RankFile:
     binding, note = _binding(slots, "--cpu-bind=map_cpu:{}")
     text = "".join(f"{host}\n" for host in slots.hosts)
-    start = f"SLURM_HOSTFILE={{file}} srun --distribution=arbitrary{binding} -n {len(slots.hosts)} PROGRAM"
+    start = f"SLURM_HOSTFILE={{file}} srun --mpi={{mpi}} --distribution=arbitrary{binding} -n {len(slots.hosts)} PROGRAM"
     return RankFile(text, start, note)
 
 

@@ -9,12 +9,15 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
+from ...launch import FlavorError, find_flavor
 from ...launch.disk import writing
+from ...launch.slurm import SPEAKS
 from ...placement import Placement, Score
 from ...placement.machine import parts_of_a_node
 from ..cli.errors import BadInput
 from ..cli.output import Output
 from ..style.words import product
+from .allocation import with_allocation
 from .document import placement_document
 from .drawing import draw
 from .layers import HWCART_NAMES, layers
@@ -26,6 +29,7 @@ MOST_POINTS_PRINTED = 256
 
 def run_place(output: Output, **options: Any) -> None:
     """Place, print, draw and write."""
+    options = with_allocation(options)
     placement = find_placement(options)
     show(output, placement, options)
     for path in options["picture"]:
@@ -99,6 +103,14 @@ def _write_rank_file(output: Output, placement: Placement, target: str, options:
     made = rank_file(kind, placement, options["numbering"], options["hosts"])
     with writing(path):
         Path(path).write_text(made.text)
-    output.console.print(f"{path}: start with  {made.start.format(file=path)}", markup=False, soft_wrap=True)
+    output.console.print(f"{path}: start with  {made.start.format(file=path, mpi=_spoken())}", markup=False, soft_wrap=True)
     if made.note:
         output.console.print(f"  {made.note}", markup=False, soft_wrap=True)
+
+
+def _spoken() -> str:
+    """How srun speaks to the MPI of the build that is used where none is named."""
+    try:
+        return SPEAKS.get(find_flavor().kind, "pmi2")
+    except FlavorError:
+        return "pmi2"

@@ -15,6 +15,7 @@ from ....launch.disk import writing
 from ...cli.errors import BadInput, missing_package
 from ...cli.output import Output
 from ...machine import collect
+from ...machine.providers import providers
 from ...measuring.measurement import MIN_SAMPLE_S, QUICK_MIN_SAMPLE_S, TIMEOUT_S, Measurement
 from ...measuring.session import measure
 from ...profiling.errors import ProfileError
@@ -26,7 +27,6 @@ from ...tables.finish import exit_status
 from ..folder import BENCHMARKS, RAN, SCHEMA, Image, create_folder, profile_folder, write_image
 from .cases import PROFILED, contenders, groups, profiled, program_options
 from .files import loaded_files
-from .providers import providers
 
 REPETITIONS = 10
 PROFILE_TIMEOUT_S = 300.0

@@ -10,19 +10,23 @@ from ....launch import Flavor, flavors, usable_cores
 from ..collect import collect
 from ..contenders import built_contenders, own_transports
 from .finding import Finding
-from .mpi import Mpi4py, launchers, mpi4py_loads, mpi4py_matches
+from .launchers import Launcher, launchers, scheduler
+from .mpi import Mpi4py, mpi4py_loads, mpi4py_matches
+from .network import network
 from .transports import machine_findings, transports, usable_by_any
+from .worth import worth_doing
 
 
 @dataclass(frozen=True)
 class Build:
-    """A flavor, whether its measuring program is there, and whether mpi4py fits."""
+    """A flavor, whether its measuring program is there, whether mpi4py fits, and what its MPI says of the network that it takes."""
 
     flavor: Flavor
     program: bool
     transports: dict[str, str]
     mpi4py: bool
     mpi4py_detail: str
+    network: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,12 @@ class Examination:
     cores: int
     ranks: int
     builds: list[Build]
-    launchers: list[str]
+    launchers: list[Launcher]
+    scheduler: str
     mpi4py: Mpi4py
     findings: list[Finding]
     transports: list[Finding]
-    advice: list[str]
+    worth_doing: list[str]
 
     def document(self) -> dict[str, Any]:
         """The document of `--json`."""
@@ -47,11 +52,12 @@ class Examination:
             "usable_cores": self.cores,
             "ranks": self.ranks,
             "flavors": [_build_object(build) for build in self.builds],
-            "launchers": self.launchers,
+            "launchers": [asdict(launcher) for launcher in self.launchers],
+            "scheduler": self.scheduler or None,
             "mpi4py": asdict(self.mpi4py),
             "machine": [asdict(finding) for finding in self.findings],
             "transports": [asdict(finding) for finding in self.transports],
-            "advice": self.advice,
+            "worth_doing": self.worth_doing,
         }
 
 
@@ -61,42 +67,38 @@ def examine(ranks: int | None) -> Examination:
     count = ranks or max(2, cores)
     builds = [_build(flavor) for flavor in flavors().values()]
     findings = machine_findings()
+    starters = launchers()
+    unfit = {build.flavor.name: build.mpi4py_detail for build in builds if not build.mpi4py}
     return Examination(
         environment=collect(),
         cores=cores,
         ranks=count,
         builds=builds,
-        launchers=launchers(),
+        launchers=starters,
+        scheduler=scheduler(),
         mpi4py=mpi4py_loads(),
         findings=findings,
         transports=transports(findings, usable_by_any(build.transports for build in builds)),
-        advice=advice(cores, count, builds),
+        worth_doing=worth_doing([build.flavor for build in builds], unfit, starters, findings, crowd(cores, count)),
     )
 
 
-def advice(cores: int, ranks: int, builds: list[Build]) -> list[str]:
-    """What to do about what was found."""
-    words = []
-    if not builds:
-        words.append("no build is there: run `make build`")
-    if ranks > cores:
-        words.append(
-            f"{ranks} ranks on {cores} cores share cores: timings then tell of the scheduler; ranks that spin hold up the "
-            f"others, so use at most {cores} ranks for measuring"
-        )
-    kinds = {build.flavor.kind for build in builds}
-    if ranks > cores and "mpich" in kinds:
-        words.append("MPICH's collectives spin on shared cores: MPIR_CVAR_DEVICE_COLLECTIVES=none is set when we start ranks")
-    return words
+def crowd(cores: int, ranks: int) -> str | None:
+    """What to do where so many ranks share cores."""
+    if ranks <= cores:
+        return None
+    return (f"start at most {cores} ranks here: {ranks} ranks on {cores} cores share cores, timings then tell of the scheduler, and ranks that spin "
+            "hold up the others")  # fmt: skip
 
 
 def _build(flavor: Flavor) -> Build:
     fits, detail = mpi4py_matches(flavor)
     program = os.access(flavor.program, os.X_OK)
-    return Build(flavor, program, own_transports(built_contenders(flavor)) if program else {}, fits, detail)
+    own = own_transports(built_contenders(flavor)) if program else {}
+    return Build(flavor, program, own, fits, detail, network(flavor) if program else {})
 
 
 def _build_object(build: Build) -> dict[str, Any]:
     flavor = {key: str(value) for key, value in asdict(build.flavor).items()}
-    built = {"program": build.program, "transports": sorted(build.transports)}
+    built = {"program": build.program, "transports": sorted(build.transports), "network": build.network}
     return {**flavor, **built, "mpi4py_matches": build.mpi4py, "mpi4py_detail": build.mpi4py_detail}

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether something works here, why or why not, and what could be done."""
+    """Whether something works here, why or why not, what could be done, and who needs it."""
 
     name: str
     works: bool
     detail: str
     remedy: str | None = None
+    needed_for: str = ""
 
 
 def in_child(work: Callable[[], str]) -> str:

@@ -1,4 +1,4 @@
-"""Which MPIs are here: builds of this project, launchers on the path, and the one that mpi4py loads."""
+"""Which MPI mpi4py loads, by itself and for each build."""
 
 from __future__ import annotations
 
@@ -25,13 +25,6 @@ class Mpi4py:
     library_version: str | None = None
     libraries: tuple[str, ...] = ()
     error: str | None = None
-
-
-def launchers() -> list[str]:
-    """Every `mpiexec` and `srun` on the path."""
-    folders = os.environ.get("PATH", "").split(os.pathsep)
-    places = [Path(folder) / name for folder in folders if folder for name in ("mpiexec", "srun")]
-    return list(dict.fromkeys(str(place) for place in places if os.access(place, os.X_OK)))
 
 
 def mpi4py_loads(flavor: Flavor | None = None) -> Mpi4py:

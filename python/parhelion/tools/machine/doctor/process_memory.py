@@ -25,7 +25,8 @@ def process_vm_readv() -> Finding:
     holder = _hold(buffer)
     try:
         seen = in_child(lambda: _read(holder, ctypes.addressof(buffer)))
-        return Finding("process_vm_readv", seen == PIECE.decode(), "a rank can read another rank's memory")
+        scope = read_text("/proc/sys/kernel/yama/ptrace_scope")
+        return Finding("process_vm_readv", seen == PIECE.decode(), f"a rank can read another rank's memory (yama/ptrace_scope is {scope or 'absent'})")
     except OSError as error:
         scope = read_text("/proc/sys/kernel/yama/ptrace_scope")
         return Finding("process_vm_readv", False, f"{error} (yama/ptrace_scope is {scope or 'absent'})", _remedy(scope))

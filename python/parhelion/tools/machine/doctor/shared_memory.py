@@ -6,6 +6,7 @@ import ctypes
 import mmap
 import os
 import platform
+import resource
 import tempfile
 import time
 
@@ -31,7 +32,7 @@ def dev_shm() -> Finding:
     free = state.f_bavail * state.f_frsize
     size = state.f_blocks * state.f_frsize
     detail = f"{free / 2**20:,.0f} of {size / 2**20:,.0f} MiB free"
-    remedy = "give the container a larger /dev/shm (--shm-size)" if free < ENOUGH else None
+    remedy = "give the container a larger /dev/shm (--shm-size, or bind the host's)" if free < ENOUGH else None
     return Finding(DEV_SHM, works and free >= mmap.PAGESIZE, detail, remedy)
 
 
@@ -45,7 +46,7 @@ def memfd() -> Finding:
         works = _word(file) == 1
         os.close(file)
     except OSError as error:
-        return Finding("memfd", False, str(error), "mount /proc so that ranks see each other")
+        return Finding("memfd", False, str(error), "let all ranks of a node share one namespace of processes, with /proc mounted")
     return Finding("memfd", works, f"opened by a child through /proc/{owner}/fd")
 
 
@@ -61,6 +62,17 @@ def futex() -> Finding:
     except OSError as error:
         return Finding("futex", False, str(error), "allow futex in the container's seccomp profile")
     return Finding("futex", True, f"a sleeping process was woken after {waited}")
+
+
+def locked_memory() -> Finding:
+    """How much memory may be locked, as what a network card writes into has to be."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    if soft == resource.RLIM_INFINITY:
+        return Finding("locked memory", True, "no limit")
+    cards = os.path.isdir("/sys/class/infiniband") and bool(os.listdir("/sys/class/infiniband"))
+    detail = f"at most {soft / 2**20:,.0f} MiB, {'with' if cards else 'without'} a card that needs it"
+    remedy = "ask for unlimited locked memory (ulimit -l, memlock in limits.conf or of the container)" if cards else None
+    return Finding("locked memory", not cards or soft >= ENOUGH, detail, remedy)
 
 
 def huge_pages() -> Finding:

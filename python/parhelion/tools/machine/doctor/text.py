@@ -20,8 +20,9 @@ def show(found: Examination, console: Console) -> None:
     _builds(found, console)
     console.print(_table("Transports on this machine", found.transports))
     console.print(_table("What the machine offers", found.findings))
-    for words in found.advice:
-        console.print(f"[yellow]advice:[/] {escape(words)}", soft_wrap=True)
+    console.print("[bold]Most worth doing[/]")
+    for number, words in enumerate(found.worth_doing, start=1):
+        console.print(f"{number}. {words}", markup=False, highlight=False)
 
 
 def _machine(found: Examination, console: Console) -> None:
@@ -46,7 +47,13 @@ def _builds(found: Examination, console: Console) -> None:
     for build in found.builds:
         table.add_row(*_build_cells(build))
     console.print(table if found.builds else "no build is there: run `make build`")
-    console.print(f"launchers on the path: {', '.join(found.launchers) or 'none'}", markup=False, soft_wrap=True)
+    for launcher in found.launchers:
+        console.print(f"launcher on the path: {launcher.words()}", markup=False, soft_wrap=True)
+    for line in filter(None, [found.scheduler, "" if found.launchers else "launchers on the path: none"]):
+        console.print(line, markup=False, soft_wrap=True)
+    for build in found.builds:
+        channels = "; ".join(f"{name}: {value}" for name, value in build.network.items()) or "its MPI does not tell"
+        console.print(f"network that {build.flavor.name} takes between two ranks here: {channels}", markup=False, soft_wrap=True)
     told = found.mpi4py
     loads = told.error or f"{told.installed} loads {told.library_version}"
     console.print(f"mpi4py by itself: {loads}", markup=False, soft_wrap=True)
@@ -63,5 +70,6 @@ def _table(title: str, findings: Iterable[Finding]) -> Table:
     for name in ("", "works", "why", "what could be done"):
         table.add_column(name, overflow="fold")
     for finding in findings:
-        table.add_row(finding.name, YES if finding.works else NO, escape(finding.detail), escape(finding.remedy or ""))
+        name = escape(finding.name) + (f"\n[dim]for {escape(finding.needed_for)}[/]" if finding.needed_for else "")
+        table.add_row(name, YES if finding.works else NO, escape(finding.detail), escape(finding.remedy or ""))
     return table

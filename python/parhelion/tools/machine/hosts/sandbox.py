@@ -30,7 +30,7 @@ def run_on_hosts(count: int, command: Sequence[str], latency: float = 0) -> int:
     `latency`: seconds that every packet takes longer from one host to another.
 
     The command finds the hosts' names in PARHELION_HOSTS and how to start something there in PARHELION_REMOTE_SHELL; what
-    starts ranks through `parhelion.launch` spreads them over all hosts by itself.
+    starts ranks through the room `launch` spreads them over all hosts by itself.
     """
     if not 2 <= count <= MOST_HOSTS:
         raise HostsError(f"{count} hosts: give 2 to {MOST_HOSTS}")

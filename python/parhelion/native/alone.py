@@ -1,0 +1,102 @@
+"""Whether this process's launcher and its MPI know each other. The library asks alike for other languages: src/core/launched.cpp."""
+
+import os
+import shlex
+import sys
+from types import ModuleType
+
+from ..errors import MpiMismatchError
+from ..launch.inside import Rank, by_srun, inside_launcher
+from .mpi_libraries import file_of, symbol_address
+
+LONGEST = 400  # of a command in a message
+
+
+def refuse_to_be_alone(MPI: ModuleType) -> None:
+    """Raises MpiMismatchError where several ranks were started and MPI knows of this one alone: each would compute the whole problem.
+
+    PARHELION_ALONE=1 says that this is meant.
+    """
+    here = _one_of_several()
+    if here is None or not MPI.Is_initialized() or MPI.COMM_WORLD.size > 1:
+        return
+    version = MPI.Get_library_version()
+    raise MpiMismatchError(
+        f"this process was started as rank {here.rank} of {here.size}, but {_name(version)} sees 1 rank, so each process would compute the whole "
+        f"problem: start them with  {_right_start(here, MPI)}  (or bind mpi4py to the launcher's MPI with MPI4PY_LIBMPI; PARHELION_ALONE=1 where each "
+        "is meant to work alone)"
+    )
+
+
+def import_mpi() -> ModuleType:
+    """mpi4py.MPI, with MPI started as mpi4py does it. Raises MpiMismatchError before that where it is known not to start here."""
+    import mpi4py
+
+    here = _one_of_several()
+    only_pmix = "PMIX_RANK" in os.environ and "PMI_RANK" not in os.environ
+    if here is None or not (only_pmix or by_srun(here)) or not mpi4py.rc.initialize or "mpi4py.MPI" in sys.modules:
+        from mpi4py import MPI
+
+        return MPI
+    finalize = mpi4py.rc.finalize
+    mpi4py.rc(initialize=False, finalize=True if finalize is None else finalize)
+    try:
+        from mpi4py import MPI
+    finally:
+        mpi4py.rc(initialize=True, finalize=finalize)
+    if why := _why_not(here, MPI):
+        raise MpiMismatchError(why)
+    if not MPI.Is_initialized():
+        _start(MPI, mpi4py.rc)
+    return MPI
+
+
+def _start(MPI: ModuleType, rc: object) -> None:
+    levels = {"single": MPI.THREAD_SINGLE, "funneled": MPI.THREAD_FUNNELED, "serialized": MPI.THREAD_SERIALIZED}
+    threads = getattr(rc, "threads", True)
+    MPI.Init_thread(levels.get(getattr(rc, "thread_level", "multiple"), MPI.THREAD_MULTIPLE) if threads else MPI.THREAD_SINGLE)
+
+
+def _why_not(here: Rank, MPI: ModuleType) -> str | None:
+    version = MPI.Get_library_version()
+    pmix, pmi = "PMIX_RANK" in os.environ, "PMI_RANK" in os.environ or "PMI_FD" in os.environ
+    if version.startswith("MPICH") and pmix and not pmi and not _has_pmix_of_its_own():
+        return f"{_name(version)} does not understand PMIx, which is all that this launcher offers: start the ranks with  {_right_start(here, MPI)}"
+    if version.startswith("Open MPI") and by_srun(here) and not pmix:
+        return f"{_name(version)} needs PMIx, which this srun does not offer: start the ranks with  {_right_start(here, MPI)}"
+    return None
+
+
+def _right_start(here: Rank, MPI: ModuleType) -> str:
+    version = MPI.Get_library_version()
+    typed = shlex.join(sys.orig_argv)
+    program = typed if 0 < len(typed) <= LONGEST else "PROGRAM"
+    if by_srun(here) and not version.startswith("Intel"):
+        return f"srun --mpi={'pmix' if version.startswith('Open MPI') else 'pmi2'} -n {here.size} {program}"
+    return f"{_mpiexec(MPI, version)} -n {here.size} {program}"
+
+
+def _mpiexec(MPI: ModuleType, version: str) -> str:
+    address = symbol_address(str(MPI.__file__))
+    own = "mpiexec.openmpi" if version.startswith("Open MPI") else "mpiexec.mpich"
+    for prefix in list(file_of(address).parent.resolve().parents)[:2] if address else ():
+        for program in (prefix / "bin" / own, prefix / "bin" / "mpiexec"):
+            if program.exists():
+                return str(program)
+    return f"the mpiexec of {_name(version)}"
+
+
+def _one_of_several() -> Rank | None:
+    here = inside_launcher()
+    meant = os.environ.get("PARHELION_ALONE") == "1"
+    return here if here is not None and here.size is not None and here.size > 1 and not meant else None
+
+
+def _has_pmix_of_its_own() -> bool:
+    with open("/proc/self/maps", errors="surrogateescape") as maps:
+        return any("libpmix" in line for line in maps)
+
+
+def _name(version: str) -> str:
+    """Its first line up to the first comma, with single spaces."""
+    return " ".join(version.split("\n")[0].split(",")[0].split())

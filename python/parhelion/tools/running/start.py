@@ -1,0 +1,163 @@
+"""What `parhelion run` does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...launch import Flavor, Launch, find_flavor, inside_launcher
+from ...launch.inside import by_srun
+from ...launch.linked import flavor_of_library, is_compiled, linked_mpi
+from ...launch.process import Completed, run_command
+from ...launch.program import ends_together, program_words, python_words
+from ...launch.slurm import SlurmJob
+from ..cli.errors import OK, RANKS_FAILED, BadInput
+
+TIME_LIMIT = 124  # as `timeout` ends
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What was asked for."""
+
+    program: list[str]
+    ranks: int | None = None
+    flavor: str | None = None
+    transport: str | None = None
+    timeout: float | None = None
+    time_limit: float | None = None
+    check: bool = False
+    profile: bool = False
+    hosts: int | None = None
+    no_bind: bool = False
+    options: tuple[str, ...] = ()
+    verbose: bool = False
+
+    def setting(self) -> dict[str, str]:
+        """The library's own variables, by which it hears of the options."""
+        told = {"PARHELION_TRANSPORT": self.transport, "PARHELION_TIMEOUT": self.timeout and f"{self.timeout:g}",
+                "PARHELION_CHECK": "1" if self.check else None}  # fmt: skip
+        return {name: value for name, value in told.items() if value}
+
+    def words(self) -> list[str]:
+        """The same as a command line, but for hosts."""
+        valued = {"--ranks": self.ranks, "--flavor": self.flavor, "--transport": self.transport, "--timeout": self.timeout, "--time-limit": self.time_limit}
+        flags = {"--check": self.check, "--profile": self.profile, "--no-bind": self.no_bind, "--verbose": self.verbose}
+        words = [f"{option}={value}" for option, value in valued.items() if value is not None] + [option for option, on in flags.items() if on]
+        return [*words, *(f"--option={word}" for word in self.options), "--", *self.program]
+
+
+def start(wanted: Wanted) -> int:
+    """Exit status of the program. Raises `BadInput` where it cannot be started so."""
+    _refuse_inside()
+    if wanted.hosts:
+        return _on_hosts(wanted)
+    ranks = wanted.ranks or _tasks_of_the_job()
+    words, flavor, notes = choose(wanted.program, wanted.flavor)
+    if wanted.profile:
+        return _profiled(wanted, words, ranks, flavor)
+    launch = flavor.launch(ranks, words[0], words[1:], bind=not wanted.no_bind, options=wanted.options, setting=wanted.setting())
+    _tell(wanted, launch, flavor, notes)
+    return _wait(wanted, launch)
+
+
+def choose(program: list[str], name: str | None) -> tuple[list[str], Flavor, list[str]]:
+    """The words to start, the MPI to start them under, and what the user should know of that."""
+    python = python_words(program)
+    if python:
+        return ends_together(python), find_flavor(name), []
+    words = program_words(program)
+    found = shutil.which(words[0])
+    if found is None:
+        raise BadInput(f"{words[0]} is no program that can be run: give its path, such as ./{Path(words[0]).name}, and check that it is executable")
+    library = linked_mpi(Path(found))
+    if library is None:
+        what = "a script" if not is_compiled(Path(found)) else "linked to no MPI library"
+        flavor = find_flavor(name)
+        return words, flavor, [f"{words[0]} is {what}: it is started under the MPI of flavor {flavor.name}, {flavor.library_version}"]
+    own = flavor_of_library(library)
+    if name is None:
+        return words, own, []
+    _refuse_another(words[0], library, find_flavor(name))
+    return words, find_flavor(name), []
+
+
+def _refuse_another(program: str, library: Path, flavor: Flavor) -> None:
+    if library.resolve() != flavor.mpi_library.resolve():
+        raise BadInput(f"{program} is linked to {library}, and flavor {flavor.name} is built for {flavor.mpi_library}, whose launcher would start "
+                       "ranks that are each alone: leave --flavor out, or link the program to that MPI")  # fmt: skip
+
+
+def _refuse_inside() -> None:
+    here = inside_launcher()
+    if here is None or (here.size == 1 and by_srun(here)):
+        return
+    if here.rank > 0:
+        sys.exit(2)  # rank 0 says it
+    of = f" of {here.size}" if here.size else ""
+    raise BadInput(f"a launcher ({here.kind}) has already started this as rank {here.rank}{of}: leave `parhelion run` out and let that launcher "
+                   "start the program itself, or call `parhelion run` once, from the batch script")  # fmt: skip
+
+
+def _tasks_of_the_job() -> int:
+    job = SlurmJob.told(os.environ)
+    if job and job.tasks:
+        return job.tasks
+    raise BadInput("say how many ranks are to be started, such as -n 4")
+
+
+def _on_hosts(wanted: Wanted) -> int:
+    from ..machine.hosts.sandbox import HostsError, run_on_hosts
+
+    try:
+        return run_on_hosts(wanted.hosts or 2, [sys.executable, "-m", "parhelion", "run", *wanted.words()])
+    except HostsError as error:
+        raise BadInput(str(error)) from None
+
+
+def _profiled(wanted: Wanted, words: list[str], ranks: int, flavor: Flavor) -> int:
+    from ..cli.output import Output
+    from ..profiling.run.collect import Request, take_profile
+    from ..profiling.show.text import show
+
+    completed: Completed
+    os.environ.update(wanted.setting())
+    request = Request(words, ranks, flavor, bind=not wanted.no_bind, timeout=wanted.time_limit)
+    found, folder, completed = take_profile(request)
+    output = Output(None)
+    show(found, output.console)
+    output.console.print(f"profile: {folder}", markup=False, soft_wrap=True)
+    return OK if completed.ok else TIME_LIMIT if completed.timed_out else RANKS_FAILED
+
+
+def _tell(wanted: Wanted, launch: Launch, flavor: Flavor, notes: list[str]) -> None:
+    """Whatever is not as it was asked for is told in any case."""
+    told = [note for note in launch.notes if "share" in note or "mpiexec starts" in note]
+    if wanted.verbose:
+        settings = [f"{name}={value}" for name, value in wanted.setting().items()]
+        told = [*notes, *launch.notes, f"MPI: {flavor.library_version} ({flavor.mpi_library})", " ".join([*settings, *launch.argv])]
+    for line in told:
+        print(f"parhelion run: {line}", file=sys.stderr, flush=True)
+
+
+def _wait(wanted: Wanted, launch: Launch) -> int:
+    try:
+        done = run_command(launch.argv, launch.env, timeout=wanted.time_limit, false_start=launch.false_start, reads=_has_input())
+    except OSError as error:
+        raise BadInput(f"cannot start {error.filename}: {error.strerror}") from None
+    if done.timed_out:
+        print(f"parhelion run: ended after the time limit of {wanted.time_limit:g} s", file=sys.stderr)
+        return TIME_LIMIT
+    assert done.returncode is not None
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def _has_input() -> bool:
+    """A terminal stays with this process: ranks in a session of their own could not read it."""
+    try:
+        return not os.isatty(0)
+    except OSError:
+        return False

@@ -1,0 +1,175 @@
+#include "core/launched.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Names {
+    const char *kind, *rank, *size;
+};
+
+// Most telling first: Open MPI's ranks also carry PMIX_RANK, and under srun there may be PMI_RANK too.
+constexpr Names launchers[] = {
+    {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"mvapich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+    {"pals", "PALS_RANKID", "PALS_SIZE"},                        {"flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
+    {"hydra", "PMI_RANK", "PMI_SIZE"},                           {"slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+    {"pmix", "PMIX_RANK", "PMIX_SIZE"},
+};
+
+std::optional<int> number(const char* variable) {
+    const char* text = std::getenv(variable);
+    char* end = nullptr;
+    const long value = text ? std::strtol(text, &end, 10) : -1;
+    if (!text || end == text || *end || value < 0) return std::nullopt;
+    return static_cast<int>(value);
+}
+
+// A batch script and a shell from `srun --pty` have SLURM_PROCID too, but are no ranks.
+bool is_slurm_step() {
+    return (std::getenv("SLURM_STEP_ID") || std::getenv("SLURM_STEPID")) && std::getenv("SLURM_STEP_NUM_TASKS") && !std::getenv("SLURM_PTY_PORT");
+}
+
+// Whatever else the environment says: srun gives out the ranks here, and no other launcher that it has started on each node.
+bool by_srun(const Launched& told) {
+    return is_slurm_step() && number("SLURM_PROCID") == told.rank && number("SLURM_STEP_NUM_TASKS") == told.size;
+}
+
+std::string library_version() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    return text;
+}
+
+// Its first line up to the first comma, with single spaces.
+std::string name_of(const std::string& version) {
+    std::string name;
+    for (const char each : version.substr(0, version.find_first_of(",\n"))) {
+        const char next = each == '\t' ? ' ' : each;
+        if (next != ' ' || (!name.empty() && name.back() != ' ')) name += next;
+    }
+    return name.empty() ? "its MPI" : name;
+}
+
+bool is_open_mpi(const std::string& version) { return version.rfind("Open MPI", 0) == 0; }
+
+// The file that holds MPI.
+fs::path mpi_library() {
+    Dl_info place{};
+    if (!dladdr(reinterpret_cast<void*>(&PMPI_Init), &place) || !place.dli_fname) return {};
+    return place.dli_fname;
+}
+
+// Debian's MPIs share a folder, and their launchers are told apart by a suffix.
+std::string mpiexec_of(const std::string& version) {
+    const std::string own = is_open_mpi(version) ? "mpiexec.openmpi" : "mpiexec.mpich";
+    std::error_code none;
+    const fs::path folder = fs::weakly_canonical(mpi_library().parent_path(), none);  // where /lib is a link, /usr is the prefix
+    for (const fs::path& prefix : {folder.parent_path(), folder.parent_path().parent_path()})
+        for (const std::string& program : {own, std::string("mpiexec")})
+            if (fs::path found = prefix / "bin" / program; !folder.empty() && fs::exists(found, none)) return found;
+    return "the mpiexec of " + name_of(version);
+}
+
+// As it was typed, with each word that needs it in quotes.
+std::string own_command() {
+    constexpr std::size_t longest = 400;
+    std::ifstream stream("/proc/self/cmdline", std::ios::binary);
+    const std::string words{std::istreambuf_iterator<char>(stream), {}};
+    std::string line;
+    for (std::size_t at = 0; at < words.size(); at += std::strlen(&words[at]) + 1) {
+        const std::string word = &words[at];
+        const bool plain = !word.empty() && word.find_first_of(" \t\n\"'\\$&|;<>()*?[]#~`") == std::string::npos;
+        line += (line.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
+    }
+    return line.empty() || line.size() > longest ? "PROGRAM" : line;
+}
+
+bool has_pmix_of_its_own() {
+    const auto is_pmix = [](dl_phdr_info* info, std::size_t, void*) -> int { return std::strstr(info->dlpi_name, "libpmix") != nullptr; };
+    return dl_iterate_phdr(is_pmix, nullptr) != 0;
+}
+
+bool is_rank_0() {
+    for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+        if (const auto rank = number(variable)) return *rank == 0;
+    return true;
+}
+
+// A rank of several, unless each is meant to work alone.
+std::optional<Launched> one_of_several() {
+    const char* meant = std::getenv("PARHELION_ALONE");
+    auto told = launched();
+    if (told && (told->size < 2 || (meant && std::strcmp(meant, "1") == 0))) told.reset();
+    return told;
+}
+
+// MPI_Init of such a process does not return: MPI says why in its own words, which this line translates.
+[[gnu::constructor]] void tell_before_mpi_starts() {
+    const std::string why = is_rank_0() ? why_mpi_will_not_start() : "";
+    if (why.empty()) return;
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    if (!initialized) std::fprintf(stderr, "parhelion: %s\n", why.c_str());
+}
+
+}  // namespace
+
+std::optional<Launched> launched() {
+    for (const auto& [kind, rank, size] : launchers) {
+        if (std::strcmp(kind, "slurm") == 0 && !is_slurm_step()) continue;
+        if (const auto own = number(rank), all = number(size); own && all) return Launched{kind, *own, *all};
+    }
+    return std::nullopt;
+}
+
+std::string right_start(const Launched& told, const std::string& version) {
+    const std::string rest = " -n " + std::to_string(told.size) + " " + own_command();
+    const bool intel = version.rfind("Intel", 0) == 0;  // its mpiexec asks Slurm by itself; srun would need a library of Slurm's, named to it
+    if (intel || !by_srun(told)) return mpiexec_of(version) + rest;
+    return (is_open_mpi(version) ? "srun --mpi=pmix" : "srun --mpi=pmi2") + rest;
+}
+
+void require_all_ranks(MPI_Comm user) {
+    int size = 0;
+    check_mpi(MPI_Comm_size(user, &size), "MPI_Comm_size");
+    if (size > 1) return;
+    const auto told = one_of_several();
+    if (!told) return;
+    check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+    if (size > 1) return;
+    const std::string version = library_version();
+    throw Error("this process was started as rank " + std::to_string(told->rank) + " of " + std::to_string(told->size) + ", but " + name_of(version) +
+                    " sees 1 rank, so each process would compute the whole problem: start them with  " + right_start(*told, version) +
+                    "  (or set PARHELION_ALONE=1 where each is meant to work alone)",
+                ErrorKind::communication);
+}
+
+std::string why_mpi_will_not_start() {
+    const auto told = one_of_several();
+    if (!told) return {};
+    const std::string version = library_version();
+    const bool pmix = std::getenv("PMIX_RANK"), pmi = std::getenv("PMI_RANK") || std::getenv("PMI_FD");
+    const bool refuses_pmix = version.rfind("MPICH", 0) == 0 && pmix && !pmi && !has_pmix_of_its_own();
+    const bool needs_pmix = is_open_mpi(version) && by_srun(*told) && !pmix;
+    if (!refuses_pmix && !needs_pmix) return {};
+    return name_of(version) + (refuses_pmix ? " does not understand PMIx, which is all that this launcher offers"
+                                            : " needs PMIx, which this srun does not offer") +
+           ": start the ranks with  " + right_start(*told, version);
+}
+
+}  // namespace parhelion

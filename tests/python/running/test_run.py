@@ -1,0 +1,135 @@
+"""`parhelion run`: which MPI and launcher a program gets, what the options hand over, how it ends."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from measured import built, need_build
+
+from parhelion.launch import Flavor, default_flavor, flavors, program
+from parhelion.launch.linked import linked_mpi
+from parhelion.tools.cli.errors import BadInput
+from parhelion.tools.running.start import Wanted, choose
+
+KEPT = {key: value for key, value in os.environ.items() if not key.startswith(("PARHELION_", "PMI_", "OMPI_COMM", "SLURM_"))}
+RANK = "from mpi4py import MPI; comm = MPI.COMM_WORLD\n"
+
+
+def parhelion_run(*words, text="", **env):
+    return subprocess.run([sys.executable, "-m", "parhelion", "run", *map(str, words)], input=text, capture_output=True, text=True,
+                          timeout=60, env=KEPT | env)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "started"),
+    [
+        (["p", "solver.py", "-m"], ["p", "-m", "mpi4py", "solver.py", "-m"]),
+        (["p", "-u", "-X", "dev", "solver.py"], ["p", "-u", "-X", "dev", "-m", "mpi4py", "solver.py"]),
+        (["p", "-W", "error", "-m", "solver", "x"], ["p", "-W", "error", "-m", "mpi4py", "-m", "solver", "x"]),
+        (["p", "-c", "pass"], ["p", "-m", "mpi4py", "-c", "pass"]),
+        (["p", "-m", "mpi4py", "solver.py"], ["p", "-m", "mpi4py", "solver.py"]),
+        (["p", "--version"], ["p", "--version"]),
+    ],
+)
+def test_python_programs_are_started_as_mpi4py_starts_them(words, started):
+    assert program.ends_together(words) == started
+
+
+def test_a_script_is_run_by_what_its_first_line_says(tmp_path):
+    for name, line in {"plain": "#!/usr/bin/env python3", "own": "#!/opt/x/bin/python3.12 -u", "shell": "#!/bin/sh"}.items():
+        (tmp_path / name).write_text(line + "\n")
+    assert program.python_words([f"{tmp_path}/plain", "x"]) == [sys.executable, f"{tmp_path}/plain", "x"]
+    assert program.python_words([f"{tmp_path}/own"]) == ["/opt/x/bin/python3.12", "-u", f"{tmp_path}/own"]
+    assert program.python_words([f"{tmp_path}/shell"]) is None
+
+
+def test_options_are_handed_over_by_the_librarys_variables():
+    wanted = Wanted(["x"], transport="ucx", timeout=90.0, check=True)
+    assert wanted.setting() == {"PARHELION_TRANSPORT": "ucx", "PARHELION_TIMEOUT": "90", "PARHELION_CHECK": "1"}
+    assert Wanted(["x"]).setting() == {}
+
+
+def test_on_hosts_the_same_is_started_without_the_option():
+    wanted = Wanted(["solver.py", "--hosts"], ranks=4, timeout=2.5, check=True, hosts=2, options=("-l",))
+    assert wanted.words() == ["--ranks=4", "--timeout=2.5", "--check", "--option=-l", "--", "solver.py", "--hosts"]
+
+
+def test_a_compiled_program_gets_the_mpi_that_it_is_linked_to():
+    need_build()
+    for flavor in map(flavors().get, built()):
+        assert linked_mpi(flavor.program).resolve() == flavor.mpi_library.resolve()
+        assert choose([str(flavor.program)], None)[1] == flavor
+
+
+def test_another_flavor_than_that_of_the_program_is_refused():
+    need_build()
+    own = default_flavor()
+    others = [flavor for flavor in map(flavors().get, built()) if flavor.mpi_library.resolve() != own.mpi_library.resolve()]
+    if not others:
+        pytest.skip("needs builds for two MPIs: make build MPI=mpich and make build MPI=openmpi")
+    with pytest.raises(BadInput, match=f"is linked to {own.mpi_library}"):
+        choose([str(own.program)], others[0].name)
+
+
+def test_a_program_that_is_not_there_is_refused():
+    with pytest.raises(BadInput, match=r"\./solver"):
+        choose(["/nowhere/solver"], None)
+
+
+def test_ranks_hear_of_the_options_and_rank_0_reads_what_comes_in():
+    need_build()
+    code = "import os, sys; print(os.environ['PARHELION_TRANSPORT'], comm.size, sys.stdin.read().split()) if comm.rank == 0 else comm.Get_rank()"
+    done = parhelion_run("-n", 2, "--transport", "mpi_p2p", "python", "-c", RANK + code, text="some input")
+    assert done.returncode == 0 and done.stdout == "mpi_p2p 2 ['some', 'input']\n", done.stdout + done.stderr
+
+
+def test_an_exception_on_one_rank_ends_all():
+    need_build()
+    done = parhelion_run("-n", 2, "python", "-c", RANK + "1 / 0 if comm.rank == 1 else comm.Barrier()")
+    assert done.returncode != 0 and "ZeroDivisionError" in done.stderr, done.stderr
+
+
+def test_the_exit_status_is_the_programs(tmp_path):
+    need_build()
+    script = tmp_path / "fails.sh"
+    script.write_text("#!/bin/sh\nexit 7\n")
+    script.chmod(0o755)
+    assert parhelion_run("-n", 1, script).returncode == 7
+
+
+def test_ranks_are_ended_at_the_time_limit():
+    need_build()
+    done = parhelion_run("-n", 2, "--time-limit", 1, "sleep", 60)
+    assert done.returncode == 124 and "time limit of 1 s" in done.stderr
+
+
+@pytest.mark.parametrize("limit", ["nan", "inf", "0", "-5", "1e999", "soon"])
+def test_a_time_limit_is_a_positive_number(limit):
+    done = parhelion_run("-n", 2, "--time-limit", limit, "--", "true")
+    assert done.returncode == 2 and "--time-limit" in done.stderr
+
+
+def test_inside_a_launcher_it_says_so_once():
+    refused = parhelion_run("-n", 2, "true", PMI_RANK="0", PMI_SIZE="2")
+    assert refused.returncode == 2 and "already started this as rank 0 of 2" in refused.stderr
+    other = parhelion_run("-n", 2, "true", PMI_RANK="1", PMI_SIZE="2")
+    assert (other.returncode, other.stderr) == (2, "")
+
+
+def test_without_a_number_of_ranks_it_asks_for_one():
+    done = parhelion_run("true")
+    assert done.returncode == 2 and "-n 4" in done.stderr
+
+
+def test_hosts_of_pbs_and_lsf_are_those_that_ranks_are_spread_over(tmp_path):
+    nodes = tmp_path / "nodes"
+    nodes.write_text("a\na\nb\nb\n")
+    for env in ({"PBS_NODEFILE": str(nodes)}, {"LSB_MCPU_HOSTS": "a 2 b 2"}):
+        launch = default_flavor_of(tmp_path).launch(4, "x", env={"PATH": "/bin", **env}, cores=2)
+        assert launch.argv[1:8] == ["-bind-to", "core", "-hosts", "a,b", "-ppn", "2", "-n"], launch.argv
+
+
+def default_flavor_of(folder: Path) -> Flavor:
+    return Flavor("any", "mpich", folder, folder / "bin/mpiexec", folder, "MPICH Version: 5.0.2", "libmpi.so.12", folder)

@@ -1,0 +1,142 @@
+"""Every way to start ranks under a real Slurm of two nodes: the right number of ranks, or a refusal that says how. `make test-slurm`."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from measured import ROOT, built
+
+from parhelion.launch import flavors
+from parhelion.tools.records import read_record
+
+DAEMONS = ("slurmctld", "slurmd", "munged")
+PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+SOLVE = "import parhelion as ph; d = ph.CartesianDomain((8, 8)); print('solves', d.process_grid, flush=True)"
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    """Runs a shell command beside Slurm."""
+    if not all(shutil.which(name, path=PATH) for name in DAEMONS):
+        pytest.skip("Slurm is not installed: apt-get install slurmctld slurmd slurm-client munge libpmix-dev")
+    beside = subprocess.Popen([ROOT / "scripts/slurm.sh", "sh", "-c", "echo ready $SLURM_CONF; cat >/dev/null"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    ready = beside.stdout.readline().split()
+    if not ready:
+        pytest.skip(f"Slurm cannot be started here: {beside.stderr.read()}")
+
+    def run(command, **variables):
+        env = {"PATH": f"{sys.prefix}/bin:{PATH}", "PYTHONPATH": str(ROOT / "python"), "SLURM_CONF": ready[1], "HOME": "/tmp", **variables}
+        done = subprocess.run(["sh", "-c", command], env=env, capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    yield run
+    beside.stdin.close()
+    beside.wait(timeout=30)
+
+
+@pytest.fixture(params=built("mpich", "openmpi"))
+def flavor(request):
+    return flavors()[request.param]
+
+
+def python(flavor, code):
+    return f"env MPI4PY_LIBMPI={flavor.mpi_library} {sys.executable} -c {shlex.quote(code)}"
+
+
+def right_mode(flavor):
+    return {"mpich": "pmi2", "openmpi": "pmix"}[flavor.kind]
+
+
+@pytest.mark.parametrize("mode", ["pmi2", "pmix", "none"])
+def test_python_under_srun_has_all_ranks_or_is_refused(slurm, flavor, mode):
+    status, said = slurm(f"srun -N2 -n2 --mpi={mode} " + python(flavor, SOLVE))
+    if mode == right_mode(flavor):
+        assert status == 0 and said.count("solves (2, 1)") == 2, said
+    else:
+        assert status != 0 and "solves (" not in said and f"srun --mpi={right_mode(flavor)} -n 2" in said, said
+
+
+@pytest.mark.parametrize("mode", ["pmi2", "pmix", "none"])
+def test_a_compiled_program_under_srun_has_all_ranks_or_is_refused(slurm, flavor, mode, tmp_path):
+    job = tmp_path / "job.json"
+    job.write_text('{"schema": "parhelion.job/1", "benchmark": "alltoall", "ranks": 2, "launch": 0, "seed": 1, "repetitions": 2, '
+                   '"min_sample_s": 0.0001, "bind": true, "contenders": [], "cases": [{"size": 64}]}')  # fmt: skip
+    status, said = slurm(f"srun -N2 -n2 --mpi={mode} {flavor.program} {job} {tmp_path}/record")
+    if mode == right_mode(flavor):
+        assert status == 0, said
+    else:
+        assert status != 0 and f"srun --mpi={right_mode(flavor)} -n 2 {flavor.program} {job}" in said, said
+
+
+def test_the_mpis_own_launcher_inside_an_allocation_has_all_ranks(slurm, flavor):
+    root = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " * (flavor.kind == "openmpi")
+    status, said = slurm(f"salloc -Q -N2 -n2 env {root}{flavor.mpiexec} -n 2 " + python(flavor, SOLVE))
+    assert status == 0 and said.count("solves (2, 1)") == 2, said
+
+
+def test_another_mpis_launcher_is_refused_with_the_right_one(slurm):
+    if len(built("mpich", "openmpi")) < 2:
+        pytest.skip("needs builds for two MPIs: make build MPI=mpich and make build MPI=openmpi")
+    own, other = flavors()["mpich"], flavors()["openmpi"]
+    status, said = slurm("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+                         f"{other.mpiexec} --map-by :OVERSUBSCRIBE -n 2 {python(own, SOLVE)}")  # fmt: skip
+    assert status != 0 and "solves (" not in said and f"{own.mpiexec.resolve()} -n 2" in said, said
+
+
+def test_parhelion_run_takes_srun_and_the_jobs_ranks_and_binds_them(slurm, flavor):
+    code = "import os; from mpi4py import MPI; print('rank of', MPI.COMM_WORLD.size, len(os.sched_getaffinity(0)), flush=True)"
+    command = f"{sys.executable} -m parhelion run -v --flavor {flavor.name} python -c {shlex.quote(code)}"
+    status, said = slurm(f"salloc -Q -N2 -n2 sh -c {shlex.quote(command)}")
+    assert status == 0 and said.count("rank of 2 1\n") == 2, said
+    assert f"srun --overlap --export=ALL --mpi={right_mode(flavor)} --cpu-bind=cores --nodes=2 -n 2" in said
+
+
+def test_parhelion_run_inside_a_step_of_several_tasks_says_that_a_launcher_is_there(slurm):
+    status, said = slurm(f"srun -N2 -n2 {sys.executable} -m parhelion run -n 2 true")
+    assert status != 0 and said.count("already started this as rank 0 of 2") == 1, said
+
+
+def test_tasks_that_are_meant_to_be_alone_may_be(slurm):
+    flavor = flavors()[built("mpich", "openmpi")[0]]
+    status, said = slurm("srun -N2 -n2 --mpi=none " + python(flavor, SOLVE), PARHELION_ALONE="1")
+    assert status == 0 and said.count("solves (1, 1)") == 2, said
+
+
+def test_a_batch_script_measures_on_both_nodes(slurm, flavor, tmp_path):
+    script = tmp_path / "job.sh"
+    script.write_text(textwrap.dedent(f"""\
+        #!/bin/sh
+        #SBATCH --nodes=2
+        #SBATCH --ntasks-per-node=1
+        {sys.executable} -m parhelion bench alltoall --ranks 2 --size 64 --quick --repetitions 2 --out {tmp_path}/run
+        """))
+    status, said = slurm(f"cd {tmp_path} && sbatch --wait --output={tmp_path}/said {script}", PARHELION_FLAVOR=flavor.name)
+    said += (tmp_path / "said").read_text()
+    assert status == 0, said
+    launch = read_record(tmp_path / "run").launches[0]
+    assert launch.ranks == 2 and "of the allocation" not in said, said
+
+
+def test_srun_starts_the_measuring_itself(slurm, tmp_path):
+    name = next(iter(built("mpich")), None)
+    if name is None:
+        pytest.skip("needs a build for MPICH")
+    status, said = slurm(f"srun -N2 -n2 --mpi=pmi2 {sys.executable} -m parhelion bench alltoall --ranks 2 --size 64 --quick --repetitions 2 "
+                         f"--out {tmp_path}/run", PARHELION_FLAVOR=name)  # fmt: skip
+    assert status == 0 and read_record(tmp_path / "run").launches[0].ranks == 2, said
+
+
+def test_place_names_the_hosts_of_the_allocation_and_its_command_starts_ranks_there(slurm, tmp_path):
+    file = tmp_path / "ranks"
+    place = f"{sys.executable} -m parhelion place --grid 2x1 --ranks-per-node 1 --rank-file slurm:{file}"
+    status, said = slurm(f"salloc -Q -N2 -n2 sh -c '{place}'")
+    assert status == 0 and file.read_text() == "node1\nnode2\n", said
+    start = re.search(r"start with  (.+)", said)[1].replace("PROGRAM", "sh -c 'echo $SLURM_PROCID on $SLURMD_NODENAME'")
+    file.write_text("node2\nnode1\n")
+    status, said = slurm(f"salloc -Q -N2 -n2 sh -c {shlex.quote(start)}")
+    assert status == 0 and "0 on node2" in said and "1 on node1" in said, said
