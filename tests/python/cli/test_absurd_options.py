@@ -29,6 +29,7 @@ CALLS = {
     "bench setup": ["--ranks", "1", "--extent", "4", *QUICK],
     "calibrate": ["run", "--splits", "2"],
     "compare": ["run", "run"],
+    "config": ["--mpi", "none"],
     "demo": ["--ranks", "2", "--cells", "5000", "--mpi", "none"],
     "doctor": [],
     "hosts": ["--check"],

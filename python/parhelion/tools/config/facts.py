@@ -37,8 +37,8 @@ def facts(flavor: Flavor, fortran: bool = False) -> dict[str, str]:
         raise InputError(f"this package is not installed with its headers ({sdk}): {remedy}")
     folder, libraries = flavor.directory, [flavor.library]
     if fortran:
-        libraries = [next(iter(sorted(folder.glob("libparhelion_fortran.so.*"))), None), *libraries]
-        if libraries[0] is None:
+        libraries = [*folder.glob("libparhelion_fortran.so.*"), *libraries]
+        if len(libraries) == 1:
             raise InputError(f"flavor {flavor.name} was built without a Fortran compiler; the sources of the interface are in its source package")
     return {
         "flavor": flavor.name,
