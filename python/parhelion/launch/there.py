@@ -41,7 +41,7 @@ class Mpi(NamedTuple):
     @property
     def home(self) -> Path:
         """The folder whose ``bin`` has this MPI's launcher, else the one above its library's."""
-        return next((folder for folder in self._above() if _launcher(folder / "bin", self.kind)), self.library.parent.parent)
+        return next((folder for folder in _above(self.library) if _launcher(folder / "bin", self.kind)), self.library.parent.parent)
 
     @property
     def mpiexec(self) -> Path:
@@ -53,9 +53,6 @@ class Mpi(NamedTuple):
         """Whether programs find it by themselves."""
         folder = str(self.library.parent)
         return any(folder == top or folder.startswith(f"{top}/") for top in SYSTEM)
-
-    def _above(self) -> list[Path]:
-        return [folder for path in (self.library, self.library.resolve()) for folder in path.parents[1:] if folder != Path("/")]
 
 
 @functools.cache
@@ -106,7 +103,7 @@ def name_to_build(version: str, library: Path | None) -> str:
     if library.parent.parent in (Path(sys.exec_prefix), ROOT / ".venv" / "opt" / kind):
         return kind
     names = [f"mpicxx.{kind}", "mpicxx", "mpic++"]
-    found = (folder / "bin" / name for folder in library.parents for name in names if (folder / "bin" / name).exists())
+    found = (folder / "bin" / name for folder in _above(library) for name in names if (folder / "bin" / name).exists())
     return str(next(found, library.parent.parent))
 
 
@@ -114,6 +111,11 @@ def remedy_of_no_mpi(extra: str) -> str:
     if in_checkout():
         return f"`make build MPI={extra}` brings one"
     return f"{install_extra(extra, extra)} brings one"
+
+
+def _above(library: Path) -> list[Path]:
+    """Folders that may be its prefix; /lib is a link into /usr."""
+    return [folder for path in (library, library.resolve()) for folder in path.parents[1:] if folder != Path("/")]
 
 
 def _folders() -> list[Path]:
