@@ -51,8 +51,8 @@ class Mpi(NamedTuple):
     @property
     def by_linker(self) -> bool:
         """Whether programs find it by themselves."""
-        folder = str(self.library.parent)
-        return any(folder == top or folder.startswith(f"{top}/") for top in SYSTEM)
+        return self.library.parent in _system_folders()
+
 
 
 @functools.cache
@@ -121,9 +121,13 @@ def _above(library: Path) -> list[Path]:
 def _folders() -> list[Path]:
     prefixes = [sys.exec_prefix, *([site.getuserbase()] if site.ENABLE_USER_SITE else [])]
     searched = [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if folder]
-    system = [f"{top}{part}" for top in SYSTEM for part in ("", f"/{os.uname().machine}-linux-gnu")]
     beside = [Path(launcher).resolve().parent.parent / "lib" for launcher in [shutil.which("mpiexec")] if launcher]
-    return [*(Path(prefix) / "lib" for prefix in prefixes), *map(Path, searched), *beside, *map(Path, system)]
+    return [*(Path(prefix) / "lib" for prefix in prefixes), *map(Path, searched), *beside, *_system_folders()]
+
+
+def _system_folders() -> list[Path]:
+    """Where the dynamic linker looks everywhere; /usr/lib64/openmpi/lib is no such folder."""
+    return [Path(top, part) for top in SYSTEM for part in ("", f"{os.uname().machine}-linux-gnu")]
 
 
 def _kind_by_files(folder: Path, soname: str) -> str:
