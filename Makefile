@@ -12,6 +12,8 @@ PYTHON   ?= python3
 PREFIX   ?= $(HOME)/.local
 CMAKE_ARGS ?=
 EXPECTED_SKIPS ?=
+WHEEL_MPIS ?= mpich openmpi abi
+WHEEL_PYTHON ?= $(BIN)/python
 PEERS    ?= ghex coarray petsc dolfinx
 
 VENV   := $(CURDIR)/.venv
@@ -27,10 +29,10 @@ own   = mkdir -p $(1) && touch $(1)/$(MARK)
 remove_builds = for mark in build/*/mpi.cmake build/*/$(MARK) $(FLAVORS)/*/$(MARK); do [ ! -e "$$mark" ] || rm -rf "$${mark%/*}"; done; rm -f $(FLAVORS)/default; \
   for folder in build $(FLAVORS); do [ ! -d $$folder ] || rmdir --ignore-fail-on-non-empty $$folder; done
 
-WHEEL_MPIS := mpich openmpi impi
-ifneq ($(filter $(MPI),$(WHEEL_MPIS)),)
+FETCHED_MPIS := mpich openmpi impi abi
+ifneq ($(filter $(MPI),$(FETCHED_MPIS)),)
   FLAVOR ?= $(MPI)
-  MPI_STAMP := $(STAMPS)/$(MPI)
+  MPI_STAMP := $(STAMPS)/$(MPI:abi=mpich)
 else
   FLAVOR := $(or $(FLAVOR),$(shell $(PYTHON) scripts/choose_mpi.py name "$(MPI)"))
   MPI_STAMP :=
@@ -45,7 +47,8 @@ GHEX := $(shell sed -n 's/^ghex==\([0-9.]*\).*/\1/p' requirements/peers.txt)
 ifeq ($(SANITIZE)$(COVERAGE),)
   BUILD := build/$(FLAVOR)
   FLAVOR_DIR := $(FLAVORS)/$(FLAVOR)
-  PARTS := -DPARHELION_BUILD_PYTHON=ON
+  # The standard ABI is for programs and for mpi4py; nothing is measured under it that MPICH's own would not tell.
+  PARTS := -DPARHELION_BUILD_PYTHON=ON $(if $(filter abi,$(MPI)),-DPARHELION_BUILD_BENCH=OFF -DPARHELION_BUILD_TESTS=OFF)
 else
   BUILD := build/$(FLAVOR)-$(or $(subst $(comma),-,$(SANITIZE)),coverage)
   FLAVOR_DIR := $(CURDIR)/$(BUILD)/flavor
@@ -56,7 +59,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup demo test test-quick test-all test-cpp test-python \
+.PHONY: help peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup wheel sdist demo test test-quick test-all test-cpp test-python \
         lint tidy docs licenses coverage install clean distclean
 
 ##@ The two commands
@@ -84,7 +87,7 @@ build: setup configure ## Build the library, phl-bench and the Python module for
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) -- $(NINJA_ARGS)
 	@$(if $(SANITIZE)$(COVERAGE),,$(own_flavor))
 
-own_flavor = $(call own,$(FLAVOR_DIR)) && echo $(FLAVOR) > $(FLAVORS)/default
+own_flavor = $(call own,$(FLAVOR_DIR)) $(if $(filter abi,$(MPI))$(KEEP_DEFAULT),,&& echo $(FLAVOR) > $(FLAVORS)/default)
 
 setup: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/run $(STAMPS)/tools $(STAMPS)/package $(MPI_STAMP)
 
@@ -104,6 +107,13 @@ $(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/tools $(MPI_STAMP)
 
 install: build ## Install headers, library, CMake and pkg-config files (PREFIX=~/.local)
 	@$(TOOLS)/cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+wheel: setup $(STAMPS)/wheel ## A wheel for every MPI into dist/, of the builds that there are (WHEEL_MPIS=, WHEEL_PYTHON=)
+	@for mpi in $(WHEEL_MPIS); do $(MAKE) --no-print-directory build MPI=$$mpi KEEP_DEFAULT=1 || exit 1; done
+	@JOBS=$(JOBS) $(BIN)/python scripts/wheel.py --python "$(WHEEL_PYTHON)" $(WHEEL_MPIS)
+
+sdist: $(STAMPS)/wheel ## The source package into dist/
+	@$(BIN)/python -m build --sdist --no-isolation --skip-dependency-check --outdir dist . > /dev/null && ls dist/*.tar.gz
 
 peers: build ## Build other libraries' exchanges to compare with, those that are there (PEERS="ghex coarray petsc dolfinx")
 	@$(call own,build/peers)
@@ -133,7 +143,7 @@ test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
 	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j$(TEST_JOBS) --output-junit ctest.xml --test-output-size-passed 65536 \
 	  --test-output-size-failed 65536 $(CTEST_ARGS)
 
-test-python: build $(STAMPS)/test $(STAMPS)/docs ## Python tests against the flavor built last
+test-python: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/wheel ## Python tests against the flavor built last
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target mpi_watch -- $(NINJA_ARGS)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
 
@@ -171,7 +181,7 @@ distclean: clean ## Remove the virtual environment too
 	@[ ! -d $(STAMPS) ] || rm -rf $(VENV)
 
 help: ## This list
-	@echo "make TARGET [MPI=mpich|openmpi|impi|system|/prefix|/path/of/mpicxx.suffix] [SANITIZE=address,undefined]"
+	@echo "make TARGET [MPI=mpich|openmpi|impi|abi|system|/prefix|/path/of/mpicxx.suffix] [SANITIZE=address,undefined]"
 	@echo "            [JOBS=$(JOBS)] [PYTHON=$(PYTHON)] [FLAVOR=name] [CMAKE_ARGS=...]"
 	@echo "            [DEMO_ARGS='--ranks 4'] [CTEST_ARGS='-R laws'] [PYTEST_ARGS='-k readme']"
 	@awk 'BEGIN {FS = ":.*## "} /^##@ / {print "\n" substr($$0, 5)} \

@@ -100,7 +100,7 @@ int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, 
                          phl_cartesian* domain) {
     return create(comm, dimensions, extents, options, domain);
 }
-int phl_cartesian_create_f(MPI_Fint comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
+int phl_cartesian_create_f(int comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
                            phl_cartesian* domain) {
     return create(FortranComm{comm}, dimensions, extents, options, domain);
 }

@@ -75,14 +75,14 @@ extern "C" {
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
     return create(comm, owned, ghosts, ghost_ids, map);
 }
-int phl_index_map_create_f(MPI_Fint comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
+int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
     return create(FortranComm{comm}, owned, ghosts, ghost_ids, map);
 }
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
                                   const int64_t* ghost_ids, int self_ghosts, phl_index_map* map) {
     return create_with_ids(comm, owned, owned_ids, ghosts, ghost_ids, self_ghosts, map);
 }
-int phl_index_map_create_with_ids_f(MPI_Fint comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
+int phl_index_map_create_with_ids_f(int comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
                                     const int64_t* ghost_ids, int self_ghosts, phl_index_map* map) {
     return create_with_ids(FortranComm{comm}, owned, owned_ids, ghosts, ghost_ids, self_ghosts, map);
 }
@@ -91,7 +91,7 @@ int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const
                                    phl_index_map* map) {
     return create_from_root(comm, root, ranks, owned, ghost_counts, ghosts, ghost_ids, map);
 }
-int phl_index_map_create_from_root_f(MPI_Fint comm, int root, int64_t ranks, const int64_t* owned,
+int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const int64_t* owned,
                                      const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
                                      phl_index_map* map) {
     return create_from_root(FortranComm{comm}, root, ranks, owned, ghost_counts, ghosts, ghost_ids, map);

@@ -5,7 +5,7 @@
 using namespace parhelion;
 using namespace parhelion::c;
 
-extern "C" int phl_start(MPI_Fint* world) {
+extern "C" int phl_start(int* world) {
     return guarded([&] {
         int running = 0, ended = 0, provided = 0;
         MPI_Initialized(&running);
@@ -25,7 +25,7 @@ extern "C" int phl_stop(void) {
     });
 }
 
-extern "C" int phl_rank_f(MPI_Fint comm, int32_t* rank, int32_t* size) {
+extern "C" int phl_rank_f(int comm, int32_t* rank, int32_t* size) {
     return guarded([&] {
         const MPI_Comm handle = comm_from_fortran(comm);
         if (handle == MPI_COMM_NULL) throw Error("the communicator is null: pass a valid one");

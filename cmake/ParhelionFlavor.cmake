@@ -9,23 +9,23 @@ if(NOT PARHELION_FLAVOR_DIR)
   set(PARHELION_FLAVOR_DIR ${CMAKE_CURRENT_BINARY_DIR}/flavor)
 endif()
 
-# A wheel names its MPI relative to itself, see pyproject.toml.
 set(PARHELION_MPI_RUN_PATH ${PARHELION_MPI_LIBRARY_DIR} CACHE STRING "Where binaries look for MPI")
 
-function(parhelion_write_flavor file mpi_home mpiexec library_dir)
+# Without folders where the MPI is one that comes and goes: it is looked for when the package runs.
+function(parhelion_write_flavor file)
+  set(folders "\n  \"kind\": \"${PARHELION_MPI_KIND}\",\n  \"mpi_home\": \"${MPI_HOME}\",\n  \"mpiexec\": \"${MPIEXEC_EXECUTABLE}\",\n\
+  \"library_dir\": \"${PARHELION_MPI_LIBRARY_DIR}\",")
+  if(PARHELION_MPI_IS_WHEEL)
+    set(folders "")
+  endif()
   file(CONFIGURE OUTPUT ${file} CONTENT [[{
-  "name": "@PARHELION_FLAVOR@",
-  "kind": "@PARHELION_MPI_KIND@",
-  "mpi_home": "@mpi_home@",
-  "mpiexec": "@mpiexec@",
-  "library_dir": "@library_dir@",
+  "name": "@PARHELION_FLAVOR@",@folders@
   "library_version": "@PARHELION_MPI_VERSION@",
   "soname": "@PARHELION_MPI_SONAME@"
 }
 ]] @ONLY)
 endfunction()
-parhelion_write_flavor(${PARHELION_FLAVOR_DIR}/flavor.json
-  "${MPI_HOME}" "${MPIEXEC_EXECUTABLE}" "${PARHELION_MPI_LIBRARY_DIR}")
+parhelion_write_flavor(${PARHELION_FLAVOR_DIR}/flavor.json)
 
 # What a flavor holds finds its neighbors beside itself or in an installation's lib, and MPI where it was
 # built with. The build tree has the same run path as an installation: nothing is left over. A wheel's

@@ -36,10 +36,15 @@ endif()
 set(fortran_dir ${PROJECT_BINARY_DIR}/fortran)
 configure_file(${PARHELION_FORTRAN_BINDING_HEADER} ${fortran_dir}/include/ISO_Fortran_binding.h COPYONLY)
 file(GLOB fortran_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fortran/*.f90 ${PROJECT_SOURCE_DIR}/fortran/*.cpp)
-add_library(parhelion_fortran SHARED ${fortran_sources})
+if(PARHELION_STATIC)
+  add_library(parhelion_fortran STATIC ${fortran_sources})
+else()
+  add_library(parhelion_fortran SHARED ${fortran_sources})
+endif()
 add_library(parhelion::Fortran ALIAS parhelion_fortran)
 set_target_properties(parhelion_fortran PROPERTIES
-  EXPORT_NAME Fortran LINKER_LANGUAGE CXX Fortran_MODULE_DIRECTORY ${fortran_dir}/modules)
+  EXPORT_NAME Fortran LINKER_LANGUAGE CXX SOVERSION ${PARHELION_SOVERSION}
+  Fortran_MODULE_DIRECTORY ${fortran_dir}/modules)
 target_include_directories(parhelion_fortran
   PRIVATE ${fortran_dir}/include
   INTERFACE $<BUILD_INTERFACE:${fortran_dir}/modules> $<INSTALL_INTERFACE:include/parhelion/modules>)

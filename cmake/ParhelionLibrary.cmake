@@ -5,9 +5,13 @@ if(NOT PARHELION_UCX)
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/version.hpp.in ${PROJECT_BINARY_DIR}/include/parhelion/version.hpp @ONLY)
 
-add_library(parhelion SHARED ${parhelion_sources})
+if(PARHELION_STATIC)
+  add_library(parhelion STATIC ${parhelion_sources})
+else()
+  add_library(parhelion SHARED ${parhelion_sources})
+endif()
 add_library(parhelion::parhelion ALIAS parhelion)
-set_target_properties(parhelion PROPERTIES LINKER_LANGUAGE CXX)
+set_target_properties(parhelion PROPERTIES LINKER_LANGUAGE CXX SOVERSION ${PARHELION_SOVERSION})
 target_compile_features(parhelion PUBLIC cxx_std_20)
 target_include_directories(parhelion PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -19,6 +23,7 @@ if(PARHELION_UCX)
   target_include_directories(parhelion SYSTEM PRIVATE ${PARHELION_UCX_INCLUDE})
   target_compile_definitions(parhelion PRIVATE PARHELION_WITH_UCX PARHELION_UCX_LIBRARY="${PARHELION_UCX_LIBRARY}")
 endif()
+parhelion_use_standard_abi(parhelion)
 # The number of the standard does not tell: Open MPI 5 has the functions and says 3.1.
 include(CMakePushCheckState)
 include(CheckCXXSymbolExists)

@@ -1,13 +1,18 @@
 # Exactly one MPI: compiler wrapper, libraries and mpiexec come from the same prefix. FindMPI alone
 # happily takes the wrapper of one MPI and the mpiexec of another.
 #
-# Input, all optional: MPI_HOME, MPI_CXX_COMPILER, MPIEXEC_EXECUTABLE. Without them, the mpicxx on PATH;
-# for a wheel, the mpicxx of the MPICH wheel that its build requires.
-if(SKBUILD AND NOT MPI_HOME)
-  find_package(Python REQUIRED COMPONENTS Interpreter)
-  execute_process(COMMAND ${Python_EXECUTABLE} -c "import importlib.metadata as m; \
-print(next(f.locate().resolve() for f in m.files('mpich') if str(f).endswith('bin/mpicxx')).parent.parent)"
-    OUTPUT_VARIABLE MPI_HOME OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+# Input, all optional: MPI_HOME, MPI_CXX_COMPILER, MPIEXEC_EXECUTABLE, and MPICXX or MPICC in the environment. Without them, the mpicxx on
+# PATH, which for `pip install` is that of the MPICH wheel where there was none.
+if(NOT MPI_CXX_COMPILER AND NOT MPI_HOME)
+  if(DEFINED ENV{MPICXX})
+    find_program(MPI_CXX_COMPILER NAMES $ENV{MPICXX})
+  elseif(DEFINED ENV{MPI_HOME})
+    set(MPI_HOME $ENV{MPI_HOME})
+  elseif(DEFINED ENV{MPICC})
+    # mpicc, mpicc.openmpi, mpicc_abi: the compiler for C++ is named alike.
+    string(REGEX REPLACE "mpicc([^/]*)$" "mpicxx\\1" parhelion_mpicxx "$ENV{MPICC}")
+    find_program(MPI_CXX_COMPILER NAMES ${parhelion_mpicxx})
+  endif()
 endif()
 if(NOT MPI_CXX_COMPILER)
   if(MPI_HOME)
@@ -23,7 +28,22 @@ cmake_path(GET MPI_CXX_COMPILER PARENT_PATH parhelion_mpi_bin)
 if(NOT MPI_HOME)
   cmake_path(GET parhelion_mpi_bin PARENT_PATH MPI_HOME)
 endif()
+# An MPI that came for the time of the build alone is gone afterwards: then the package looks for one of its ABI when it runs.
+set(PARHELION_MPI_IS_WHEEL OFF)
+if(SKBUILD)
+  find_package(Python REQUIRED COMPONENTS Interpreter)
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "import importlib.metadata as m; \
+print(next(f.locate().resolve() for f in m.files('mpich') if str(f).endswith('bin/mpicxx')).parent.parent)"
+    OUTPUT_VARIABLE parhelion_mpi_wheel OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  file(REAL_PATH ${MPI_HOME} parhelion_mpi_real)
+  if(parhelion_mpi_wheel STREQUAL parhelion_mpi_real)
+    set(PARHELION_MPI_IS_WHEEL ON)
+  endif()
+endif()
 if(NOT MPIEXEC_EXECUTABLE)
+  # Debian: mpiexec.openmpi goes with mpicxx.openmpi.
+  cmake_path(GET MPI_CXX_COMPILER EXTENSION LAST_ONLY parhelion_mpi_suffix)
+  find_program(MPIEXEC_EXECUTABLE NAMES mpiexec${parhelion_mpi_suffix} HINTS ${parhelion_mpi_bin} NO_DEFAULT_PATH)
   find_program(MPIEXEC_EXECUTABLE NAMES mpiexec mpiexec.hydra HINTS ${parhelion_mpi_bin} NO_DEFAULT_PATH REQUIRED)
 endif()
 
@@ -71,3 +91,11 @@ else()
   message(FATAL_ERROR "Unknown MPI '${PARHELION_MPI_VERSION}': MPICH, Open MPI and Intel MPI are known")
 endif()
 message(STATUS "MPI: ${PARHELION_MPI_VERSION} in ${MPI_HOME}")
+
+# MPI 5's standard ABI has no Fortran half: handles are converted from int and to int.
+function(parhelion_use_standard_abi target)
+  if(PARHELION_MPI_SONAME MATCHES "^libmpi_abi")
+    target_compile_definitions(${target} PRIVATE
+      PARHELION_STANDARD_ABI MPI_Comm_f2c=MPI_Comm_fromint MPI_Comm_c2f=MPI_Comm_toint)
+  endif()
+endfunction()

@@ -2,14 +2,25 @@ option(PARHELION_BUILD_BENCH "Build the measuring program phl-bench" ${PROJECT_I
 option(PARHELION_BUILD_TESTS "Have the target parhelion_tests, which builds the C++ tests" ${PROJECT_IS_TOP_LEVEL})
 option(PARHELION_BUILD_PYTHON "Build the Python extension module" OFF)
 option(PARHELION_BUILD_FORTRAN "Build the Fortran interface where there is a Fortran compiler" ${PROJECT_IS_TOP_LEVEL})
+option(PARHELION_STATIC "Build libparhelion.a instead of the shared library; no Python extension then" OFF)
 option(PARHELION_INSTALL "Have rules for cmake --install" ${PROJECT_IS_TOP_LEVEL})
 set(PARHELION_UCX AUTO CACHE STRING "Transport ucx: ON, OFF, or AUTO (where UCX has its headers; libraries are loaded at run time)")
 set(PARHELION_SANITIZE "" CACHE STRING "Sanitizers: address, undefined, thread, or address;undefined")
 set(PARHELION_WARNINGS_AS_ERRORS OFF CACHE BOOL "Turn warnings into errors")
 set(PARHELION_FLAVOR "" CACHE STRING "Name of this build; by default the kind of MPI")
+set(PARHELION_WHEEL_STAGE "" CACHE PATH "Where scripts/wheel.py has put what a wheel is to hold; nothing is compiled then")
 set(PARHELION_FLAVOR_DIR "" CACHE PATH "Where libraries, phl-bench and flavor.json are put")
 
 # What a parent project builds, and where it installs, is the parent's business.
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+if(PARHELION_STATIC AND PARHELION_BUILD_PYTHON)
+  message(FATAL_ERROR "The Python package loads the shared library: give -DPARHELION_STATIC=OFF or -DPARHELION_BUILD_PYTHON=OFF")
+endif()
+
+# What may break a program is a new major version, and before 1.0 a new minor one.
+set(PARHELION_SOVERSION ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(PARHELION_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 endif()

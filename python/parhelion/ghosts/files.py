@@ -8,6 +8,7 @@ import numpy as np
 from ..base.together import own, together, total, total_before
 from .exchange import fill_ghosts
 from ..exchange.index_map import IndexMap, checked_map
+from ..launch.remedies import install_extra
 from .storage import DetachedRows, detach
 
 SCHEMA = "parhelion.rows/1"
@@ -42,7 +43,7 @@ def _h5py() -> Any:
     try:
         import h5py
     except ImportError as error:
-        raise ImportError(f"saving and loading rows needs h5py ({error}): pip install h5py") from None
+        raise ImportError(f"saving and loading rows needs h5py ({error}): {install_extra('h5', 'h5py')}") from None
     return h5py
 
 

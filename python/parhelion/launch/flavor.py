@@ -12,10 +12,15 @@ from .cores import usable_cores
 from .hosts import Hosts
 from .kinds import KINDS, Request
 from .program import program_words
+from .remedies import build_for
 from .slurm import SlurmJob, srun
+from .there import Mpi, MpiMissing, bound_mpi, is_here, mpi_of
 from .threads import single_threaded
 
 MOST_RANKS = 2**17  # beyond that a launcher is busy for ever
+
+
+FOUND_LATER = ("kind", "mpi_home", "mpiexec", "library_dir")
 
 
 class FlavorError(InputError, RuntimeError):
@@ -51,6 +56,16 @@ class Flavor:
     def program(self) -> Path:
         """The measuring program ``phl-bench`` of this flavor."""
         return self.directory / "phl-bench"
+
+    @property
+    def library(self) -> Path:
+        """The C++ library, under the name that programs load."""
+        return next(iter(sorted(self.directory.glob("libparhelion.so.*"))), self.directory / "libparhelion.so")
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the MPI that it runs on is here."""
+        return True
 
     @property
     def mpi_library(self) -> Path:
@@ -119,29 +134,71 @@ class Flavor:
         return {"LD_LIBRARY_PATH": f"{self.library_dir}{os.pathsep}{inherited}"} if inherited else {}
 
 
+class WheelFlavor(Flavor):
+    """A build for an ABI. Which MPI it runs on is looked for when it is first asked: ranks, which have one, never ask."""
+
+    def __init__(self, name: str, library_version: str, soname: str, directory: Path) -> None:
+        for key, value in (("name", name), ("library_version", library_version), ("soname", soname), ("directory", directory)):
+            object.__setattr__(self, key, value)
+
+    def __getattr__(self, name: str) -> object:
+        if name not in FOUND_LATER:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        mpi = self._mpi()
+        return {"kind": mpi.kind, "mpi_home": mpi.home, "mpiexec": mpi.mpiexec, "library_dir": mpi.library.parent}[name]
+
+    @property
+    def is_here(self) -> bool:
+        return is_here(self.soname)
+
+    @property
+    def mpi_library(self) -> Path:
+        return self._mpi().library
+
+    def _mpi(self) -> Mpi:
+        try:
+            return mpi_of(self.soname)
+        except MpiMissing as error:
+            raise FlavorError(f"flavor {self.name} cannot run: {error}") from error
+
+    def _library_path(self, env: Mapping[str, str]) -> dict[str, str]:
+        """What a wheel holds names no folder of an MPI."""
+        if self._mpi().by_linker:
+            return super()._library_path(env)
+        return {"LD_LIBRARY_PATH": os.pathsep.join([str(self.library_dir), *filter(None, [env.get("LD_LIBRARY_PATH")])])}
+
+
 def flavor_directory() -> Path:
     """Where the build puts flavors: ``_flavors`` in the package."""
     return Path(__file__).resolve().parent.parent / "_flavors"
 
 
 def load_flavor(file: str | os.PathLike) -> Flavor:
-    """The flavor told by a ``flavor.json``. Relative paths in it are relative to its directory."""
+    """The flavor told by a ``flavor.json``. Relative paths in it are relative to its directory; one without paths is a wheel's."""
     file = Path(file).resolve()
     try:
         text = json.loads(file.read_text())
+        words = {key: str(text[key]) for key in ("name", "library_version", "soname")}
+        if "mpi_home" not in text:
+            return WheelFlavor(**words, directory=file.parent)
+        words["kind"] = str(text["kind"])
         paths = {key: _absolute(file.parent, text[key]) for key in ("mpi_home", "mpiexec", "library_dir")}
-        words = {key: str(text[key]) for key in ("name", "kind", "library_version", "soname")}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FlavorError(f"{file} does not describe a flavor ({error!r}): run `make build` again") from error
+        raise FlavorError(f"{file} does not describe a flavor ({error!r}): {build_for('mpich', again=True)}") from error
     if words["kind"] not in KINDS:
         raise FlavorError(f"{file}: kind of MPI is {words['kind']!r}, known are {', '.join(KINDS)}")
     return Flavor(**words, **paths, directory=file.parent)
 
 
-def flavors(directory: str | os.PathLike | None = None) -> dict[str, Flavor]:
-    """Every flavor that is built, by name; empty when none is."""
+def built_flavors(directory: str | os.PathLike | None = None) -> dict[str, Flavor]:
+    """Every flavor that is built, by name, also a wheel's whose MPI is not here. Ranks use this: nothing is looked for."""
     found = Path(directory or flavor_directory()).glob("*/flavor.json")
     return {flavor.name: flavor for flavor in map(load_flavor, sorted(found))}
+
+
+def flavors(directory: str | os.PathLike | None = None) -> dict[str, Flavor]:
+    """Every flavor that is built and whose MPI is here, by name; empty when none is."""
+    return {name: flavor for name, flavor in built_flavors(directory).items() if flavor.is_here}
 
 
 def find_flavor(name: str | None = None, directory: str | os.PathLike | None = None, *, measuring: bool = False) -> Flavor:
@@ -150,30 +207,36 @@ def find_flavor(name: str | None = None, directory: str | os.PathLike | None = N
     With `measuring`, its measuring program must be there too.
     """
     directory = Path(directory or flavor_directory())
-    built = flavors(directory)
-    if name is None:
-        name = os.environ.get("PARHELION_FLAVOR") or _built_last(directory) or (next(iter(built)) if len(built) == 1 else None)
+    built = built_flavors(directory)
+    name = name or os.environ.get("PARHELION_FLAVOR") or _default_name(directory, built)
     if name not in built:
         wanted = "a default flavor" if name is None else f"flavor {name!r}"
         raise FlavorError(
-            f"{wanted} is not built in {directory} (built: {', '.join(built) or 'none'}): "
-            f"run `make build MPI={name or 'mpich'}`"
+            f"{wanted} is not built in {directory} (built: {', '.join(built) or 'none'}): {build_for(name or 'mpich')}"
         )
     if measuring and not os.access(built[name].program, os.X_OK):
-        raise FlavorError(f"flavor {name} has no {built[name].program}: run `make build MPI={name}` again")
+        raise FlavorError(f"flavor {name} has no {built[name].program}: {build_for(name, again=True, bench=True)}")
     return built[name]
+
+
+def _default_name(directory: Path, built: Mapping[str, Flavor]) -> str | None:
+    """In a checkout the flavor built last; of a wheel the one that mpi4py's MPI can run."""
+    try:
+        last = (directory / "default").read_text().strip()
+    except OSError:
+        last = ""
+    if last or len(built) < 2:
+        return last or next(iter(built), None)
+    try:
+        soname = bound_mpi().soname
+    except MpiMissing as error:
+        raise FlavorError(str(error)) from error
+    return next((name for name, flavor in built.items() if flavor.soname == soname), None)
 
 
 def default_flavor(directory: str | os.PathLike | None = None) -> Flavor:
     """The flavor that is used where none is named, see `find_flavor`."""
     return find_flavor(directory=directory)
-
-
-def _built_last(directory: Path) -> str | None:
-    try:
-        return (directory / "default").read_text().strip() or None
-    except OSError:
-        return None
 
 
 def _absolute(base: Path, text: str) -> Path:

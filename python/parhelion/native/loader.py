@@ -6,9 +6,12 @@ import os
 from types import ModuleType
 
 from ..errors import MpiMismatchError
-from ..launch import Flavor, flavor_directory, flavors
+from ..launch import Flavor, built_flavors, flavor_directory
+from ..launch.flavor import WheelFlavor
+from ..launch.mpi_libraries import file_of, loaded_mpi_libraries, symbol_address
+from ..launch.remedies import build_for
+from ..launch.there import name_to_build, remedy_of_no_mpi
 from .alone import import_mpi, refuse_to_be_alone
-from .mpi_libraries import file_of, loaded_mpi_libraries, symbol_address
 
 
 def load_core(name: str) -> ModuleType:
@@ -27,7 +30,7 @@ def load_core(name: str) -> ModuleType:
 def choose_flavor(MPI: ModuleType) -> Flavor:
     """The built flavor that runs on the MPI that mpi4py's module uses. `launch.find_flavor` cannot know it: it loads no MPI."""
     version = MPI.Get_library_version()
-    built = {name: flavor for name, flavor in flavors().items() if _extension(flavor)}
+    built = {name: flavor for name, flavor in built_flavors().items() if _extension(flavor)}
     address = symbol_address(str(MPI.__file__))
     fitting = [flavor for flavor in built.values() if address and symbol_address(flavor.soname) == address]
     if not fitting:
@@ -54,7 +57,7 @@ def _import_mpi() -> ModuleType:
         raise
     except (ImportError, RuntimeError) as error:
         raise MpiMismatchError(
-            f"mpi4py found no MPI ({error}): install mpi4py, and name the library with MPI4PY_LIBMPI=/path/libmpi.so.N"
+            f"mpi4py found no MPI ({error}): {remedy_of_no_mpi('mpich')}, or name the library with MPI4PY_LIBMPI=/path/libmpi.so.N"
         ) from error
 
 
@@ -68,7 +71,7 @@ def _execute(name: str, flavor: Flavor) -> ModuleType:
         loader.exec_module(module)
     except ImportError as error:
         raise MpiMismatchError(
-            f"{path} does not load ({error}): build it again for this MPI and this Python, `make build MPI={flavor.name}`"
+            f"{path} does not load ({error}): for this MPI and this Python, {build_for(flavor.name, again=True)}"
         ) from error
     return module
 
@@ -81,22 +84,16 @@ def _extension(flavor: Flavor) -> str | None:
 
 
 def _mismatch(version: str, address: int | None, built: list[Flavor]) -> str:
-    library = f" ({file_of(address)})" if address else ""
-    bound = f"mpi4py is bound to {_first_line(version)}{library}"
-    remedy = f"build it for this MPI: make build MPI={_known_name(version)}"
+    library = file_of(address) if address else None
+    bound = f"mpi4py is bound to {_first_line(version)}{f' ({library})' if library else ''}"
+    remedy = build_for(name_to_build(version, library))
     if not built:
         return f"{bound}, and Parhelion is not built for any MPI in {flavor_directory()}: {remedy}"
-    choices = ", ".join(f"{flavor.name} ({flavor.mpi_library})" for flavor in built)
-    first = built[0]
-    return (
-        f"{bound}, and Parhelion is built for {choices}: {remedy}; or bind mpi4py to one of those, "
-        f"MPI4PY_LIBMPI={first.mpi_library}, and start the ranks with {first.mpiexec}"
-    )
-
-
-def _known_name(version: str) -> str:
-    known = {"Open MPI": "openmpi", "Intel": "impi", "MPICH": "mpich"}
-    return next((name for text, name in known.items() if text in version), "/prefix/of/that/mpi")
+    anywhere = [flavor for flavor in built if isinstance(flavor, WheelFlavor)]
+    choices = ", ".join(f"{flavor.name} ({flavor.soname if flavor in anywhere else flavor.mpi_library})" for flavor in built)
+    first = next((flavor for flavor in built if flavor not in anywhere), None)
+    other = f"; or bind mpi4py to one of those, MPI4PY_LIBMPI={first.mpi_library}, and start the ranks with {first.mpiexec}" if first else ""
+    return f"{bound}, and Parhelion is built for {choices}: {remedy}{other}"
 
 
 def _first_line(version: str) -> str:

@@ -8,7 +8,9 @@ import os
 import sys
 from pathlib import Path
 
-from ..launch import Flavor, find_flavor
+from ..launch import find_flavor
+from ..launch.flavor import WheelFlavor
+from ..launch.remedies import build_for
 from .errors import PlacementError
 
 
@@ -19,12 +21,12 @@ def library() -> ctypes.CDLL:
     It is that of the flavor whose MPI mpi4py has loaded, else of the flavor built last; the environment variable
     PARHELION_LIBRARY names another file. Two MPIs in one process are refused.
     """
-    path = os.environ.get("PARHELION_LIBRARY") or str(_flavor().directory / "libparhelion.so")
+    path = os.environ.get("PARHELION_LIBRARY") or _own_library()
     if not Path(path).exists():
-        raise PlacementError(f"{path} does not exist: build it with 'make build'")
+        raise PlacementError(f"{path} does not exist: {build_for('mpich')}")
     loaded = ctypes.CDLL(path)
     if not hasattr(loaded, "phl_place_error"):
-        raise PlacementError(f"{path} was built before placement was part of it: build it again with 'make build'")
+        raise PlacementError(f"{path} was built before placement was part of it: {build_for('mpich', again=True)}")
     loaded.phl_place_error.restype = ctypes.c_char_p
     return loaded
 
@@ -61,10 +63,13 @@ def _array(kind: type, bits: int, values: object) -> ctypes.Array:
     return (kind * max(1, len(numbers)))(*numbers)
 
 
-def _flavor() -> Flavor:
+def _own_library() -> str:
     mpi = sys.modules.get("mpi4py.MPI")
-    if mpi is None:
-        return find_flavor()
-    from ..native.loader import choose_flavor
+    if mpi is not None:
+        from ..native.loader import choose_flavor
 
-    return choose_flavor(mpi)
+        return str(choose_flavor(mpi).library)
+    flavor = find_flavor()
+    if isinstance(flavor, WheelFlavor):  # its library knows no folder of an MPI, but takes the one that is loaded
+        ctypes.CDLL(str(flavor.mpi_library))
+    return str(flavor.library)

@@ -24,6 +24,7 @@ COMMANDS = {
     "calibrate": ("parhelion.tools.comparing.calibrate.command", "calibrate", "Say how often compare is right on this machine."),
     "runs": ("parhelion.tools.runs.group", "runs", "List, show, tag, export and query runs."),
     "doctor": ("parhelion.tools.machine.doctor.command", "doctor", "Say what this machine offers and which transports work here."),
+    "config": ("parhelion.tools.config.command", "config", "Say where headers, library, CMake and pkg-config files are."),
     "place": ("parhelion.tools.placing.command", "place", "Put the process grid onto the machine and score it."),
     "model": ("parhelion.studies.model.group", "model", "Predict what an exchange costs; check it on published figures."),
     "simulate": ("parhelion.studies.simulation.command", "simulate", "Run the real exchange on a described machine under SimGrid."),
@@ -33,7 +34,7 @@ COMMANDS = {
 
 # What people want; every command stands in one of them.
 GROUPS = {
-    "Use": ("run", "partition", "inspect"),
+    "Use": ("run", "config", "partition", "inspect"),
     "Measure": ("demo", "bench", "matrix", "profile", "image", "hosts"),
     "Compare": ("report", "compare", "runs", "calibrate"),
     "Place": ("place", "model", "simulate"),

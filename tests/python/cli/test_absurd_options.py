@@ -29,6 +29,7 @@ CALLS = {
     "bench setup": ["--ranks", "1", "--extent", "4", *QUICK],
     "calibrate": ["run", "--splits", "2"],
     "compare": ["run", "run"],
+    "config": ["--flavor", "none"],
     "demo": ["--ranks", "2", "--mesh-cells", "5000", "--flavor", "none"],
     "doctor": [],
     "hosts": ["--check"],

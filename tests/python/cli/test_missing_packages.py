@@ -13,14 +13,15 @@ from parhelion.tools.main import root
     ("package", "install", "call"),
     [
         ("netgen", "'parhelion[demo]'", ["demo", "--mesh-cells", "5000"]),
-        ("duckdb", "duckdb", ["runs", "query", "select 1", "--store", "."]),
-        ("jinja2", "jinja2", ["report", "run"]),
-        ("meshio", "meshio", ["partition", "mesh.vtk", "--parts", "1"]),
+        ("duckdb", "'parhelion[query]'", ["runs", "query", "select 1", "--store", "."]),
+        ("jinja2", "'parhelion[report]'", ["report", "run"]),
+        ("meshio", "'parhelion[mesh]'", ["partition", "mesh.vtk", "--parts", "1"]),
     ],
 )
 def test_the_line_that_installs_it_is_said(package, install, call, tmp_path, monkeypatch):
     synthetic.write_flavor(tmp_path / "flavors" / "synthetic")
     monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: tmp_path / "flavors")
+    monkeypatch.setattr("parhelion.launch.remedies.in_checkout", lambda: False)
     monkeypatch.chdir(tmp_path)
     synthetic.write_record(tmp_path / "run", launches=1)
     (tmp_path / "mesh.vtk").write_text("x")

