@@ -30,7 +30,15 @@ int flag(int32_t number, const char* what) {
     return number;
 }
 
-CartesianOptions options_from(const phl_cartesian_options& given, int dimensions) {
+RankOrder rank_order_from(const phl_cartesian_options& given, int ranks) {
+    if (given.rank_order < PHL_RANKS_LAST_FASTEST || given.rank_order > PHL_RANKS_OF_COMMUNICATOR)
+        throw Error("order of ranks " + std::to_string(given.rank_order) + " does not exist: use one of enum phl_rank_order");
+    if (given.ranks == nullptr) return static_cast<RankFill>(given.rank_order);
+    if (given.rank_order != PHL_RANKS_LAST_FASTEST) throw Error("a table of ranks and a rule for their order are given: give one of the two");
+    return std::vector<int>(given.ranks, given.ranks + ranks);
+}
+
+CartesianOptions options_from(const phl_cartesian_options& given, int dimensions, int ranks) {
     CartesianOptions options;
     options.halo = HaloWidth(0);
     for (int d = 0; d < dimensions; ++d) {
@@ -43,6 +51,8 @@ CartesianOptions options_from(const phl_cartesian_options& given, int dimensions
     options.splits = splits_from(given, dimensions);
     options.neighbors = static_cast<Neighbors>(flag(given.neighbors, "kind of neighbors"));
     options.algorithm = static_cast<Algorithm>(flag(given.algorithm, "algorithm"));
+    options.boundary = static_cast<Boundary>(flag(given.boundary, "boundary"));
+    options.rank_order = rank_order_from(given, ranks);
     return options;
 }
 
@@ -57,7 +67,7 @@ int create(Comm handle, int dimensions, const int64_t* extents, const phl_cartes
             if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)
                 throw Error("a Cartesian domain has 1 to 4 dimensions, not " + std::to_string(dimensions));
             require_array(extents, dimensions, "extents");
-            chosen = options_from(options ? *options : phl_cartesian_options{}, dimensions);
+            chosen = options_from(options ? *options : phl_cartesian_options{}, dimensions, comm.size());
         });
         cartesians().add(std::make_shared<CartesianObject>(
             CartesianObject{CartesianDomain({extents, extents + dimensions}, std::move(chosen), comm)}), *domain);

@@ -28,18 +28,31 @@ MemorySpace space_from(const phl_field& given) {
     return static_cast<MemorySpace>(given.space);
 }
 
-Field field_of(const CartesianDomain& domain, const phl_field& given) {
-    HaloWidth halo = domain.halo();
-    for (int d = 0; given.own_halo && d < domain.dimensions(); ++d) {
-        halo.lower[d] = given.halo_lower[d];
-        halo.upper[d] = given.halo_upper[d];
-        if (halo.lower[d] < 0 || halo.upper[d] < 0) throw Error("a field has a negative halo width: pass 0 or more");
+HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions, const char* what) {
+    HaloWidth width = 0;
+    for (int d = 0; d < dimensions; ++d) {
+        width.lower[d] = lower[d];
+        width.upper[d] = upper[d];
+        if (lower[d] < 0 || upper[d] < 0) throw Error(std::string("a field has a negative ") + what + ": pass 0 or more");
     }
+    return width;
+}
+
+ArrayLayout layout_on(const CartesianDomain& domain, const phl_field& given) {
+    ArrayLayout layout = layout_from(given);
+    const int dimensions = domain.dimensions();
+    if (given.own_halo) layout.array_halo = width_from(given.halo_lower, given.halo_upper, dimensions, "halo width");
+    if (given.own_depth) layout.depth = width_from(given.depth_lower, given.depth_upper, dimensions, "depth");
+    for (int d = 0; d < dimensions; ++d) layout.stagger.along[d] = static_cast<std::int16_t>(std::clamp(given.stagger[d], -1, 1000));
+    return layout;
+}
+
+Field field_of(const CartesianDomain& domain, const phl_field& given) {
     auto arrays = arrays_from(given);
     for (std::size_t b = 0; b < arrays.size() && b < domain.blocks().size(); ++b)
         if (arrays[b] == nullptr && !domain.blocks()[b].owned.empty())
             throw Error("a field's array is a null pointer: allocate it before the exchange is made");
-    return view_blocks(domain, std::move(arrays), element_from(given.element), halo, layout_from(given));
+    return view_blocks(domain, std::move(arrays), element_from(given.element), layout_on(domain, given));
 }
 
 Field field_of(const IndexedDomain& domain, const phl_field& given) {
@@ -78,7 +91,9 @@ public:
         else map_ = get(given.map);
     }
     Communicator communicator() const { return grid_ ? grid_->domain.communicator() : map_->map.communicator(); }
-    Pattern pattern() const { return grid_ ? build_pattern(grid_->domain) : map_->map.pattern(); }
+    Group group(std::vector<Field> fields) const {
+        return grid_ ? Group(grid_->domain, std::move(fields)) : Group(map_->map.pattern(), std::move(fields));
+    }
     Field view(const phl_field& given) const {
         Field field = grid_ ? field_of(grid_->domain, given) : field_of(map_->map.domain(), given);
         field.space = space_from(given);
@@ -100,13 +115,13 @@ Source later_source(const phl_group& given, int number) {
 }
 
 Group group_of(const Source& source, const phl_group& given, std::vector<MadeField>& made) {
-    Group group{source.pattern(), {}};
+    std::vector<Field> fields;
     require_array(given.field, given.fields, "field");
     for (int f = 0; f < given.fields; ++f) {
-        group.fields.push_back(source.view(given.field[f]));
-        made.push_back(made_from(given.field[f], group.fields.back()));
+        fields.push_back(source.view(given.field[f]));
+        made.push_back(made_from(given.field[f], fields.back()));
     }
-    return group;
+    return source.group(std::move(fields));
 }
 
 void add(Exchange exchange, std::vector<MadeField> made, std::vector<ArrayShape> shapes, phl_exchange& handle) {
@@ -144,10 +159,14 @@ Only only_from(const phl_only& given) {
 
 int components_of(const phl_field& field) { return std::max(field.element.components, 1); }
 
+bool equal_widths(bool one, const int32_t* lower, const int32_t* upper, bool other, const int32_t* others_lower, const int32_t* others_upper) {
+    if (!one || !other) return one == other;
+    return std::equal(lower, lower + PHL_MAX_DIMENSIONS, others_lower) && std::equal(upper, upper + PHL_MAX_DIMENSIONS, others_upper);
+}
+
 bool equal_halo(const phl_field& a, const phl_field& b) {
-    if (!a.own_halo || !b.own_halo) return !a.own_halo == !b.own_halo;
-    return std::equal(a.halo_lower, a.halo_lower + PHL_MAX_DIMENSIONS, b.halo_lower) &&
-           std::equal(a.halo_upper, a.halo_upper + PHL_MAX_DIMENSIONS, b.halo_upper);
+    return equal_widths(a.own_halo != 0, a.halo_lower, a.halo_upper, b.own_halo != 0, b.halo_lower, b.halo_upper) &&
+           equal_widths(a.own_depth != 0, a.depth_lower, a.depth_upper, b.own_depth != 0, b.depth_lower, b.depth_upper);
 }
 
 void require_like(const phl_field& given, const phl_field& made, int f) {
@@ -159,7 +178,8 @@ void require_like(const phl_field& given, const phl_field& made, int f) {
     if (components_of(given) != components_of(made)) refuse("number of components");
     if (given.order != made.order) refuse("order");
     if (given.space != made.space) refuse("memory space");
-    if (!equal_halo(given, made)) refuse("halo");
+    if (!equal_halo(given, made)) refuse("halo or depth");
+    if (!std::equal(given.stagger, given.stagger + PHL_MAX_DIMENSIONS, made.stagger)) refuse("stagger");
     if ((given.blocks == nullptr ? 1 : given.block_count) != (made.blocks == nullptr ? 1 : made.block_count)) refuse("number of blocks");
     if ((given.ghosts == nullptr) != (made.ghosts == nullptr)) refuse("place for its ghosts (behind the owned cells, or apart)");
 }

@@ -20,18 +20,49 @@ phl_element element_of_array(const CFI_cdesc_t& array, int components) {
     return {static_cast<int32_t>(element.scalar), components, element.scalar == Scalar::bytes ? element.size : 0};
 }
 
-phl_field grid_field(const CartesianDomain& domain, const CFI_cdesc_t& array) {
+// What `add` was told of an array: lists of one value for all dimensions or one for each; 0 values: not told.
+struct Layers {
+    enum Which { stagger, halo, depth };
+    std::int32_t values[3][PHL_MAX_DIMENSIONS];
+    std::int32_t counts[4];
+
+    bool told(Which which) const { return counts[which] != 0; }
+    int at(Which which, int d) const { return values[which][counts[which] == 1 ? 0 : d]; }
+    void require(int dimensions) const {
+        static constexpr const char* names[] = {"stagger", "array_halo", "depth"};
+        for (const Which each : {stagger, halo, depth})
+            if (told(each) && counts[each] != 1 && counts[each] != dimensions)
+                throw Error(std::string(names[each]) + " has " + std::to_string(std::max(counts[each], 0)) + " values for " +
+                            std::to_string(dimensions) + " dimensions: give one for all, or one for each");
+    }
+};
+
+void tell_layers(phl_field& field, const Layers& layers, int dims) {
+    field.own_halo = layers.told(Layers::halo);
+    field.own_depth = layers.told(Layers::depth);
+    for (int d = 0; d < dims; ++d) {
+        if (field.own_halo) field.halo_lower[d] = field.halo_upper[d] = layers.at(Layers::halo, d);
+        if (field.own_depth) field.depth_lower[d] = field.depth_upper[d] = layers.at(Layers::depth, d);
+        if (layers.told(Layers::stagger)) field.stagger[d] = layers.at(Layers::stagger, d);
+    }
+}
+
+phl_field grid_field(const CartesianDomain& domain, const CFI_cdesc_t& array, const Layers& layers) {
     require_contiguous(array, "the array");
     const int dims = domain.dimensions();
     if (array.rank != dims && array.rank != dims + 1)
         throw Error("the array has " + std::to_string(array.rank) + " dimensions: pass those of the domain, " +
                     std::to_string(dims) + ", and one more last for components where there are any");
-    const Box box = domain.extended();
-    for (int d = 0; d < dims; ++d)
-        if (array.dim[d].extent != box.extent(d))
-            throw Error("the array has " + std::to_string(array.dim[d].extent) + " cells in dimension " + std::to_string(d + 1) +
-                        " and the block with its halo " + std::to_string(box.extent(d)) + ": make them equal");
+    layers.require(dims);
     phl_field field{};
+    tell_layers(field, layers, dims);
+    for (int d = 0; d < dims; ++d) {
+        const int around = field.own_halo ? field.halo_lower[d] + field.halo_upper[d] : domain.halo().lower[d] + domain.halo().upper[d];
+        const global_index needed = domain.owned().extent(d) + field.stagger[d] + around;
+        if (array.dim[d].extent != needed)
+            throw Error("the array has " + std::to_string(array.dim[d].extent) + " cells in dimension " + std::to_string(d + 1) +
+                        " and the block with its halo " + std::to_string(needed) + ": make them equal, or tell stagger and array_halo");
+    }
     field.element = element_of_array(array, array.rank == dims ? 1 : static_cast<int>(array.dim[dims].extent));
     field.order = PHL_ORDER_FORTRAN;
     field.cells = array.base_addr;
@@ -78,15 +109,16 @@ struct FortranArray {
     void* address;
     ArrayShape shape;
     std::int64_t contiguous;
+    Layers layers;
 
     FortranArray() = default;
     FortranArray(const CFI_cdesc_t& array, bool ghosts)
-        : address(array.base_addr), shape(shape_of(array, ghosts)), contiguous(is_contiguous(array)) {}
+        : address(array.base_addr), shape(shape_of(array, ghosts)), contiguous(is_contiguous(array)), layers() {}
     void require_contiguous() const {
         if (contiguous == 0) throw Error("the array is not contiguous: pass a whole array");
     }
 };
-static_assert(sizeof(FortranArray) == 20 * 8, "phl_bindings.f90 leaves room for this many bytes");
+static_assert(sizeof(FortranArray) == 28 * 8, "phl_bindings.f90 leaves room for this many bytes");
 
 // The descriptor of a contiguous array.
 class Descriptor {
@@ -142,7 +174,7 @@ std::vector<phl_field> fields_of(const FortranGroup& group) {
         const bool apart = i + 1 < group.count && group.arrays[i + 1].shape.ghosts;
         if (group.map == nullptr && apart) throw Error("an array of ghosts of a grid: its ghosts lie around its cells, add the array alone");
         if (group.map == nullptr) {
-            fields.push_back(grid_field(get(group.domain)->domain, *cells));
+            fields.push_back(grid_field(get(group.domain)->domain, *cells, array.layers));
         } else if (apart) {
             fields.push_back(cell_field(get(group.map)->map.domain(), *cells, &*Descriptor(group.arrays[++i])));
         } else {
@@ -216,6 +248,20 @@ void repeat_single(int32_t* values, int given, int dimensions, const char* name)
     else if (given != 0 && given != dimensions) refuse_list(name, given, dimensions, "one for all, or one for each");
 }
 
+// One list after another, as long as the process grid says.
+void spread_splits(phl_cartesian_options& options, int given, int dimensions) {
+    const int64_t* next = options.splits[0];
+    int needed = 0;
+    for (int d = 0; d < std::min(dimensions, PHL_MAX_DIMENSIONS); ++d) {
+        options.splits[d] = next + needed;
+        needed += options.process_grid[d];
+    }
+    if (needed < 1) throw Error("splits are given without a process grid: give both");
+    if (given != needed)
+        throw Error("splits has " + std::to_string(std::max(given, 0)) + " values and the process grid " + std::to_string(needed) +
+                    " coordinates in all dimensions: give the cells of each, dimension after dimension");
+}
+
 }  // namespace
 
 extern "C" {
@@ -224,11 +270,17 @@ int phl_f_cartesian_create(const int* comm, int dimensions, const int64_t* exten
                            const phl_cartesian_options* options, const int* given, phl_cartesian* domain) {
     phl_cartesian_options all = *options;
     const int status = guarded([&] {
-        validate_together(Communicator(comm_from_fortran(*comm)), [&] {
+        const Communicator own(comm_from_fortran(*comm));
+        const int comm_size = own.size();
+        validate_together(own, [&] {
             repeat_single(all.halo_lower, given[0], dimensions, "lower");
             repeat_single(all.halo_upper, given[1], dimensions, "upper");
             repeat_single(all.periodic, given[2], dimensions, "periodic");
             if (given[3] != 0 && given[3] != dimensions) refuse_list("process_grid", given[3], dimensions, "one number of ranks for each");
+            if (given[4] != 0) spread_splits(all, given[4], dimensions);
+            if (given[5] != 0 && given[5] != comm_size)
+                throw Error("ranks has " + std::to_string(std::max(given[5], 0)) + " entries and the communicator " + std::to_string(comm_size) +
+                            " ranks: give the rank at each place of the process grid");
         });
     });
     return status != PHL_SUCCESS ? status : phl_cartesian_create_f(*comm, dimensions, extents, &all, domain);
@@ -237,6 +289,11 @@ int phl_f_cartesian_create(const int* comm, int dimensions, const int64_t* exten
 int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) { return phl_rank_f(*comm, rank, size); }
 
 void phl_f_describe(Array array, int ghosts, FortranArray* described) { *described = FortranArray(*array, ghosts != 0); }
+
+void phl_f_layers(FortranArray* described, int which, int count, const int32_t* values) {
+    described->layers.counts[which] = count == 0 ? -1 : count;  // none is a number, too, and never right
+    std::copy_n(values, std::min(count, PHL_MAX_DIMENSIONS), described->layers.values[which]);
+}
 
 int phl_f_group_check(const FortranGroup* group) {
     return guarded([&] { validate_together(communicator_of(*group), [&] { fields_of(*group); }); });

@@ -9,12 +9,13 @@ module phl_bindings
     integer(c_int32_t) :: halo_lower(4) = 0, halo_upper(4) = 0, periodic(4) = 0, process_grid(4) = 0
     integer(c_int32_t) :: blocks_per_rank(4) = 0
     type(c_ptr) :: splits(4) = c_null_ptr
-    integer(c_int32_t) :: neighbors = 0, algorithm = 0
+    integer(c_int32_t) :: neighbors = 0, algorithm = 0, rank_order = 0, boundary = 0
+    type(c_ptr) :: ranks = c_null_ptr
   end type
 
   !> struct FortranArray
   type, bind(c) :: phl_array
-    integer(c_int64_t) :: room(20) = 0
+    integer(c_int64_t) :: room(28) = 0
   end type
 
   !> struct FortranGroup: one of the two handles
@@ -163,7 +164,7 @@ module phl_bindings
       integer(c_int), value :: dimensions
       integer(c_int64_t), intent(in) :: extents(*)
       type(phl_cartesian_options), intent(in) :: options
-      integer(c_int), intent(in) :: given(4)  ! values for lower, upper, periodic and process_grid; 0: not passed
+      integer(c_int), intent(in) :: given(6)  ! values for lower, upper, periodic, process_grid, splits and ranks; 0: not passed
       type(c_ptr), intent(out) :: domain
     end function
     integer(c_int) function phl_cartesian_free(domain) bind(c)
@@ -199,6 +200,12 @@ module phl_bindings
       type(*), dimension(..) :: array
       integer(c_int), value :: ghosts
       type(phl_array), intent(out) :: described
+    end subroutine
+    subroutine phl_f_layers(described, which, count, values) bind(c)
+      import :: c_int, c_int32_t, phl_array
+      type(phl_array), intent(inout) :: described
+      integer(c_int), value :: which, count
+      integer(c_int32_t), intent(in) :: values(*)
     end subroutine
     integer(c_int) function phl_f_exchange_only(whole, field_count, fields, depths, depth, subset) bind(c)
       import :: c_int, c_int32_t, c_ptr

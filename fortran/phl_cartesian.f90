@@ -1,7 +1,7 @@
 !> Structured grids: who owns which cells. Cells and dimensions start at 1, ranks at 0. Arrays have the first dimension
-!> contiguous, as always in Fortran; ranks fill the process grid with the last dimension fastest.
+!> contiguous, as always in Fortran; ranks fill the process grid with the last dimension fastest, or as `init` is told.
 module phl_cartesian
-  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_null_ptr, c_ptr, c_associated
+  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_null_ptr, c_ptr, c_associated, c_loc
   use phl_bindings
   use phl_status, only: finish
   implicit none
@@ -27,19 +27,27 @@ contains
 
   !> Collective, the same arguments everywhere. `halo` is the width on every side; `lower` and `upper` give it per dimension
   !> instead. These and `periodic` have one value for all dimensions or one for each. Without `process_grid` the one with the
-  !> least halo is chosen.
-  subroutine init_domain(this, comm, extents, halo, lower, upper, periodic, process_grid, faces_only, staged, stat, errmsg)
+  !> least halo is chosen. `splits`: cells of each process coordinate, those of the first dimension, then those of the next one;
+  !> needs `process_grid`. Ranks fill the process grid with the last dimension fastest, or by `first_fastest` with the first one, by
+  !> `ranks` with the rank at each place (places counted with the last dimension fastest), or by `of_communicator` as MPI_Cart_create has
+  !> numbered them, with the grid and the periodicity of the Cartesian communicator. `owned_ends`: the layers beyond an end that is not
+  !> periodic belong to the rank there, as many as a field's depth, so that they travel to its neighbors, too; else they are left alone.
+  subroutine init_domain(this, comm, extents, halo, lower, upper, periodic, process_grid, faces_only, staged, stat, errmsg, &
+                         splits, first_fastest, ranks, of_communicator, owned_ends)
     class(cartesian_domain), intent(inout) :: this
     type(*), intent(in) :: comm
     integer, intent(in) :: extents(:)
     integer, intent(in), optional :: halo, lower(:), upper(:), process_grid(:)
-    logical, intent(in), optional :: periodic(:), faces_only, staged
+    logical, intent(in), optional :: periodic(:), faces_only, staged, first_fastest, of_communicator, owned_ends
+    integer, intent(in), optional :: splits(:), ranks(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(phl_cartesian_options) :: options
     type(c_ptr) :: made
     integer(c_int) :: status, ignored
-    integer(c_int) :: given(4)  ! values in each list; 0: not passed
+    integer(c_int) :: given(6)  ! values in each list; 0: not passed
+    integer(c_int64_t), allocatable, target :: cells(:)
+    integer(c_int32_t), allocatable, target :: table(:)
     given = 0
     options%halo_lower = 1
     if (present(halo)) options%halo_lower = halo
@@ -50,6 +58,19 @@ contains
     if (present(process_grid)) call fill(options%process_grid, process_grid, given(4))
     if (present(faces_only)) options%neighbors = merge(1, 0, faces_only)
     if (present(staged)) options%algorithm = merge(1, 0, staged)
+    if (present(owned_ends)) options%boundary = merge(1, 0, owned_ends)
+    if (present(first_fastest)) options%rank_order = merge(1, options%rank_order, first_fastest)
+    if (present(of_communicator)) options%rank_order = merge(2, options%rank_order, of_communicator)
+    if (present(splits)) then
+      cells = int(splits, c_int64_t)
+      given(5) = merge(-1, size(splits), size(splits) == 0)
+      options%splits(1) = c_loc(cells)
+    end if
+    if (present(ranks)) then
+      table = int(ranks, c_int32_t)
+      given(6) = merge(-1, size(ranks), size(ranks) == 0)
+      options%ranks = c_loc(table)
+    end if
     made = c_null_ptr
     status = phl_f_cartesian_create(comm, size(extents, kind=c_int), int(extents, c_int64_t), options, given, made)
     call finish(status, stat, errmsg)
@@ -117,15 +138,33 @@ contains
     last = int(upper(:this%dimensions_))
   end subroutine
 
-  !> The same with the halo: bounds for arrays, allocate(u(first(1):last(1), …)).
-  subroutine extended(this, first, last)
+  !> The same with the halo: bounds for arrays, allocate(u(first(1):last(1), …)). Those of fields of a `stagger` and `array_halo` of
+  !> their own, one value for all dimensions or one for each, have one point more, and as many layers on both sides of the cells.
+  subroutine extended(this, first, last, stagger, array_halo)
     class(cartesian_domain), intent(in) :: this
     integer, intent(out) :: first(:), last(:)
+    integer, intent(in), optional :: stagger(:), array_halo(:)
     integer(c_int64_t) :: lower(4), upper(4)
-    call finish(phl_cartesian_extended(this%handle, 0_c_int, lower, upper))
-    first = int(lower(:this%dimensions_)) + 1
-    last = int(upper(:this%dimensions_))
+    if (present(array_halo)) then
+      call this%owned(first, last)
+      first = first - each(array_halo, this%dimensions_)
+      last = last + each(array_halo, this%dimensions_)
+    else
+      call finish(phl_cartesian_extended(this%handle, 0_c_int, lower, upper))
+      first = int(lower(:this%dimensions_)) + 1
+      last = int(upper(:this%dimensions_))
+    end if
+    if (present(stagger)) last = last + each(stagger, this%dimensions_)
   end subroutine
+
+  pure function each(values, dimensions)
+    integer, intent(in) :: values(:), dimensions
+    integer :: each(dimensions)
+    if (size(values) /= 1 .and. size(values) /= dimensions) &
+      error stop "parhelion: give one value for all dimensions, or one for each"
+    each = values(1)
+    if (size(values) == dimensions) each = values
+  end function
 
   !> Rank that owns a cell.
   integer function owner(this, cell)

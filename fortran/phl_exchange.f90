@@ -35,7 +35,8 @@ module phl_exchange
     type(c_ptr) :: domain = c_null_ptr, map = c_null_ptr
     type(field_list) :: list
   contains
-    !> Collective, with the arguments of an exchange: init(domain, a, b, …, h, fields), init(map, x, ghosts, fields).
+    !> Collective, with the arguments of an exchange: init(domain, a, b, …, h, fields, stagger, array_halo, depth),
+    !> init(map, x, ghosts, fields).
     generic :: init => group_cartesian, group_index_map
     procedure, private :: group_cartesian, group_index_map
   end type
@@ -45,7 +46,8 @@ module phl_exchange
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    !> Collective. init(domain, a, b, …, h): up to eight arrays of the block with its halo, components last;
+    !> Collective. init(domain, a, b, …, h): up to eight arrays of the block with its halo, components last; `stagger`, `array_halo` and
+    !> `depth` are those of all of them, as in field_list's `add`, which has them for each array;
     !> init(map, x) or init(map, x, ghosts): arrays of cells, components first; `fields=list`: any number of either, after those.
     !> init([group, …]): all their arrays, one message for each neighbor. Their grids and maps have one communicator.
     !> init(whole, fields, depth): a subset of another exchange, see init_subset; local.
@@ -61,16 +63,30 @@ module phl_exchange
 
 contains
 
-  !> `ghosts`: of an index map whose cells without ghosts are `x`. Local. What does not fit is told by the exchange.
-  subroutine add_array(this, x, ghosts)
+  !> `ghosts`: of an index map whose cells without ghosts are `x`. Of a grid, one value for all dimensions or one for each: `stagger`, 1 where
+  !> `x` lives on points and has one value more on every rank; `array_halo`, its layers on both sides of the cells, else the domain's halo;
+  !> `depth`, how many of them are exchanged, else as many as the array and the domain both have. At a call the arrays alone count.
+  !> Local. What does not fit is told by the exchange.
+  subroutine add_array(this, x, ghosts, stagger, array_halo, depth)
     class(field_list), intent(inout) :: this
     type(*), dimension(..), target :: x
     type(*), dimension(..), target, optional :: ghosts
+    integer, intent(in), optional :: stagger(:), array_halo(:), depth(:)
     call grow(this)
     call phl_f_describe(x, 0_c_int, this%arrays(this%count))
+    if (present(stagger)) call tell(this%arrays(this%count), 0_c_int, stagger)
+    if (present(array_halo)) call tell(this%arrays(this%count), 1_c_int, array_halo)
+    if (present(depth)) call tell(this%arrays(this%count), 2_c_int, depth)
     if (.not. present(ghosts)) return
     call grow(this)
     call phl_f_describe(ghosts, 1_c_int, this%arrays(this%count))
+  end subroutine
+
+  subroutine tell(array, which, values)
+    type(phl_array), intent(inout) :: array
+    integer(c_int), intent(in) :: which
+    integer, intent(in) :: values(:)
+    call phl_f_layers(array, which, size(values, kind=c_int), int(values, c_int32_t))
   end subroutine
 
   subroutine grow(list)
@@ -110,7 +126,7 @@ contains
     if (present(list)) count_of = int(list%count, c_int)
   end function
 
-  subroutine init_cartesian(this, domain, a, b, c, d, e, f, g, h, fields, transport, stat, errmsg)
+  subroutine init_cartesian(this, domain, a, b, c, d, e, f, g, h, fields, transport, stat, errmsg, stagger, array_halo, depth)
     class(halo_exchange), intent(inout) :: this
     class(cartesian_domain), intent(in) :: domain
     type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
@@ -118,8 +134,9 @@ contains
     character(*), intent(in), optional :: transport
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    integer, intent(in), optional :: stagger(:), array_halo(:), depth(:)
     type(field_group) :: group
-    call collect_cartesian(group, domain, a, b, c, d, e, f, g, h, fields)
+    call collect_cartesian(group, domain, a, b, c, d, e, f, g, h, fields, stagger, array_halo, depth)
     call this%init([group], transport, stat, errmsg)
   end subroutine
 
@@ -194,14 +211,15 @@ contains
     native = phl_field_group(group%domain, group%map, int(group%list%count, c_int64_t), place_of(group%list))
   end function
 
-  subroutine group_cartesian(this, domain, a, b, c, d, e, f, g, h, fields, stat, errmsg)
+  subroutine group_cartesian(this, domain, a, b, c, d, e, f, g, h, fields, stat, errmsg, stagger, array_halo, depth)
     class(field_group), intent(inout) :: this
     class(cartesian_domain), intent(in) :: domain
     type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
     type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call collect_cartesian(this, domain, a, b, c, d, e, f, g, h, fields)
+    integer, intent(in), optional :: stagger(:), array_halo(:), depth(:)
+    call collect_cartesian(this, domain, a, b, c, d, e, f, g, h, fields, stagger, array_halo, depth)
     call check_group(this, stat, errmsg)
   end subroutine
 
@@ -227,22 +245,23 @@ contains
     call finish(phl_f_group_check(native(copy)), stat, errmsg)
   end subroutine
 
-  subroutine collect_cartesian(this, domain, a, b, c, d, e, f, g, h, fields)
+  subroutine collect_cartesian(this, domain, a, b, c, d, e, f, g, h, fields, stagger, array_halo, depth)
     class(field_group), intent(inout) :: this
     class(cartesian_domain), intent(in) :: domain
     type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
     type(field_list), intent(in), optional :: fields
+    integer, intent(in), optional :: stagger(:), array_halo(:), depth(:)
     this%domain = domain%c_handle()
     this%map = c_null_ptr
     call this%list%clear()
-    if (present(a)) call this%list%add(a)
-    if (present(b)) call this%list%add(b)
-    if (present(c)) call this%list%add(c)
-    if (present(d)) call this%list%add(d)
-    if (present(e)) call this%list%add(e)
-    if (present(f)) call this%list%add(f)
-    if (present(g)) call this%list%add(g)
-    if (present(h)) call this%list%add(h)
+    if (present(a)) call this%list%add(a, stagger=stagger, array_halo=array_halo, depth=depth)
+    if (present(b)) call this%list%add(b, stagger=stagger, array_halo=array_halo, depth=depth)
+    if (present(c)) call this%list%add(c, stagger=stagger, array_halo=array_halo, depth=depth)
+    if (present(d)) call this%list%add(d, stagger=stagger, array_halo=array_halo, depth=depth)
+    if (present(e)) call this%list%add(e, stagger=stagger, array_halo=array_halo, depth=depth)
+    if (present(f)) call this%list%add(f, stagger=stagger, array_halo=array_halo, depth=depth)
+    if (present(g)) call this%list%add(g, stagger=stagger, array_halo=array_halo, depth=depth)
+    if (present(h)) call this%list%add(h, stagger=stagger, array_halo=array_halo, depth=depth)
     if (present(fields)) call append(this%list, fields)
   end subroutine
 

@@ -1,4 +1,4 @@
-"""Draws the pictures of the documentation: docs/halo.svg, and rooms and arrows of the code, as its includes and imports are now.
+"""Draws the pictures of the documentation: docs/halo.svg, docs/points.svg, and rooms and arrows of the code, as its includes and imports are now.
 
     python scripts/draw_pictures.py            # writes them into docs/
 
@@ -24,7 +24,8 @@ BOX_HEIGHT, LETTER, GAP, ROW = 30, 8.2, 18, 62
 STYLE = """<style>
   .paper { fill: #fbfbf8 } text { font: 14px system-ui, sans-serif; fill: #1c2430; text-anchor: middle }
   .box { fill: #e6ecf5; stroke: #4a6591 } .arrow { fill: none; stroke: #7a8698; stroke-width: 1.3; marker-end: url(#tip) }
-  .ghost { fill: #fdf0d8; stroke: #b98a2d } .left { text-anchor: start }
+  .ghost { fill: #fdf0d8; stroke: #b98a2d } .shared { fill: #f6c9b0; stroke: #9a3d3d } .end { fill: #cfe5d6; stroke: #2b6a4d }
+  .spare { fill: none; stroke: #9aa3b2; stroke-dasharray: 3 3 } .left { text-anchor: start }
   .forward { fill: none; stroke: #2b6a4d; stroke-width: 2; marker-end: url(#tip) } .reverse { fill: none; stroke: #9a3d3d; stroke-width: 2; marker-end: url(#tip) }
 </style>
 <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8Z" fill="#5a6678"/></marker></defs>"""
@@ -119,6 +120,39 @@ def halo() -> str:
     return svg(520, 242, "Two ranks with owned cells and ghosts", lines)
 
 
+def point_kind(rank: int, point: int) -> str:
+    """What point `point` is to rank `rank` of three with four cells each, depth 1, and ends that ranks own."""
+    first, last = 4 * rank, 4 * rank + 4
+    if (rank, point) in ((0, -1), (2, 13)):
+        return "end"
+    if first <= point < last or (rank, point) == (2, 12):
+        return "box"
+    if point == last:
+        return "shared"
+    inside = 0 <= point <= 12
+    return "ghost" if inside and point in (first - 1, last + 1) else "spare"
+
+
+def points() -> str:
+    """A field on points: what each rank's array holds, and what of it is exchanged."""
+    lines = []
+    for rank in range(3):
+        y = 40 + 44 * rank
+        lines.append(f'<text class="left" x="10" y="{y + 20}">rank {rank}</text>')
+        for point in range(4 * rank - 2, 4 * rank + 7):
+            x = 140 + 32 * point
+            lines.append(f'<rect class="{point_kind(rank, point)}" x="{x}" y="{y}" width="28" height="28" rx="3"/>'
+                         f'<text x="{x + 14}" y="{y + 19}">{point}</text>')  # fmt: skip
+    lines.append('<text x="325" y="24">12 cells in three blocks of 4, a field with stagger 1: points 0 to 12; array halo 2, depth 1</text>')
+    legend = [("box", "owned"), ("shared", "held by the array, owned by the next rank: gets the owner's value"),
+              ("ghost", "filled by an exchange: depth 1"), ("end", "beyond an end: owned with boundary=\"owned\", left alone otherwise"),
+              ("spare", "in the array's halo, not exchanged")]  # fmt: skip
+    for number, (kind, text) in enumerate(legend):
+        y = 182 + 26 * number
+        lines.append(f'<rect class="{kind}" x="76" y="{y}" width="20" height="20" rx="3"/><text class="left" x="106" y="{y + 15}">{escape(text)}</text>')
+    return svg(650, 320, "A staggered field on three ranks", lines)
+
+
 def svg(width: float, height: float, title: str, lines: list[str]) -> str:
     body = "\n".join(lines)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" role="img">\n<title>{title}</title>\n{STYLE}\n'
@@ -129,6 +163,7 @@ def pictures() -> dict[str, str]:
     """Name in docs/ and text of each."""
     return {
         "halo.svg": halo(),
+        "points.svg": points(),
         "rooms-cpp.svg": drawn(stages(), "Rooms of the C++ library: an arrow leads to a room that is included"),
         "rooms-python.svg": drawn(rooms(), "Rooms of the Python package: an arrow leads to a room that is imported"),
     }

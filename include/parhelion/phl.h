@@ -55,6 +55,13 @@ enum phl_memory_space { PHL_HOST = 0, PHL_DEVICE };
 enum phl_neighbors { PHL_NEIGHBORS_FULL = 0, PHL_NEIGHBORS_FACES };
 enum phl_algorithm { PHL_STANDARD = 0, PHL_STAGED };
 
+/* How ranks fill the process grid where no table says it. PHL_RANKS_OF_COMMUNICATOR: as MPI_Cart_create has numbered them, with the grid and
+ * the periodicity that the Cartesian communicator has. */
+enum phl_rank_order { PHL_RANKS_LAST_FASTEST = 0, PHL_RANKS_FIRST_FASTEST, PHL_RANKS_OF_COMMUNICATOR };
+/* The layers of an array beyond an end that is not periodic. Open: left alone. Owned: the rank at that end owns as many of them as the
+ * field's depth, so that they travel to its neighbors, too. */
+enum phl_boundary { PHL_BOUNDARY_OPEN = 0, PHL_BOUNDARY_OWNED };
+
 /* Grids have 1 to so many dimensions. */
 #define PHL_MAX_DIMENSIONS 4
 
@@ -168,6 +175,9 @@ typedef struct phl_cartesian_options {
     const int64_t* splits[PHL_MAX_DIMENSIONS];   /* cells of each process coordinate; NULL: even; needs process_grid */
     int32_t neighbors;
     int32_t algorithm;
+    int32_t rank_order;
+    int32_t boundary;
+    const int32_t* ranks; /* instead of rank_order: the rank at each place of the process grid, the last dimension fastest; NULL: none */
 } phl_cartesian_options;
 
 /* Collective, the same arguments everywhere. `options` may be NULL. */
@@ -188,13 +198,17 @@ int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank
 
 /* ---- Exchanges of arrays ------------------------------------------------------------------------------------------- */
 
-/* One array, or one per block. Structured: the block with its halo. Index map: owned cells, with the ghosts behind them
+/* One array, or one per block. Structured: the block with its halo, owned + stagger + lower + upper values in each dimension; fields of one
+ * domain may differ in stagger and depth, and travel together. Index map: owned cells, with the ghosts behind them
  * or (C order) in `ghosts`. All of it that is 0 or NULL has the meaning that is said. */
 typedef struct phl_field {
     phl_element element;  /* components 0: one */
     int32_t order;
-    int32_t own_halo;     /* 0: the domain's halo; else halo_lower and halo_upper, of the array and what is exchanged */
+    int32_t own_halo;     /* 0: the array has the domain's halo; else halo_lower and halo_upper */
     int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
+    int32_t own_depth;    /* 0: what the array's halo and the domain's both have is exchanged; else depth_lower and depth_upper */
+    int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
+    int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: it lives on points there, and the array has one value more on every rank */
     void* cells;          /* of a rank's only block */
     void* ghosts;         /* index map */
     void* const* blocks;  /* instead of `cells`: one array per block */

@@ -19,6 +19,13 @@ inline HaloWidth halo_from(const std::vector<int>& lower, const std::vector<int>
     return width;
 }
 
+inline Stagger stagger_from(const std::vector<int>& along) {
+    Stagger stagger;
+    for (std::size_t d = 0; d < std::min<std::size_t>(along.size(), max_dimensions); ++d)
+        stagger.along[d] = static_cast<std::int16_t>(std::clamp(along[d], -1, 1000));  // what is wrong stays wrong
+    return stagger;
+}
+
 /// ((first, …), (past the end, …))
 inline nanobind::tuple box_to_python(const Box& box, int dimensions) {
     nanobind::list lo, hi;

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
@@ -19,14 +20,15 @@ namespace {
 
 class PythonExchange final : public PythonExchangeOf<Exchange> {
 public:
-    using PythonGroup = std::pair<Pattern, std::vector<Field>>;
+    using PythonGroup = std::pair<std::variant<Pattern, CartesianDomain>, std::vector<Field>>;
 
     PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s, int parts, bool check, bool overlap,
                    bool at_once, nb::object arrays, const nb::list& call_arrays, nb::object as_array)
         : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
         nb::gil_scoped_release unlocked;
         std::vector<Group> groups;
-        for (auto& [pattern, fields] : given) groups.push_back({std::move(pattern), std::move(fields)});
+        for (auto& [source, fields] : given)
+            groups.push_back(std::visit([&](auto& each) { return Group(std::move(each), std::move(fields)); }, source));
         ExchangeOptions options{transport, timeout_s};
         options.parts = parts;
         options.check = check;

@@ -59,6 +59,19 @@ Pattern load_from_bytes(const nb::bytes& data, const Communicator& comm) {
     return load_pattern(stream, comm);
 }
 
+// What fields may have: without the points that the next block owns.
+nb::tuple depth_to_python(const Pattern& pattern) {
+    HaloWidth depth = pattern.halo;
+    for (std::size_t d = 0; d < max_dimensions; ++d) depth.upper[d] -= pattern.stagger.along[d];
+    return halo_to_python(depth, pattern.dimensions);
+}
+
+nb::tuple stagger_to_python(const Pattern& pattern) {
+    nb::list along;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(pattern.dimensions); ++d) along.append(int{pattern.stagger.along[d]});
+    return nb::tuple(along);
+}
+
 }  // namespace
 
 void bind_pattern(nb::module_& module) {
@@ -70,6 +83,9 @@ void bind_pattern(nb::module_& module) {
         .def_ro("ghosts", &Pattern::ghosts)
         .def_prop_ro("halo", [](const Pattern& pattern) { return halo_to_python(pattern.halo, pattern.dimensions); },
                      nb::sig("def halo(self, /) -> tuple[tuple[int, int], ...]"))
+        .def_prop_ro("depth", &depth_to_python, nb::sig("def depth(self, /) -> tuple[tuple[int, int], ...]"))
+        .def_prop_ro("stagger", &stagger_to_python, nb::sig("def stagger(self, /) -> tuple[int, ...]"))
+        .def_prop_ro("owns_ends", [](const Pattern& pattern) { return !(pattern.ends == HaloWidth(0)); })
         .def_prop_ro("blocks", &blocks_to_python,
                      nb::sig("def blocks(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]"))
         .def("stages", &stages_to_python, nb::sig("def stages(self) -> list[list[tuple[int, typing.Any, typing.Any]]]"))

@@ -74,13 +74,31 @@ class Neighbors(enum.Enum):
 
     faces = 1
 
+class RankFill(enum.Enum):
+    last = 0
+
+    first = 1
+
+    communicator = 2
+
 class Algorithm(enum.Enum):
     standard = 0
 
     staged = 1
 
 class CartesianDomain:
-    def __init__(self, comm: Communicator, extents: Sequence[int], lower: Sequence[int], upper: Sequence[int], periodic: Sequence[bool], process_grid: Sequence[int], splits: Sequence[Sequence[int]], blocks_per_rank: Sequence[int], neighbors: Neighbors, algorithm: Algorithm) -> None: ...
+    def __init__(self, comm: Communicator, extents: Sequence[int], lower: Sequence[int], upper: Sequence[int], periodic: Sequence[bool], process_grid: Sequence[int], splits: Sequence[Sequence[int]], blocks_per_rank: Sequence[int], neighbors: Neighbors, algorithm: Algorithm, fill: RankFill, ranks: Sequence[int], owns_ends: bool) -> None: ...
+
+    def staggered(self, stagger: Sequence[int]) -> CartesianDomain: ...
+
+    @property
+    def periodic(self, /) -> tuple[bool, ...]: ...
+
+    @property
+    def lowest(self, /) -> list[tuple[bool, ...]]:
+        """
+        Per block of this rank, where it lies at the lower end of a dimension that is not periodic.
+        """
 
     @property
     def process_grid(self) -> list[int]: ...
@@ -92,6 +110,12 @@ class CartesianDomain:
     @property
     def blocks(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Per block of this rank, the first and the past-the-end cell."""
+
+    @property
+    def held(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """
+        Per block of this rank, the first and the past-the-end cell or point of an array without its halo.
+        """
 
     def coordinates_of(self, rank: int) -> list[int]: ...
 
@@ -145,6 +169,15 @@ class Pattern:
     def halo(self, /) -> tuple[tuple[int, int], ...]: ...
 
     @property
+    def depth(self, /) -> tuple[tuple[int, int], ...]: ...
+
+    @property
+    def stagger(self, /) -> tuple[int, ...]: ...
+
+    @property
+    def owns_ends(self) -> bool: ...
+
+    @property
     def blocks(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]: ...
 
     def stages(self) -> list[list[tuple[int, Any, Any]]]: ...
@@ -174,7 +207,7 @@ class Field:
 
     def __init__(self, element: str, components: int, indexed: bool) -> None: ...
 
-    def set_halo(self, lower: Sequence[int], upper: Sequence[int]) -> None: ...
+    def set_layers(self, lower: Sequence[int], upper: Sequence[int], array_lower: Sequence[int], array_upper: Sequence[int], stagger: Sequence[int], owns_ends: bool) -> None: ...
 
     def add_block(self, first: int, strides: Sequence[int], component_stride: int) -> None: ...
 
@@ -214,7 +247,7 @@ class Step:
 
 class Exchange:
     @overload
-    def __init__(self, groups: Sequence[tuple[Pattern, Sequence[Field]]], transport: str, timeout_s: float, parts: int, check: bool, overlap: bool, at_once: bool, arrays: object, call_arrays: list, as_array: object) -> None: ...
+    def __init__(self, groups: Sequence[tuple[Pattern | CartesianDomain, Sequence[Field]]], transport: str, timeout_s: float, parts: int, check: bool, overlap: bool, at_once: bool, arrays: object, call_arrays: list, as_array: object) -> None: ...
 
     @overload
     def __init__(self, whole: Exchange, fields: Sequence[int], lower: Sequence[int], upper: Sequence[int], arrays: object, call_arrays: list, as_array: object) -> None: ...

@@ -10,6 +10,14 @@ void require_dimensions(int listed, int dimensions, std::string_view what) {
                     ": give one value for all of them, or one for each");
 }
 
+void require_stagger(const Stagger& stagger, int dimensions) {
+    require_dimensions(stagger.listed, dimensions, "stagger");
+    for (int d = 0; d < dimensions; ++d)
+        if (stagger.along[d] != 0 && stagger.along[d] != 1)
+            throw Error("a stagger of " + std::to_string(stagger.along[d]) + " in dimension " + std::to_string(d) +
+                        ": use 1 where the field has one point more than there are cells, 0 where it has as many");
+}
+
 Box intersect(const Box& a, const Box& b) {
     Box both;
     for (int d = 0; d < max_dimensions; ++d) {

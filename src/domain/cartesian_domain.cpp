@@ -124,6 +124,49 @@ void tell_cells(Properties& told, const Axis& axis, int d) {
     told.add("whether it is periodic in dimension %", axis.periodic ? "yes" : "no", {d});
 }
 
+// Grid and periodicity of a Cartesian communicator, whose ranks have the last dimension fastest (MPI-4.1 §8.5.1).
+void take_topology(CartesianOptions& options, const Communicator& comm, int dimensions) {
+    int kind = MPI_UNDEFINED, given = 0;
+    check_mpi(MPI_Topo_test(comm.handle(), &kind), "MPI_Topo_test");
+    require(kind == MPI_CART, "rank_order is to be that of the communicator, which has no Cartesian topology: pass one that MPI_Cart_create "
+            "made, or another rank_order");
+    check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
+    require(given == dimensions, "the Cartesian communicator has " + number(given) + " dimensions and the domain " + number(dimensions) +
+            ": make them equal");
+    std::vector<int> grid(static_cast<std::size_t>(given)), periodic = grid, mine = grid;
+    check_mpi(MPI_Cart_get(comm.handle(), given, grid.data(), periodic.data(), mine.data()), "MPI_Cart_get");
+    require(options.process_grid.empty() || options.process_grid == grid,
+            "the process grid is not that of the Cartesian communicator: leave it out, or make them equal");
+    for (int d = 0; d < dimensions; ++d) {
+        require(!options.periodic.along[d] || periodic[static_cast<std::size_t>(d)] != 0, "dimension " + number(d) +
+                " is to be periodic and that of the Cartesian communicator is not: leave `periodic` out, or make them equal");
+        options.periodic.along[d] = periodic[static_cast<std::size_t>(d)] != 0;
+    }
+    options.process_grid = grid;
+}
+
+void validate_table(const std::vector<int>& table, int ranks) {
+    require(static_cast<int>(table.size()) == ranks, "the table of ranks has " + number(static_cast<int>(table.size())) +
+            " entries and the process grid " + number(ranks) + " places: give the rank at each place, the last dimension fastest");
+    std::vector<bool> seen(table.size());
+    for (const int rank : table) {
+        require(rank >= 0 && rank < ranks, "the table of ranks has rank " + number(rank) + ", which is none of 0 to " + number(ranks - 1));
+        require(!seen[static_cast<std::size_t>(rank)], "the table of ranks has rank " + number(rank) + " twice: give each rank one place");
+        seen[static_cast<std::size_t>(rank)] = true;
+    }
+}
+
+std::vector<int> inverse_of(const std::vector<int>& table) {
+    std::vector<int> inverse(table.size());
+    for (std::size_t place = 0; place < table.size(); ++place) inverse[static_cast<std::size_t>(table[place])] = static_cast<int>(place);
+    return inverse;
+}
+
+const char* name_of(RankFill fill) {
+    if (fill == RankFill::first_fastest) return "the first dimension fastest";
+    return "the last dimension fastest";
+}
+
 void tell_cuts(Properties& told, const Axis& axis, int d) {
     told.add("the process grid in dimension %", axis.ranks, {d});
     told.add("blocks_per_rank in dimension %", axis.blocks_per_rank, {d});
@@ -134,10 +177,15 @@ void tell_cuts(Properties& told, const Axis& axis, int d) {
 }  // namespace
 
 CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOptions options, Communicator comm)
-    : dimensions_(static_cast<int>(extents.size())), neighbors_(options.neighbors), algorithm_(options.algorithm),
-      comm_(comm) {
+    : dimensions_(static_cast<int>(extents.size())), boundary_(options.boundary), neighbors_(options.neighbors),
+      algorithm_(options.algorithm), comm_(comm), fill_(options.rank_order.fill) {
     validate_together(comm_, [&] {
         validate(extents, options, comm_.size());
+        if (fill_ == RankFill::of_communicator) {
+            take_topology(options, comm_, dimensions_);
+            validate(extents, options, comm_.size());
+        }
+        if (!options.rank_order.ranks.empty()) validate_table(options.rank_order.ranks, comm_.size());
         const auto grid = options.process_grid.empty()
             ? choose_process_grid(comm_.size(), extents, options.halo) : options.process_grid;
         for (int d = 0; d < dimensions_; ++d) {
@@ -146,17 +194,30 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
             halo_.upper[d] = axes_[d].upper;
         }
     });
-    require_equal(comm_, "the arguments of CartesianDomain", [this](Properties& told) {
-        told.add("the number of dimensions", dimensions_);
-        for (int d = 0; d < dimensions_; ++d) tell_cells(told, axes_[d], d);
-        for (int d = 0; d < dimensions_; ++d) tell_cuts(told, axes_[d], d);  // which may follow from the cells
-        told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
-        told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
-    }, "pass the same ones everywhere");
+    rank_at_ = std::move(options.rank_order.ranks);
+    require_equal(comm_, "the arguments of CartesianDomain", [this](Properties& told) { tell(told); }, "pass the same ones everywhere");
+    place_of_ = inverse_of(rank_at_);
+    find_blocks();
+}
+
+void CartesianDomain::tell(Properties& told) const {
+    told.add("the number of dimensions", dimensions_);
+    for (int d = 0; d < dimensions_; ++d) tell_cells(told, axes_[d], d);
+    for (int d = 0; d < dimensions_; ++d) tell_cuts(told, axes_[d], d);  // which may follow from the cells
+    told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
+    told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
+    told.add("the boundary", boundary_ == Boundary::owned ? "owned" : "open");
+    told.add("the order of ranks", rank_at_.empty() ? name_of(fill_) : "a table");
+    for (std::size_t place = 0; place < rank_at_.size(); ++place)
+        told.add("the rank at place % of the process grid", rank_at_[place], {static_cast<int>(place)});
+}
+
+void CartesianDomain::find_blocks() {
     const auto mine = coordinates();
     std::array<int, max_dimensions> per_rank{}, i{};
     int count = 1;
     for (int d = 0; d < max_dimensions; ++d) count *= per_rank[d] = axes_[d].blocks_per_rank;
+    blocks_.clear();
     for (int b = 0; b < count; ++b) {
         Block block;
         for (int d = max_dimensions - 1, rest = b; d >= 0; rest /= per_rank[d], --d) {
@@ -164,9 +225,27 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
             block.position[d] = d < dimensions_ ? mine[d] * per_rank[d] + i[d] : 0;
             block.owned.lo[d] = axes_[d].starts[block.position[d]];
             block.owned.hi[d] = axes_[d].starts[block.position[d] + 1];
+            const bool has_all = !axes_[d].periodic && block.position[d] == axes_[d].blocks() - 1;
+            block.held.lo[d] = block.owned.lo[d];
+            block.held.hi[d] = block.owned.hi[d] + (has_all ? 0 : axes_[d].stagger);
         }
         blocks_.push_back(block);
     }
+}
+
+CartesianDomain CartesianDomain::staggered(const Stagger& stagger) const {
+    require_stagger(stagger, dimensions_);
+    CartesianDomain points = *this;
+    for (int d = 0; d < dimensions_; ++d) {
+        Axis& axis = points.axes_[d];
+        require(axis.stagger + stagger.along[d] <= 1, "the domain is staggered in dimension " + number(d) + " already: start from that of the cells");
+        if (stagger.along[d] == 0) continue;
+        points.stagger_.along[d] = 1;
+        axis.stagger = 1;
+        if (!axis.periodic) ++axis.extent, ++axis.starts.back();
+    }
+    points.find_blocks();
+    return points;
 }
 
 std::vector<global_index> CartesianDomain::extents() const {
@@ -183,16 +262,23 @@ std::vector<int> CartesianDomain::process_grid() const {
 
 std::vector<int> CartesianDomain::coordinates_of(int rank) const {
     std::vector<int> result(static_cast<std::size_t>(dimensions_));
-    for (int d = dimensions_ - 1; d >= 0; rank /= axes_[d].ranks, --d) result[d] = rank % axes_[d].ranks;
+    int place = place_of_.empty() ? rank : place_of_.at(static_cast<std::size_t>(rank));
+    for (int i = 0; i < dimensions_; ++i) {
+        const int d = fill_ == RankFill::first_fastest ? i : dimensions_ - 1 - i;
+        result[d] = place % axes_[d].ranks;
+        place /= axes_[d].ranks;
+    }
     return result;
 }
 
 CartesianDomain::Place CartesianDomain::place_of(const std::array<int, max_dimensions>& position) const {
     Place place{0, 0};
-    for (int d = 0; d < dimensions_; ++d) {
+    for (int i = 0; i < dimensions_; ++i) {
+        const int d = fill_ == RankFill::first_fastest ? dimensions_ - 1 - i : i;
         place.rank = place.rank * axes_[d].ranks + position[d] / axes_[d].blocks_per_rank;
-        place.block = place.block * axes_[d].blocks_per_rank + position[d] % axes_[d].blocks_per_rank;
+        place.block = place.block * axes_[i].blocks_per_rank + position[i] % axes_[i].blocks_per_rank;
     }
+    if (!rank_at_.empty()) place.rank = rank_at_[static_cast<std::size_t>(place.rank)];
     return place;
 }
 

@@ -79,7 +79,7 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
 // Neighbors on the node tell each other in the plan's letters how they can be watched.
 Plan plan_watched(std::vector<Group> groups, const TellProperties& options) {
     if (groups.empty()) throw Error("an exchange needs at least one group: pass a pattern with its fields");
-    Watch& watch = Communicator(groups.front().pattern.communicator).shared_state<Watch>();
+    Watch& watch = Communicator(groups.front().patterns.front().communicator).shared_state<Watch>();
     Plan plan = make_plan(std::move(groups), options, watch.card());
     watch.meet(plan);
     return plan;
@@ -313,6 +313,8 @@ Exchange::Exchange(std::vector<Group> groups, ExchangeOptions options)
     : impl_(std::make_shared<Impl>(std::move(groups), options, requested_transport(options.transport))) {}
 Exchange::Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options)
     : Exchange({Group{std::move(pattern), std::move(fields)}}, std::move(options)) {}
+Exchange::Exchange(const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options)
+    : Exchange({Group{domain, std::move(fields)}}, std::move(options)) {}
 Exchange::Exchange(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Exchange::~Exchange() = default;
 Exchange::Exchange(Exchange&&) noexcept = default;
@@ -374,7 +376,12 @@ PartOfBlock Exchange::part(int part, int block, int group) const {
     if (block < 0 || block >= blocks)
         throw Error("there is no block " + std::to_string(block) + " on rank " + std::to_string(pattern.communicator.rank()) +
                     ", which has " + std::to_string(blocks));
-    return part_of_block(impl_->plan, part, block, group);
+    PartOfBlock cells = part_of_block(impl_->plan, part, block, group);
+    if (pattern.indexed()) return cells;
+    const auto below = static_cast<local_index>(std::max<global_index>(0, -pattern.blocks[static_cast<std::size_t>(block)].lo[cells.dimension]));
+    cells.first -= below;  // layers beyond the lower end, which come before the first cell
+    cells.last -= below;
+    return cells;
 }
 
 Exchange::Step Exchange::begin_reverse_with(Reduction reduction, const ArrayList& arrays) {

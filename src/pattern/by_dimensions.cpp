@@ -95,7 +95,7 @@ bool fills_corners(const Pattern& pattern) {
 
 Pattern by_dimensions(const Pattern& pattern, const std::vector<DimensionSet>& stages) {
     if (pattern.indexed()) return pattern;
-    Pattern staged{pattern.communicator, pattern.dimensions, pattern.blocks, pattern.halo, 0, 0, {}};
+    Pattern staged{pattern.communicator, pattern.dimensions, pattern.blocks, pattern.halo, 0, 0, {}, pattern.stagger, pattern.ends};
     const Restage restage(pattern);
     unsigned before = 0;
     for (const DimensionSet here : stages) {

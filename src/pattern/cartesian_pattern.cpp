@@ -1,5 +1,6 @@
 // The Cartesian pattern is a product of one-dimensional ones: along each axis the extended range of a block is cut into
-// segments by owner, and every combination of segments with at least one ghost segment is one piece.
+// segments by owner, and every combination of segments with at least one ghost segment is one piece. Points are cut as cells are: the point
+// behind a block's last cell is the next block's, and one more layer of ghosts. Layers beyond an end are more cells of the block there.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -17,30 +18,45 @@ struct Segment {
     global_index shift;   // + shift: in the owner's coordinates
     int owner;            // block position along the axis
     bool ghost;
+    bool beyond;          // a ghost that is none of the points that the block holds
 };
 
-void append_ghosts(const Axis& axis, global_index lo, global_index hi, std::vector<Segment>& segments) {
+struct PatternAxis : Axis {
+    bool apart = false;  // ghosts that the block holds are segments of their own
+
+    // The halo is that of ghosts, and the block at an end owns what lies beyond it.
+    PatternAxis(const Axis& axis, int below, int above, bool cut_held) : Axis(axis), apart(cut_held && axis.stagger > 0) {
+        upper += stagger;
+        if (periodic) return;
+        starts.front() -= below;
+        starts.back() += above;
+    }
+};
+
+void append_ghosts(const Axis& axis, global_index lo, global_index hi, bool beyond, std::vector<Segment>& segments) {
     if (!axis.periodic) {
-        lo = std::max<global_index>(lo, 0);
-        hi = std::min(hi, axis.extent);
+        lo = std::max(lo, axis.starts.front());
+        hi = std::min(hi, axis.starts.back());
     }
     while (lo < hi) {
-        const global_index wrapped = ((lo % axis.extent) + axis.extent) % axis.extent;
+        const global_index wrapped = axis.periodic ? ((lo % axis.extent) + axis.extent) % axis.extent : lo;
         const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), wrapped);
         const global_index end = std::min(hi, lo + (*next - wrapped));
-        segments.push_back({lo, end, wrapped - lo, static_cast<int>(next - axis.starts.begin()) - 1, true});
+        segments.push_back({lo, end, wrapped - lo, static_cast<int>(next - axis.starts.begin()) - 1, true, beyond});
         lo = end;
     }
 }
 
 // A block without cells along an axis has no halo there.
-std::vector<Segment> segments_of(const Axis& axis, int block) {
+std::vector<Segment> segments_of(const PatternAxis& axis, int block) {
     const global_index lo = axis.starts[block], hi = axis.starts[block + 1];
     std::vector<Segment> segments;
     if (lo == hi) return segments;
-    append_ghosts(axis, lo - axis.lower, lo, segments);
-    segments.push_back({lo, hi, 0, block, false});
-    append_ghosts(axis, hi, hi + axis.upper, segments);
+    const global_index held = hi + (axis.apart ? axis.stagger : 0);
+    append_ghosts(axis, lo - axis.lower, lo, true, segments);
+    segments.push_back({lo, hi, 0, block, false, false});
+    append_ghosts(axis, hi, held, false, segments);
+    append_ghosts(axis, held, hi + axis.upper, true, segments);
     return segments;
 }
 
@@ -58,7 +74,7 @@ struct AxisView {
     Readings reads, read_from;
     int first = 0;
 
-    AxisView(const Axis& axis, int first_block, int blocks)
+    AxisView(const PatternAxis& axis, int first_block, int blocks)
         : reads(blocks), read_from(blocks), first(first_block) {
         for (int b = 0; b < axis.blocks(); ++b) {
             const bool mine = b >= first && b < first + blocks;
@@ -77,7 +93,7 @@ struct AxisView {
 
 private:
     // Could block b's halo reach the blocks from `first` on? Keeps set-up cheap on long axes.
-    bool near(const Axis& axis, int b, int blocks) const {
+    bool near(const PatternAxis& axis, int b, int blocks) const {
         const global_index lo = axis.starts[first], hi = axis.starts[first + blocks];
         const global_index from = axis.starts[b] - axis.lower, to = axis.starts[b + 1] + axis.upper;
         if (from < hi && to > lo) return true;
@@ -97,15 +113,28 @@ using PiecesByRank = std::map<int, std::vector<Keyed>>;
 
 class Builder {
 public:
-    explicit Builder(const CartesianDomain& domain) : domain_(domain) {
+    Builder(const CartesianDomain& domain, const HaloWidth& ends) : domain_(domain), blocks_(domain.blocks()) {
         const Block& first = domain.blocks().front();
-        for (int d = 0; d < domain.dimensions(); ++d)
-            views_.emplace_back(domain.axis(d), first.position[d], domain.axis(d).blocks_per_rank);
+        for (int d = 0; d < domain.dimensions(); ++d) {
+            const PatternAxis& axis = axes_.emplace_back(domain.axis(d), ends.lower[d], ends.upper[d], domain.neighbors() == Neighbors::faces);
+            views_.emplace_back(axis, first.position[d], axis.blocks_per_rank);
+            for (Block& block : blocks_) {
+                block.owned.lo[d] = axis.starts[block.position[d]];
+                block.owned.hi[d] = axis.starts[block.position[d] + 1];
+            }
+        }
+    }
+
+    const std::vector<Block>& blocks() const { return blocks_; }
+    HaloWidth halo() const {
+        HaloWidth width = domain_.halo();
+        for (int d = 0; d < domain_.dimensions(); ++d) width.upper[d] = axes_[d].upper;
+        return width;
     }
 
     Stage stage() const {
         PiecesByRank receives, sends;
-        for (int b = 0; b < static_cast<int>(domain_.blocks().size()); ++b) {
+        for (int b = 0; b < static_cast<int>(blocks_.size()); ++b) {
             visit(b, &AxisView::reads, [&](const Along& along) { add_receive(b, along, receives); });
             visit(b, &AxisView::read_from, [&](const Along& along) { add_send(b, along, sends); });
         }
@@ -119,7 +148,7 @@ private:
     template <class Visitor>
     void visit(int block, Side side, Visitor&& visitor) const {
         Along along{};
-        descend(0, domain_.blocks()[block], side, along, visitor);
+        descend(0, blocks_[block], side, along, visitor);
     }
 
     template <class Visitor>
@@ -135,11 +164,11 @@ private:
         }
     }
 
-    // Combinations with a ghost segment; without edges and corners, with one.
+    // Combinations with a ghost segment; without edges and corners, with at most one beyond what the block holds.
     bool is_wanted(const Along& along) const {
-        int ghosts = 0;
-        for (int d = 0; d < domain_.dimensions(); ++d) ghosts += along[d]->segment.ghost;
-        return domain_.neighbors() == Neighbors::full ? ghosts > 0 : ghosts == 1;
+        int ghosts = 0, beyond = 0;
+        for (int d = 0; d < domain_.dimensions(); ++d) ghosts += along[d]->segment.ghost, beyond += along[d]->segment.beyond;
+        return ghosts > 0 && (domain_.neighbors() == Neighbors::full || beyond <= 1);
     }
 
     Keyed keyed(const Along& along, int reader_block, const BoxPiece& piece) const {
@@ -163,7 +192,7 @@ private:
     }
 
     void add_receive(int block, const Along& along, PiecesByRank& receives) const {
-        BoxPiece piece{block, {}, domain_.blocks()[block].owned, {}};
+        BoxPiece piece{block, {}, blocks_[block].owned, {}};
         std::array<int, max_dimensions> owner{};
         for (int d = 0; d < domain_.dimensions(); ++d) {
             piece.cells.lo[d] = along[d]->segment.lo;
@@ -179,7 +208,7 @@ private:
         std::array<int, max_dimensions> reader{};
         for (int d = 0; d < domain_.dimensions(); ++d) {
             const Segment& segment = along[d]->segment;
-            const Axis& axis = domain_.axis(d);
+            const Axis& axis = axes_[d];
             reader[d] = along[d]->reader;
             piece.cells.lo[d] = segment.lo + segment.shift;
             piece.cells.hi[d] = segment.hi + segment.shift;
@@ -225,19 +254,27 @@ private:
     }
 
     const CartesianDomain& domain_;
+    std::vector<Block> blocks_;
+    std::vector<PatternAxis> axes_;
     std::vector<AxisView> views_;
 };
 
 }  // namespace
 
-Pattern build_pattern(const CartesianDomain& domain) {
-    Pattern pattern{domain.communicator(), domain.dimensions(), {}, domain.halo(), 0, 0, {}};
-    for (const Block& block : domain.blocks()) pattern.blocks.push_back(block.owned);
-    pattern.stages.push_back(Builder(domain).stage());
+Pattern build_pattern(const CartesianDomain& domain, const HaloWidth& ends) {
+    HaloWidth owned_ends = 0;
+    for (int d = 0; domain.boundary() == Boundary::owned && d < domain.dimensions(); ++d)
+        owned_ends.lower[d] = ends.lower[d], owned_ends.upper[d] = ends.upper[d];
+    const Builder builder(domain, owned_ends);
+    Pattern pattern{domain.communicator(), domain.dimensions(), {}, builder.halo(), 0, 0, {}, domain.stagger(), owned_ends};
+    for (const Block& block : builder.blocks()) pattern.blocks.push_back(block.owned);
+    pattern.stages.push_back(builder.stage());
     if (domain.algorithm() == Algorithm::standard) return pattern;
     std::vector<DimensionSet> each;
     for (int d = 0; d < domain.dimensions(); ++d) each.push_back(static_cast<DimensionSet>(1u << d));
     return by_dimensions(pattern, each);
 }
+
+Pattern build_pattern(const CartesianDomain& domain) { return build_pattern(domain, domain.halo()); }
 
 }  // namespace parhelion

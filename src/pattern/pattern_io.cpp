@@ -1,4 +1,4 @@
-// A saved pattern is: "PHLPTN01", word count, checksum, then 64-bit little-endian words.
+// A saved pattern is: "PHLPTN02", word count, checksum, then 64-bit little-endian words.
 #include <cstring>
 #include <istream>
 #include <ostream>
@@ -11,7 +11,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "patterns are saved as little-endian words");
 
-constexpr char magic[8] = {'P', 'H', 'L', 'P', 'T', 'N', '0', '1'};
+constexpr char magic[8] = {'P', 'H', 'L', 'P', 'T', 'N', '0', '2'};
 
 [[noreturn]] void refuse(const std::string& why) { WordReader({}, "pattern").refuse(why); }
 
@@ -38,6 +38,11 @@ Words flatten(const Pattern& pattern) {
         words.push_back(static_cast<global_index>(stage.size()));
         for (const Link& link : stage) put_link(words, link);
     }
+    for (int d = 0; d < max_dimensions; ++d) {
+        words.push_back(pattern.stagger.along[d]);
+        words.push_back(pattern.ends.lower[d]);
+        words.push_back(pattern.ends.upper[d]);
+    }
     return words;
 }
 
@@ -55,7 +60,7 @@ Link get_link(WordReader& reader) {
 
 Pattern unflatten(const Words& words, Communicator comm) {
     WordReader reader(words, "pattern");
-    Pattern pattern{comm, 0, {}, HaloWidth(0), 0, 0, {}};
+    Pattern pattern{comm, 0, {}, HaloWidth(0), 0, 0, {}, {}, 0};
     const auto rank = reader.next(), size = reader.next();
     if (rank != comm.rank() || size != comm.size())
         refuse("it is the part of rank " + std::to_string(rank) + " of " + std::to_string(size) + ", read by rank " +
@@ -73,6 +78,11 @@ Pattern unflatten(const Words& words, Communicator comm) {
     for (Stage& stage : pattern.stages) {
         stage.resize(reader.count(9));
         for (Link& link : stage) link = get_link(reader);
+    }
+    for (int d = 0; d < max_dimensions; ++d) {
+        pattern.stagger.along[d] = reader.next_in<std::int16_t>(0, 1);
+        pattern.ends.lower[d] = reader.next_in<int>(0, 2147483647);
+        pattern.ends.upper[d] = reader.next_in<int>(0, 2147483647);
     }
     if (!reader.at_end()) refuse("something follows its end");
     return pattern;

@@ -1,6 +1,7 @@
 #include "parhelion/plan/bound_arrays.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "parhelion/core/error.hpp"
@@ -62,7 +63,9 @@ bool BoundArrays::is_like(std::size_t f, const Field& given) const {
     differs |= given.components ^ made.components;
     differs |= static_cast<int>(given.space) ^ static_cast<int>(made.space);
     differs |= given.indexed ^ made.indexed;
-    const HaloWidth& halo = plan_.array_halos[f];
+    differs |= static_cast<int>(given.boundary) ^ static_cast<int>(made.boundary);
+    differs |= std::bit_cast<byte_count>(given.stagger.along) ^ std::bit_cast<byte_count>(made.stagger.along);
+    const HaloWidth& halo = plan_.depths[f];
     for (std::size_t d = 0; d < max_dimensions; ++d)
         differs |= (given.halo.lower[d] ^ halo.lower[d]) | (given.halo.upper[d] ^ halo.upper[d]);
     const BlockView *one = given.blocks.begin(), *other = made.blocks.begin();
@@ -80,7 +83,7 @@ bool BoundArrays::is_like(std::size_t f, const Field& given) const {
 void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     const Field& made = plan_.fields[f];
     Field as_made = made;  // of a subset, less is exchanged
-    as_made.halo = plan_.array_halos[f];
+    as_made.halo = plan_.depths[f];
     const auto array = [f] { return "array " + std::to_string(f); };
     if (given.indexed != made.indexed)
         refuse(array(), given.indexed ? "cells of an index map" : "cells of a grid", made.indexed ? "those of an index map" : "those of a grid");
@@ -88,8 +91,10 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     if (given.components != made.components)
         refuse(array(), text(given.components) + " components per cell", text(made.components));
     if (given.space != made.space) refuse(array(), std::string("its values in ") + to_string(given.space) + " memory", std::string(to_string(made.space)) + " memory");
-    if (!equal_halo(given.halo, plan_.array_halos[f], plan_.pattern_of(static_cast<int>(f)).dimensions))
+    if (!equal_halo(given.halo, plan_.depths[f], plan_.pattern_of(static_cast<int>(f)).dimensions))
         refuse(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
+    if (given.stagger != made.stagger) refuse(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
+    if (given.boundary != made.boundary) refuse(array(), "a domain of another boundary", "one of the other");
     if (given.blocks.size() != made.blocks.size())
         refuse(array(), text(static_cast<byte_count>(given.blocks.size())) + " blocks", text(static_cast<byte_count>(made.blocks.size())));
     for (std::size_t b = 0; b < made.blocks.size(); ++b) require_block(f, b, given);

@@ -1,60 +1,109 @@
 #include "parhelion/plan/field.hpp"
 
+#include <algorithm>
+
 #include "parhelion/core/checked.hpp"
 
 namespace parhelion {
 
-std::vector<global_index> array_extents(const CartesianDomain& domain, const HaloWidth& halo, int block) {
-    require_dimensions(halo.listed, domain.dimensions(), "the halo width of an array");
-    const Box all = grow(domain.owned(block), halo, domain.dimensions());
-    std::vector<global_index> extents;
-    for (int d = 0; d < domain.dimensions(); ++d) extents.push_back(all.extent(d));
-    return extents;
-}
-
 namespace {
 
-BlockView view_array(const Box& all, int dimensions, std::byte* array, byte_count element, byte_count components, const HaloWidth& halo,
-                     Order order) {
+Stagger total_stagger(const CartesianDomain& domain, const Stagger& more) {
+    Stagger all;
+    for (int d = 0; d < domain.dimensions(); ++d) all.along[d] = static_cast<std::int16_t>(domain.stagger().along[d] + more.along[d]);
+    return all;
+}
+
+HaloWidth array_halo_of(const CartesianDomain& domain, const ArrayLayout& layout) {
+    HaloWidth width = 0;
+    for (int d = 0; d < domain.dimensions(); ++d) {
+        const int lower = layout.array_halo.lower[d], upper = layout.array_halo.upper[d];
+        width.lower[d] = lower == as_domain ? domain.halo().lower[d] : lower;
+        width.upper[d] = upper == as_domain ? domain.halo().upper[d] : upper;
+    }
+    return width;
+}
+
+HaloWidth depth_of(const CartesianDomain& domain, const ArrayLayout& layout, const HaloWidth& array_halo) {
+    HaloWidth width = 0;
+    for (int d = 0; d < domain.dimensions(); ++d) {
+        const int lower = layout.depth.lower[d], upper = layout.depth.upper[d];
+        width.lower[d] = lower == as_domain ? std::min(domain.halo().lower[d], array_halo.lower[d]) : lower;
+        width.upper[d] = upper == as_domain ? std::min(domain.halo().upper[d], array_halo.upper[d]) : upper;
+    }
+    return width;
+}
+
+void require_widths(const CartesianDomain& domain, const ArrayLayout& layout) {
+    require_dimensions(layout.array_halo.listed, domain.dimensions(), "the halo width of an array");
+    require_dimensions(layout.depth.listed, domain.dimensions(), "the depth");
+    require_dimensions(layout.stagger.listed, domain.dimensions(), "stagger");
+}
+
+// With its halo.
+Box array_box(const CartesianDomain& domain, const ArrayLayout& layout, const HaloWidth& array_halo, int block) {
+    Box held = domain.blocks().at(static_cast<std::size_t>(block)).held;
+    for (int d = 0; d < domain.dimensions(); ++d) held.hi[d] += layout.stagger.along[d];
+    return grow(held, array_halo, domain.dimensions());
+}
+
+BlockView view_array(const Box& all, const Coordinates& first, int dimensions, std::byte* array, byte_count element,
+                     const ArrayLayout& layout) {
     BlockView view{array, {}};
-    byte_count stride = order == Order::c ? element * components : element;
+    byte_count stride = layout.order == Order::c ? element * layout.components : element;
     for (int i = 0; i < dimensions; ++i) {
-        const int d = order == Order::c ? dimensions - 1 - i : i;
+        const int d = layout.order == Order::c ? dimensions - 1 - i : i;
         view.strides[d] = stride;
-        if (array != nullptr) view.first += halo.lower[d] * stride;  // a null pointer must stay one, to be noticed
+        if (array != nullptr) view.first += (first[d] - all.lo[d]) * stride;  // a null pointer must stay one, to be noticed
         stride = checked_product({stride, all.extent(d)}, "the size of an array");
     }
-    if (order != Order::c) checked_product({stride, components}, "the size of an array");
-    view.component_stride = order == Order::c ? element : stride;
+    if (layout.order != Order::c) checked_product({stride, layout.components}, "the size of an array");
+    view.component_stride = layout.order == Order::c ? element : stride;
     return view;
 }
 
-Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::size_t count, Element element, const HaloWidth& halo,
-                  ArrayLayout layout) {
+Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::size_t count, Element element, const ArrayLayout& layout) {
     if (count != domain.blocks().size())
         throw Error("the rank has " + std::to_string(domain.blocks().size()) + " blocks and " + std::to_string(count) +
                     " arrays were passed: pass one array per block");
+    require_widths(domain, layout);
     const int dimensions = domain.dimensions();
-    require_dimensions(halo.listed, dimensions, "the halo width of an array");
-    Field field{element, layout.components, element.size, halo, false, {}};
-    for (std::size_t b = 0; b < count; ++b)
-        field.blocks.push_back(view_array(grow(domain.owned(static_cast<int>(b)), halo, dimensions), dimensions, arrays[b], element.size,
-                                          layout.components, halo, layout.order));
+    const HaloWidth array_halo = array_halo_of(domain, layout);
+    Field field{element, layout.components, element.size, depth_of(domain, layout, array_halo), false, {}, MemorySpace::host,
+                total_stagger(domain, layout.stagger), domain.boundary(), array_halo};
+    for (int b = 0; b < static_cast<int>(count); ++b)
+        field.blocks.push_back(view_array(array_box(domain, layout, array_halo, b), first_of(domain, field, b), dimensions,
+                                          arrays[static_cast<std::size_t>(b)], element.size, layout));
     field.component_stride = field.blocks.front().component_stride;
     return field;
 }
 
 }  // namespace
 
-const char* to_string(MemorySpace space) { return space == MemorySpace::host ? "host" : "device"; }
-
-Field view_block(const CartesianDomain& domain, std::byte* array, Element element, const HaloWidth& halo, ArrayLayout layout) {
-    return view_arrays(domain, &array, 1, element, halo, layout);
+std::vector<global_index> array_extents(const CartesianDomain& domain, const ArrayLayout& layout, int block) {
+    require_widths(domain, layout);
+    const Box all = array_box(domain, layout, array_halo_of(domain, layout), block);
+    std::vector<global_index> extents;
+    for (int d = 0; d < domain.dimensions(); ++d) extents.push_back(all.extent(d));
+    return extents;
 }
 
-Field view_blocks(const CartesianDomain& domain, const std::vector<std::byte*>& arrays, Element element, const HaloWidth& halo,
-                  ArrayLayout layout) {
-    return view_arrays(domain, arrays.data(), arrays.size(), element, halo, layout);
+Coordinates first_of(const CartesianDomain& domain, const Field& field, int block) {
+    const Block& of = domain.blocks().at(static_cast<std::size_t>(block));
+    Coordinates first = of.owned.lo;
+    for (int d = 0; d < domain.dimensions(); ++d)
+        if (field.boundary == Boundary::owned && !domain.axis(d).periodic && of.position[d] == 0) first[d] -= field.halo.lower[d];
+    return first;
+}
+
+const char* to_string(MemorySpace space) { return space == MemorySpace::host ? "host" : "device"; }
+
+Field view_block(const CartesianDomain& domain, std::byte* array, Element element, const ArrayLayout& layout) {
+    return view_arrays(domain, &array, 1, element, layout);
+}
+
+Field view_blocks(const CartesianDomain& domain, const std::vector<std::byte*>& arrays, Element element, const ArrayLayout& layout) {
+    return view_arrays(domain, arrays.data(), arrays.size(), element, layout);
 }
 
 Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts, local_index ghost_cells, Element element,
@@ -79,6 +128,9 @@ std::string to_string(const Field& field) {
     text += ", halo";
     for (int d = 0; d < max_dimensions; ++d)
         text.append(" ").append(std::to_string(field.halo.lower[d])).append("/").append(std::to_string(field.halo.upper[d]));
+    if (field.stagger == Stagger()) return text;
+    text += ", stagger";
+    for (const int points : field.stagger.along) text.append(" ").append(std::to_string(points));
     return text;
 }
 

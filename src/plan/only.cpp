@@ -21,7 +21,7 @@ HaloWidth widest(const Plan& plan, const ShortList<int, 16>& fields) {
         for (int d = 0; d < plan.pattern_of(f).dimensions; ++d) {
             const HaloWidth& halo = plan.fields[static_cast<std::size_t>(f)].halo;
             most.lower[d] = std::max(most.lower[d], halo.lower[d]);
-            most.upper[d] = std::max(most.upper[d], halo.upper[d]);
+            most.upper[d] = std::max(most.upper[d], halo.upper[d] - plan.fields[static_cast<std::size_t>(f)].stagger.along[d]);
         }
     return most;
 }
@@ -59,11 +59,12 @@ bool in_order(const Plan& plan, const ShortList<int, 16>& fields) {
     return fields.size() == plan.fields.size() && std::all_of(fields.begin(), fields.end(), [&](int f) { return f == next++; });
 }
 
-HaloWidth narrower(const HaloWidth& halo, const HaloWidth& depth) {
-    HaloWidth width = halo;
+// The point that the next block owns is no layer of the depth.
+HaloWidth narrower(const Field& field, const HaloWidth& depth) {
+    HaloWidth width = field.halo;
     for (std::size_t d = 0; d < width.lower.size(); ++d) {
-        width.lower[d] = std::min(halo.lower[d], depth.lower[d]);
-        width.upper[d] = std::min(halo.upper[d], depth.upper[d]);
+        width.lower[d] = std::min(width.lower[d], depth.lower[d]);
+        width.upper[d] = std::min(width.upper[d], depth.upper[d] + field.stagger.along[d]);
     }
     return width;
 }
@@ -71,13 +72,16 @@ HaloWidth narrower(const HaloWidth& halo, const HaloWidth& depth) {
 Plan without_stages(const Plan& whole, const Only& only) {
     Plan plan;
     plan.patterns = whole.patterns;
+    plan.reaches = whole.reaches;
+    plan.several = whole.several;
     plan.team = whole.team;
     plan.parts = whole.parts;
     for (const int f : only.fields) {
         const auto i = static_cast<std::size_t>(f);
         plan.fields.push_back(whole.fields[i]);
-        plan.fields.back().halo = narrower(whole.fields[i].halo, only.depth);
-        plan.array_halos.push_back(whole.array_halos[i]);
+        plan.fields.back().halo = narrower(whole.fields[i], only.depth);
+        plan.depths.push_back(whole.depths[i]);
+        plan.numbers.push_back(whole.numbers[i]);
         plan.group_of.push_back(whole.group_of[i]);
     }
     index_fields(plan);

@@ -15,16 +15,60 @@
 namespace parhelion {
 namespace {
 
-void check_halo(const Pattern& pattern, const Field& field, const std::string& name) {
-    for (int d = 0; d < pattern.dimensions; ++d) {
-        const int lower = field.halo.lower[d], upper = field.halo.upper[d];
-        if (lower < 0 || upper < 0) throw Error(name + " has a negative halo width in dimension " + std::to_string(d));
-        if (lower > pattern.halo.lower[d] || upper > pattern.halo.upper[d])
-            throw Error(name + " has a halo of " + std::to_string(std::max(lower, upper)) + " in dimension " +
-                        std::to_string(d) + " and the pattern one of " + std::to_string(lower > pattern.halo.lower[d]
-                        ? pattern.halo.lower[d] : pattern.halo.upper[d]) +
-                        ": build the pattern from a domain with the widest halo that any field needs");
+// In one dimension.
+void check_depth(const Pattern& pattern, const Field& field, const std::string& name, int d) {
+    const int lower = field.halo.lower[d], upper = field.halo.upper[d];
+    const int most_lower = pattern.halo.lower[d], most_upper = pattern.halo.upper[d] - pattern.stagger.along[d];
+    const std::string where = " in dimension " + std::to_string(d);
+    const int around_lower = field.array_halo.lower[d], around_upper = field.array_halo.upper[d];
+    if (around_lower < as_domain || around_upper < as_domain) throw Error(name + " has a negative array halo" + where);
+    if (lower < 0 || upper < 0) throw Error(name + " has a negative halo width" + where);
+    if (lower > most_lower || upper > most_upper)
+        throw Error(name + " has a halo of " + std::to_string(std::max(lower, upper)) + where + " and the pattern one of " +
+                    std::to_string(lower > most_lower ? most_lower : most_upper) +
+                    ": build the pattern from a domain with the widest halo that any field needs, or give the field a smaller depth");
+    if ((around_lower != as_domain && lower > around_lower) || (around_upper != as_domain && upper > around_upper))
+        throw Error(name + " has a depth of " + std::to_string(std::max(lower, upper)) + where + " and its array a halo of " +
+                    std::to_string(lower > around_lower ? around_lower : around_upper) +
+                    ": make the array's halo (array_halo) at least as wide as the depth that is exchanged");
+}
+
+HaloWidth ends_of(const Field& field) { return field.boundary == Boundary::owned ? field.halo : HaloWidth(0); }
+
+bool has_ends(const Pattern& pattern, const Field& field) {
+    const HaloWidth ends = ends_of(field);
+    for (int d = 0; d < pattern.dimensions; ++d)
+        if (pattern.ends.lower[d] != ends.lower[d] || pattern.ends.upper[d] != ends.upper[d]) return false;
+    return true;
+}
+
+bool fits(const Pattern& pattern, const Field& field) {
+    return pattern.indexed() || (pattern.stagger == field.stagger && has_ends(pattern, field));
+}
+
+// Where it has none of its own it is checked against the first, and told what does not fit.
+std::size_t pattern_number(const Group& group, const Field& field) {
+    const auto own = std::find_if(group.patterns.begin(), group.patterns.end(), [&](const Pattern& each) { return fits(each, field); });
+    return own == group.patterns.end() ? 0 : static_cast<std::size_t>(own - group.patterns.begin());
+}
+
+void check_points(const Pattern& pattern, const Field& field, const std::string& name) {
+    try {
+        require_stagger(field.stagger, pattern.dimensions);
+    } catch (const Error& error) {
+        throw Error(name + " has " + error.what());
     }
+    if (field.stagger != pattern.stagger)
+        throw Error(name + " has another stagger than the pattern, which tells who owns which point: pass the domain instead of its pattern, or "
+                    "build the pattern from domain.staggered(…)");
+    if (!has_ends(pattern, field))
+        throw Error(name + " and the pattern differ in the layers beyond the ends that ranks own (boundary): pass the domain instead of its "
+                    "pattern, or build the pattern for the field's depth");
+}
+
+void check_layers(const Pattern& pattern, const Field& field, const std::string& name) {
+    for (int d = 0; d < pattern.dimensions; ++d) check_depth(pattern, field, name, d);
+    if (!pattern.indexed()) check_points(pattern, field, name);
 }
 
 constexpr byte_count largest_cell = byte_count{1} << 30;
@@ -49,8 +93,8 @@ void check_rows(const Pattern& pattern, const Field& field, const std::string& n
     }
 }
 
-std::string named(std::size_t number, std::size_t group, std::size_t groups) {
-    return "field " + std::to_string(number) + (groups > 1 ? " of group " + std::to_string(group) : "");
+std::string named(std::size_t number, std::size_t group, bool several) {
+    return "field " + std::to_string(number) + (several ? " of group " + std::to_string(group) : "");
 }
 
 void check_field(const Pattern& pattern, const Field& field, const std::string& number) {
@@ -67,7 +111,7 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
     const std::size_t blocks = pattern.indexed() ? 2 : pattern.blocks.size();
     if (field.blocks.size() != blocks)
         throw Error(name + " has " + std::to_string(field.blocks.size()) + " blocks and the pattern " + std::to_string(blocks));
-    check_halo(pattern, field, name);
+    check_layers(pattern, field, name);
     if (field.ragged()) check_rows(pattern, field, name);
     for (const Box& block : pattern.blocks)
         checked_product({grow(block, field.halo, pattern.dimensions).cells(), bytes_per_cell(field)}, "the size of a field");
@@ -78,7 +122,7 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
 
 void check_communicators(const std::vector<Group>& groups) {
     for (std::size_t g = 1; g < groups.size(); ++g)
-        if (!groups[g].pattern.communicator.is(groups[0].pattern.communicator))
+        if (!groups[g].patterns.front().communicator.is(groups[0].patterns.front().communicator))
             throw Error("the pattern of group " + std::to_string(g) + " has another communicator than that of group 0: build the "
                         "domains of one exchange on one communicator");
 }
@@ -99,9 +143,11 @@ void check_groups(const std::vector<Group>& groups) {
     check_communicators(groups);
     check_spaces(groups);
     for (std::size_t g = 0; g < groups.size(); ++g) {
-        check_local(groups[g].pattern);
-        for (std::size_t f = 0; f < groups[g].fields.size(); ++f)
-            check_field(groups[g].pattern, groups[g].fields[f], named(f, g, groups.size()));
+        for (const Pattern& pattern : groups[g].patterns) check_local(pattern);
+        for (std::size_t f = 0; f < groups[g].fields.size(); ++f) {
+            const Field& field = groups[g].fields[f];
+            check_field(groups[g].patterns[pattern_number(groups[g], field)], field, named(f, g, groups.size() > 1));
+        }
     }
 }
 
@@ -112,34 +158,64 @@ void tell_field(Properties& told, const Field& field, const std::string& name, i
     told.add("the memory space of " + name, to_string(field.space));
     told.add("whether " + name + " has ragged rows", field.ragged() ? "yes" : "no");
     for (int d = 0; d < dimensions; ++d) {
+        told.add("the stagger of " + name + " in dimension %", field.stagger.along[d], {d});
         told.add("the lower halo width of " + name + " in dimension %", field.halo.lower[d], {d});
         told.add("the upper halo width of " + name + " in dimension %", field.halo.upper[d], {d});
     }
 }
 
-void tell_group(Properties& told, const Group& group, std::size_t number, std::size_t groups) {
-    const std::string of_group = groups > 1 ? " of group " + std::to_string(number) : "";
-    told.add("the number of dimensions of the domain" + of_group + " (0: indexed)", group.pattern.dimensions);
-    told.add("the number of the pattern's stages" + of_group, group.pattern.stages.size());
+void tell_group(Properties& told, const Group& group, std::size_t number, bool several) {
+    const std::string of_group = several ? " of group " + std::to_string(number) : "";
+    const Pattern& first = group.patterns.front();
+    told.add("the number of dimensions of the domain" + of_group + " (0: indexed)", first.dimensions);
+    told.add("the number of the pattern's stages" + of_group, first.stages.size());
     told.add("the number of fields" + of_group, group.fields.size());
     for (std::size_t f = 0; f < group.fields.size(); ++f)
-        tell_field(told, group.fields[f], named(f, number, groups), group.pattern.dimensions);
+        tell_field(told, group.fields[f], named(f, number, several), first.dimensions);
+    told.add("the number of patterns" + of_group, group.patterns.size());
 }
 
 void tell_all(Properties& told, const std::vector<Group>& groups, const TellProperties& options) {
     told.add("the number of groups", groups.size());
-    for (std::size_t g = 0; g < groups.size(); ++g) tell_group(told, groups[g], g, groups.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) tell_group(told, groups[g], g, groups.size() > 1);
     if (options) options(told);
+}
+
+// The smallest box around the cells of each block and the ghosts that it gets.
+std::vector<Box> reaches_of(const Pattern& pattern) {
+    std::vector<Box> reaches = pattern.blocks;
+    for (const Stage& stage : pattern.stages)
+        for (const Link& link : stage)
+            for (const BoxPiece& piece : link.receive.boxes) {
+                Box& reach = reaches[static_cast<std::size_t>(piece.block)];
+                for (int d = 0; d < pattern.dimensions; ++d) {
+                    reach.lo[d] = std::min(reach.lo[d], piece.cells.lo[d]);
+                    reach.hi[d] = std::max(reach.hi[d], piece.cells.hi[d]);
+                }
+            }
+    return reaches;
+}
+
+void add_field(Plan& plan, Field field, int pattern, Plan::Number number) {
+    plan.depths.push_back(field.halo);
+    for (int d = 0; d < max_dimensions; ++d) field.halo.upper[d] += field.stagger.along[d];
+    plan.fields.push_back(std::move(field));
+    plan.numbers.push_back(number);
+    plan.group_of.push_back(pattern);
 }
 
 Plan without_stages(std::vector<Group> groups) {
     Plan plan;
+    plan.several = groups.size() > 1;
     for (std::size_t g = 0; g < groups.size(); ++g) {
-        plan.patterns.push_back(std::make_shared<const Pattern>(std::move(groups[g].pattern)));
-        for (Field& field : groups[g].fields) {
-            plan.array_halos.push_back(field.halo);
-            plan.fields.push_back(std::move(field));
-            plan.group_of.push_back(static_cast<int>(g));
+        Group& group = groups[g];
+        const auto first = plan.patterns.size();
+        for (std::size_t f = 0; f < group.fields.size(); ++f)
+            add_field(plan, group.fields[f], static_cast<int>(first + pattern_number(group, group.fields[f])),
+                      {static_cast<int>(g), static_cast<int>(f)});
+        for (Pattern& pattern : group.patterns) {
+            plan.reaches.push_back(reaches_of(pattern));
+            plan.patterns.push_back(std::make_shared<const Pattern>(std::move(pattern)));
         }
     }
     index_fields(plan);
@@ -269,7 +345,7 @@ void compile_stages(Plan& plan) {
 
 Plan make_plan(std::vector<Group> groups, const TellProperties& options, const std::vector<std::int64_t>& card) {
     if (groups.empty()) throw Error("an exchange of no groups: pass at least one pattern with its fields");
-    const Communicator comm = groups.front().pattern.communicator;
+    const Communicator comm = groups.front().patterns.front().communicator;
     validate_together(comm, [&] { check_groups(groups); });
     require_equal(comm, "the fields, the domain or the options of the exchange",
                   [&](Properties& told) { tell_all(told, groups, options); }, "pass the same ones on every rank");
@@ -281,9 +357,27 @@ Plan make_plan(std::vector<Group> groups, const TellProperties& options, const s
 }
 
 std::string field_name(const Plan& plan, int f) {
-    const auto group = plan.group_of[static_cast<std::size_t>(f)];
-    const auto first = std::find(plan.group_of.begin(), plan.group_of.end(), group) - plan.group_of.begin();
-    return named(static_cast<std::size_t>(f - first), static_cast<std::size_t>(group), plan.patterns.size());
+    const auto [group, field] = plan.numbers[static_cast<std::size_t>(f)];
+    return named(static_cast<std::size_t>(field), static_cast<std::size_t>(group), plan.several);
+}
+
+Group::Group(Pattern pattern, std::vector<Field> of) : fields(std::move(of)) { patterns.push_back(std::move(pattern)); }
+
+Group::Group(const CartesianDomain& domain, std::vector<Field> of) : fields(std::move(of)) {
+    for (const Field& field : fields) {
+        Stagger more;
+        bool possible = !field.indexed && field.boundary == domain.boundary();
+        for (int d = 0; d < domain.dimensions(); ++d) {
+            more.along[d] = static_cast<std::int16_t>(field.stagger.along[d] - domain.stagger().along[d]);
+            possible = possible && (more.along[d] == 0 || (more.along[d] == 1 && domain.stagger().along[d] == 0)) &&
+                       field.halo.lower[d] >= 0 && field.halo.lower[d] <= domain.halo().lower[d] && field.halo.upper[d] >= 0 &&
+                       field.halo.upper[d] <= domain.halo().upper[d];
+        }
+        const auto known = [&](const Pattern& pattern) { return fits(pattern, field); };
+        if (possible && std::none_of(patterns.begin(), patterns.end(), known))
+            patterns.push_back(build_pattern(domain.staggered(more), field.halo));
+    }
+    if (patterns.empty()) patterns.push_back(build_pattern(domain));
 }
 
 void Plan::move_to(Bases arrays) {

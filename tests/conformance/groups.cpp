@@ -319,7 +319,7 @@ TEST_CASE("groups that do not fit are refused on every rank, by field and group"
         groups[1].fields[0] = view(pair.nodes, pair.u.data() + 40);
     });
     refuse("group 1 has another communicator than that of group 0", [](Pair&, auto& groups) {
-        groups[1].pattern = build_pattern(IndexedDomain(4, {}, MPI_COMM_SELF));
+        groups[1].patterns.front() = build_pattern(IndexedDomain(4, {}, MPI_COMM_SELF));
     });
     CHECK(holds(error_of([] { Exchange(std::vector<Group>{}); }), "at least one group"));
     if (ranks() == 1) return;
@@ -338,7 +338,7 @@ TEST_CASE("a pattern of a group that its neighbors have otherwise is refused, by
     if (ranks() == 1) return;
     Pair pair;
     auto groups = pair.groups();
-    Pattern& nodes = groups[1].pattern;
+    Pattern& nodes = groups[1].patterns.front();
     if (rank() == ranks() - 1) {  // reads nothing any more
         nodes.ghosts = 0;
         for (Link& link : nodes.stages[0]) link.receive = {}, link.receive_unique = 0;

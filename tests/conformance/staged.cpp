@@ -13,11 +13,10 @@ namespace {
 
 // Domains for which it saves nothing, or which lie on one node (staged_far), refuse it.
 bool goes(const std::string& name, const CartesianDomain& domain, std::vector<GridField>& fields) {
-    const Pattern pattern = build_pattern(domain);
-    CAPTURE(describe(pattern));
+    CAPTURE(describe(build_pattern(domain)));
     CAPTURE(name);
     try {
-        Exchange exchange(pattern, views(fields), {name});
+        Exchange exchange(domain, views(fields), {name});
         CHECK(holds(exchange.explain(), name));
         check_forward(exchange, fields, 0);
         check_reverse(exchange, fields, Reduction::sum, false, 1);
@@ -60,7 +59,7 @@ TEST_CASE("two ranks along each of three dimensions: three messages, or four whe
     std::vector<GridField> fields;
     fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, 0, Memory::ordinary);
     const auto told = [&](const std::string& name) {
-        Exchange exchange(build_pattern(domain), views(fields), {name});
+        Exchange exchange(domain, views(fields), {name});
         CHECK_EQ(exchange.plan().messages_sent(), 7);
         return exchange.explain();
     };
@@ -79,7 +78,7 @@ TEST_CASE("dimensions in any order and grouping bring every ghost") {
         CHECK(fills_corners(pattern));
         CAPTURE(describe(pattern));
         auto fields = random_fields(random, domain, Memory::ordinary);
-        const Plan plan = make_plan({{pattern, views(fields)}});
+        const Plan plan = make_plan({Group(domain, views(fields))});
         const BoundArrays arrays(plan);
         const auto staged = std::make_shared<const Plan>(staged_plan(plan, random_stages(random, domain.dimensions())));
         Stages stages(plan, arrays, parse_choice("mpi_p2p"), staged);

@@ -41,7 +41,7 @@ TEST_CASE("one array twice is refused, though one rank alone does it") {
     check_shared(complaint(pattern, {view(domain, a.data()), view(domain, b.data()), view(domain, a.data())}), "field 0 and field 2");
     check_shared(complaint(pattern, {view(domain, a.data()), view(domain, last() ? a.data() : b.data())}), "field 0 and field 1");
     check_shared(complaint(pattern, {view(domain, a.data()), view(domain, a.data() + 30)}), "field 0 and field 1");
-    check_shared(complaint(pattern, {view(domain, a.data()), view(domain, a.data() + 8, HaloWidth(0))}), "field 0 and field 1");
+    check_shared(complaint(pattern, {view(domain, a.data()), view(domain, a.data() + 8, {.array_halo = 0})}), "field 0 and field 1");
     CHECK_EQ(complaint(pattern, {view(domain, a.data()), view(domain, b.data())}), "");
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("blocks of one field are arrays of their own") {
     std::vector<double> cells(12 * 6);
     auto* bytes = reinterpret_cast<std::byte*>(cells.data());
     const auto with = [&](std::ptrdiff_t second) {
-        return view_blocks(domain, {bytes, bytes + (last() ? second : 6 * 6 * 8)}, element_of<double>(), 1);
+        return view_blocks(domain, {bytes, bytes + (last() ? second : 6 * 6 * 8)}, element_of<double>(), {.array_halo = 1});
     };
     CHECK_EQ(complaint(build_pattern(domain), {with(6 * 6 * 8)}), "");
     check_shared(complaint(build_pattern(domain), {with(0)}), "block 0 of field 0 and block 1 of field 0");

@@ -69,9 +69,9 @@ TEST_CASE("one halo width or flag in braces is for all dimensions, as it is with
     const CartesianDomain domain({4 * size(), 8, 8}, {.halo = {2}, .periodic = {true}});
     CHECK(domain.halo() == CartesianDomain({4 * size(), 8, 8}, {.halo = 2}).halo());
     for (int d = 0; d < 3; ++d) CHECK((domain.halo().lower[d] == 2 && domain.halo().upper[d] == 2 && domain.axis(d).periodic));
-    CHECK_EQ(array_extents(domain, {1})[2], domain.owned().extent(2) + 2);
-    CHECK_THROWS_WITH_AS(array_extents(domain, {1, 1}), doctest::Contains("for 2 dimensions of 3"), Error);
-    CHECK_THROWS_WITH_AS(view(domain, static_cast<double*>(nullptr), HaloWidth{1, 1}), doctest::Contains("for 2 dimensions of 3"), Error);
+    CHECK_EQ(array_extents(domain, {.array_halo = {1}})[2], domain.owned().extent(2) + 2);
+    CHECK_THROWS_WITH_AS(array_extents(domain, {.array_halo = {1, 1}}), doctest::Contains("for 2 dimensions of 3"), Error);
+    CHECK_THROWS_WITH_AS(view(domain, static_cast<double*>(nullptr), {.array_halo = {1, 1}}), doctest::Contains("for 2 dimensions of 3"), Error);
 }
 
 TEST_CASE("absurd sizes of a structured domain are refused, neither computed with nor allocated") {
@@ -179,7 +179,7 @@ TEST_CASE("fields that do not fit are refused on every rank, though only one has
     };
     refuse("null pointer", [](auto& domain, auto& fields) { fields[1] = view(domain, static_cast<double*>(nullptr)); });
     refuse("null pointer", [](auto& domain, auto& fields) {
-        fields[1] = view_blocks(domain, {nullptr}, element_of<double>(), 0);
+        fields[1] = view_blocks(domain, {nullptr}, element_of<double>(), {.array_halo = 0});
     });
     refuse("component", [](auto&, auto& fields) { fields[1].components = 0; });
     refuse("component", [](auto&, auto& fields) { fields[1].components = -3; });
@@ -197,7 +197,7 @@ TEST_CASE("a view needs one array per block") {
     const CartesianDomain domain({16, 16}, {.halo = 2, .blocks_per_rank = {2, 1}});
     std::vector<double> data(4096);
     auto* bytes = reinterpret_cast<std::byte*>(data.data());
-    CHECK(holds(error_of([&] { view_blocks(domain, {bytes}, element_of<double>(), 2); }), "one array per block"));
+    CHECK(holds(error_of([&] { view_blocks(domain, {bytes}, element_of<double>(), {.array_halo = 2}); }), "one array per block"));
 }
 
 TEST_CASE("a rank that owns nothing may pass a null pointer") {

@@ -24,7 +24,6 @@ using AnyGroups = std::vector<std::unique_ptr<AnyGroup>>;
 template <class FieldKind>
 class GroupOf : public AnyGroup {
 public:
-    Group group() const override { return {pattern(), views(fields_)}; }
     void prepare_forward(int round) override {
         reverse_ = false;
         for (auto& field : fields_) field.fill(Values::bits, round), field.expect_forward();
@@ -51,7 +50,6 @@ public:
     }
 
 protected:
-    virtual Pattern pattern() const = 0;
     virtual bool staged() const { return false; }
     std::vector<FieldKind> fields_;
 
@@ -66,7 +64,7 @@ public:
     GridGroup(CartesianDomain domain, Make&& make) : domain_(std::move(domain)) { fields_ = make(domain_); }
 
 private:
-    Pattern pattern() const override { return build_pattern(domain_); }
+    Group group() const override { return {domain_, views(fields_)}; }
     bool staged() const override { return domain_.algorithm() == Algorithm::staged; }
     CartesianDomain domain_;
 };
@@ -78,7 +76,7 @@ public:
     MeshGroup(RandomMesh made, Make&& make) : made_(std::move(made)), domain_(made_.domain()) { fields_ = make(domain_, made_.mesh); }
 
 private:
-    Pattern pattern() const override { return build_pattern(domain_); }
+    Group group() const override { return {build_pattern(domain_), views(fields_)}; }
     RandomMesh made_;
     IndexedDomain domain_;
 };

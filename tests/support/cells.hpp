@@ -25,23 +25,58 @@ inline bool contains(const Box& box, const Coordinates& x) {
     return true;
 }
 
-/// The cell whose value belongs into ghost `x` of a block that owns `owned`; empty when nobody has it, or nobody sends it.
-inline std::optional<Coordinates> source_of(const CartesianDomain& domain, const Box& owned, Coordinates x) {
-    int sides = 0;
-    for (int d = 0; d < domain.dimensions(); ++d) {
-        sides += x[d] < owned.lo[d] || x[d] >= owned.hi[d];
-        const global_index extent = domain.axis(d).extent;
-        if (domain.axis(d).periodic) x[d] = (x[d] % extent + extent) % extent;
-        else if (x[d] < 0 || x[d] >= extent) return {};
+/// Who should have which points of a field with some stagger and depth, of a domain of cells: told once more, in its own way.
+struct PointModel {
+    const CartesianDomain& cells;
+    Stagger stagger = {};
+    HaloWidth depth;
+
+    bool owns_ends(int d) const { return cells.boundary() == Boundary::owned && !cells.axis(d).periodic; }
+    /// Lowest point that somebody owns, and past the highest one.
+    global_index lowest(int d) const { return owns_ends(d) ? -depth.lower[d] : 0; }
+    global_index highest(int d) const {
+        const Axis& axis = cells.axis(d);
+        return axis.extent + (axis.periodic ? 0 : stagger.along[d]) + (owns_ends(d) ? depth.upper[d] : 0);
     }
-    if (sides == 0 || (domain.neighbors() == Neighbors::faces && sides > 1)) return {};
-    return x;
-}
+    Box owned(const std::array<int, max_dimensions>& position) const {
+        Box box;
+        for (int d = 0; d < cells.dimensions(); ++d) {
+            const Axis& axis = cells.axis(d);
+            box.lo[d] = position[d] == 0 && !axis.periodic ? lowest(d) : axis.starts[position[d]];
+            box.hi[d] = position[d] == axis.blocks() - 1 && !axis.periodic ? highest(d) : axis.starts[position[d] + 1];
+        }
+        return box;
+    }
+    /// Without a halo.
+    Box held(const std::array<int, max_dimensions>& position) const {
+        Box box;
+        for (int d = 0; d < cells.dimensions(); ++d) {
+            box.lo[d] = cells.axis(d).starts[position[d]];
+            box.hi[d] = cells.axis(d).starts[position[d] + 1] + stagger.along[d];
+        }
+        return box;
+    }
+    /// The point whose value belongs into ghost `x` of a block; empty when nobody has it, or nobody sends it.
+    std::optional<Coordinates> source_of(const std::array<int, max_dimensions>& position, Coordinates x) const {
+        const Box mine = owned(position), all = held(position);
+        if (mine.empty() || contains(mine, x)) return {};
+        int sides = 0;
+        for (int d = 0; d < cells.dimensions(); ++d) {
+            sides += x[d] < std::min(all.lo[d], mine.lo[d]) || x[d] >= std::max(all.hi[d], mine.hi[d]);
+            const global_index extent = cells.axis(d).extent;
+            if (x[d] < all.lo[d] - depth.lower[d] || x[d] >= all.hi[d] + depth.upper[d]) return {};
+            if (cells.axis(d).periodic) x[d] = (x[d] % extent + extent) % extent;
+            else if (x[d] < lowest(d) || x[d] >= highest(d)) return {};
+        }
+        if (cells.neighbors() == Neighbors::faces && sides > 1) return {};
+        return x;
+    }
+};
 
 /// A block of any rank.
 struct AnyBlock {
     int rank, block;
-    Box owned;
+    std::array<int, max_dimensions> position;
 };
 
 inline std::vector<AnyBlock> all_blocks(const CartesianDomain& domain) {
@@ -50,13 +85,8 @@ inline std::vector<AnyBlock> all_blocks(const CartesianDomain& domain) {
     std::vector<AnyBlock> blocks;
     for_each_cell(positions, [&](const Coordinates& at) {
         AnyBlock block{};
-        std::array<int, max_dimensions> position{};
-        for (int d = 0; d < domain.dimensions(); ++d) {
-            position[d] = static_cast<int>(at[d]);
-            block.owned.lo[d] = domain.axis(d).starts[at[d]];
-            block.owned.hi[d] = domain.axis(d).starts[at[d] + 1];
-        }
-        const auto place = domain.place_of(position);
+        for (int d = 0; d < domain.dimensions(); ++d) block.position[d] = static_cast<int>(at[d]);
+        const auto place = domain.place_of(block.position);
         block.rank = place.rank;
         block.block = place.block;
         blocks.push_back(block);

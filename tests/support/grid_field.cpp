@@ -8,11 +8,13 @@ namespace test {
 
 GridField::GridField(const CartesianDomain& domain, const GridSpec& spec, int number, Memory memory)
     : domain_(domain), spec_(spec), number_(number), components_inside_(number % 2 == 0) {
-    for (int d = domain.dimensions(); d < max_dimensions; ++d) spec_.halo.lower[d] = spec_.halo.upper[d] = 0;
+    for (int d = domain.dimensions(); d < max_dimensions; ++d)
+        spec_.halo.lower[d] = spec_.halo.upper[d] = spec_.more.lower[d] = spec_.more.upper[d] = spec_.stagger.along[d] = 0;
     for (const Block& block : domain.blocks()) {
         Array array;
-        array.owned = block.owned;
-        array.all = grow(block.owned, spec_.halo, domain.dimensions());
+        array.position = block.position;
+        array.owned = model().owned(block.position);
+        array.all = grow(model().held(block.position), array_halo(), domain.dimensions());
         lay_out(array);
         arrays_.push_back(std::move(array));
     }
@@ -32,6 +34,12 @@ GridField::GridField(const CartesianDomain& domain, const GridSpec& spec, int nu
     make_view();
 }
 
+HaloWidth GridField::array_halo() const {
+    HaloWidth width = spec_.halo;
+    for (int d = 0; d < max_dimensions; ++d) width.lower[d] += spec_.more.lower[d], width.upper[d] += spec_.more.upper[d];
+    return width;
+}
+
 // Strides and size without the components that lie apart.
 void GridField::lay_out(Array& array) const {
     if (spec_.layout == Layout::scattered) return scatter(array);
@@ -40,7 +48,7 @@ void GridField::lay_out(Array& array) const {
     for (int i = 0; i < dims; ++i) {
         const int d = spec_.layout == Layout::c ? dims - 1 - i : i;
         array.strides[d] = stride;
-        array.origin += spec_.halo.lower[d] * stride;
+        array.origin += (array.owned.lo[d] - array.all.lo[d]) * stride;
         stride *= array.all.extent(d);
     }
     array.bytes = stride;
@@ -55,7 +63,7 @@ void GridField::scatter(Array& array) const {
     for (int d : order) {
         const bool backwards = mix(random, d, 1) % 3 == 0;
         array.strides[d] = backwards ? -stride : stride;
-        array.origin += stride * (backwards ? array.all.extent(d) - 1 - spec_.halo.lower[d] : spec_.halo.lower[d]);
+        array.origin += stride * (backwards ? array.all.hi[d] - 1 - array.owned.lo[d] : array.owned.lo[d] - array.all.lo[d]);
         stride = stride * array.all.extent(d) + 1;
     }
     array.bytes = stride;
@@ -71,10 +79,10 @@ void GridField::make_view() {
     }
     if (spec_.layout == Layout::c || (spec_.layout == Layout::fortran && equal)) {
         const Order order = spec_.layout == Layout::c ? Order::c : Order::fortran;
-        view_ = view_blocks(domain_, starts, spec_.element, spec_.halo, {order, spec_.components});
+        view_ = view_blocks(domain_, starts, spec_.element, {order, spec_.components, spec_.stagger, array_halo(), spec_.halo});
         return;
     }
-    view_ = {spec_.element, spec_.components, component_stride_, spec_.halo, false, {}};
+    view_ = {spec_.element, spec_.components, component_stride_, spec_.halo, false, {}, MemorySpace::host, spec_.stagger, domain_.boundary(), array_halo()};
     for (Array& array : arrays_) view_.blocks.push_back({array.memory->data() + array.origin, array.strides});
 }
 
@@ -118,7 +126,7 @@ void GridField::for_each_ghost(Visit&& visit) {
     for (std::size_t b = 0; b < arrays_.size(); ++b) {
         if (arrays_[b].owned.empty()) continue;
         for_each_cell(arrays_[b].all, [&](const Coordinates& ghost) {
-            if (const auto source = source_of(domain_, arrays_[b].owned, ghost)) visit(static_cast<int>(b), ghost, *source);
+            if (const auto source = model().source_of(arrays_[b].position, ghost)) visit(static_cast<int>(b), ghost, *source);
         });
     }
 }
@@ -169,12 +177,10 @@ void GridField::expect_reverse(Reduction reduction) {
             }
         }
     };
-    for (const AnyBlock& reader : all_blocks(domain_)) {
-        if (reader.owned.empty()) continue;
-        for_each_cell(grow(reader.owned, spec_.halo, domain_.dimensions()), [&](const Coordinates& ghost) {
-            if (const auto source = source_of(domain_, reader.owned, ghost)) combine(reader, ghost, *source);
+    for (const AnyBlock& reader : all_blocks(domain_))
+        for_each_cell(grow(model().held(reader.position), spec_.halo, domain_.dimensions()), [&](const Coordinates& ghost) {
+            if (const auto source = model().source_of(reader.position, ghost)) combine(reader, ghost, *source);
         });
-    }
 }
 
 void GridField::accept_ghosts() {

@@ -18,8 +18,10 @@ enum class Layout { c, fortran, scattered };
 struct GridSpec {
     Element element;
     int components = 1;
-    HaloWidth halo;
+    HaloWidth halo;  ///< the depth
     Layout layout = Layout::c;
+    Stagger stagger = {};
+    HaloWidth more = 0;  ///< that the array's halo is wider than the depth
 };
 
 class GridField {
@@ -53,11 +55,14 @@ public:
 private:
     struct Array {
         Box owned, all;
+        std::array<int, max_dimensions> position{};
         std::array<byte_count, max_dimensions> strides{};
         byte_count origin = 0;  // of the first owned cell
         byte_count bytes = 0;
         std::optional<WatchedBytes> memory;
     };
+    PointModel model() const { return {domain_, spec_.stagger, spec_.halo}; }
+    HaloWidth array_halo() const;
     void lay_out(Array& array) const;
     void scatter(Array& array) const;
     void make_view();

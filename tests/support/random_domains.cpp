@@ -31,6 +31,20 @@ HaloWidth within(Random& random, HaloWidth halo) {
     return halo;
 }
 
+Stagger random_stagger(Random& random, int dims) {
+    Stagger stagger;
+    for (int d = 0; d < dims; ++d) stagger.along[d] = random.chance(40);
+    return stagger;
+}
+
+RankOrder random_rank_order(Random& random, int ranks) {
+    if (random.chance(50)) return random.pick(std::vector<RankFill>{RankFill::last_fastest, RankFill::first_fastest});
+    std::vector<int> table(static_cast<std::size_t>(ranks));
+    for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<int>(i);
+    for (std::size_t i = table.size(); i > 1; --i) std::swap(table[i - 1], table[random.next() % i]);
+    return table;
+}
+
 Mesh random_blocks(Random& random, int ranks) {
     std::vector<global_index> sizes;
     for (int r = 0; r < ranks; ++r) sizes.push_back(random.chance(20) ? 0 : random.between(1, 60));
@@ -83,6 +97,8 @@ CartesianDomain random_domain(Random& random) {
                                                    : random_split(random, extents[d], options.process_grid[d]));
     }
     if (random.chance(20)) options.process_grid.clear(), options.splits.clear();
+    options.rank_order = random_rank_order(random, Communicator(MPI_COMM_WORLD).size());
+    if (random.chance(40)) options.boundary = Boundary::owned;
     const int kind = random.between(0, 2);
     if (kind == 1) options.algorithm = Algorithm::staged;
     if (kind == 2) options.neighbors = Neighbors::faces;
@@ -94,7 +110,9 @@ std::vector<GridField> random_fields(Random& random, const CartesianDomain& doma
     for (int f = random.between(1, 4); f > 0; --f) {
         const GridSpec spec{random.pick(combinable(Reduction::sum)), random.between(1, 4),
                             random.chance(50) ? domain.halo() : within(random, domain.halo()),
-                            static_cast<Layout>(random.between(0, 2))};
+                            static_cast<Layout>(random.between(0, 2)),
+                            random.chance(50) ? Stagger() : random_stagger(random, domain.dimensions()),
+                            random.chance(50) ? HaloWidth(0) : random_halo(random, domain.dimensions(), 2)};
         fields.emplace_back(domain, spec, random.between(0, 1000000), memory);
     }
     return fields;

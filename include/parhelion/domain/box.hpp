@@ -60,6 +60,30 @@ struct HaloWidth {
     friend bool operator==(const HaloWidth& a, const HaloWidth& b) { return a.lower == b.lower && a.upper == b.upper; }
 };
 
+/// In which dimensions a field lives on points instead of cells: 1 where it does, as faces across that dimension do, 0 where not. Point i
+/// is the lower face of cell i, so n cells have n + 1 points; edges and vertices have 1 in several dimensions.
+///
+///     Stagger faces_across_x = {1, 0, 0}, vertices = 1;
+struct Stagger {
+    std::array<std::int16_t, max_dimensions> along{};
+    int listed = 0;  ///< dimensions that a list named; 0: all
+
+    Stagger() = default;
+    Stagger(int everywhere) { along.fill(kept(everywhere)); }  // NOLINT: `.stagger = 1`
+    Stagger(std::initializer_list<int> per_dimension) {
+        std::array<int, max_dimensions> values{};
+        listed = fill_per_dimension(values, per_dimension);
+        std::transform(values.begin(), values.end(), along.begin(), kept);
+    }
+    friend bool operator==(const Stagger& a, const Stagger& b) { return a.along == b.along; }
+
+private:
+    static std::int16_t kept(int value) { return static_cast<std::int16_t>(std::clamp(value, -1, 1000)); }  // what is wrong stays wrong
+};
+
+/// Throws Error for values other than 0 and 1, and for a list of another length.
+void require_stagger(const Stagger& stagger, int dimensions);
+
 /// The cells that both have, those of a box with a halo around it, and a box elsewhere.
 Box intersect(const Box& a, const Box& b);
 Box grow(const Box& box, const HaloWidth& width, int dimensions);

@@ -71,15 +71,15 @@ struct ExchangeOptions {
 /// a lost neighbor the exchange is of no more use, and MPI may still send from arrays that are not node-shared: free them after
 /// MPI_Finalize, or with the process.
 ///
-///     Exchange exchange{build_pattern(domain), {view(domain, u), view(domain, v)}};
+///     Exchange exchange{domain, {view(domain, u), view(domain, v)}};
 ///     auto step = exchange.begin();
 ///     update_interior(u);
 ///     step.end();
 ///     std::swap(u, u_before);
 ///     exchange(view(domain, u), view(domain, v));
 ///
-/// Fields of several patterns on one communicator travel together, one message per neighbor, as groups: cells and nodes of a mesh,
-/// staggered components, the grids of a hierarchy. Cartesian and indexed patterns may be mixed:
+/// Fields of one grid may live on cells and on points (Field::stagger); they travel together. So do fields of several patterns on one
+/// communicator, one message per neighbor, as groups: cells and nodes of a mesh, the grids of a hierarchy. Cartesian and indexed patterns may be mixed:
 ///
 ///     Exchange both{{{cells, {view(cell_domain, p), view(cell_domain, q)}}, {nodes, {view(node_domain, x)}}}};
 class Exchange {
@@ -89,6 +89,8 @@ public:
     Exchange(std::vector<Group> groups, ExchangeOptions options = {});
     /// One group.
     Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options = {});
+    /// Fields of one grid, of cells and of points: patterns are built for what they live on.
+    Exchange(const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options = {});
     ~Exchange();
     Exchange(Exchange&&) noexcept;
     Exchange& operator=(Exchange&&) noexcept;
@@ -140,8 +142,8 @@ public:
     void ready(int part);
     int parts() const;
     /// Which owned cells of a block of a group the part consists of: a share of the dimension that changes slowest in memory, or of
-    /// the local indices of an indexed domain. A part is ready when its cells of all groups are. Local. Errors: no such part, block or
-    /// group.
+    /// the local indices of an indexed domain. A part is ready when its cells of all groups are. Fields of a grid that differ in stagger
+    /// are groups of their own here, in the order in which they first appear. Local. Errors: no such part, block or group.
     PartOfBlock part(int part, int block = 0, int group = 0) const;
 
     /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then as in its pattern), so

@@ -49,11 +49,13 @@ using Stage = std::vector<Link>;
 struct Pattern {
     Communicator communicator;
     int dimensions = 0;         ///< 0: indexed
-    std::vector<Box> blocks;    ///< owned boxes (structured)
-    HaloWidth halo;             ///< structured
+    std::vector<Box> blocks;    ///< owned boxes (structured), with the layers beyond an end that this rank owns
+    HaloWidth halo;             ///< structured: of ghosts, the points that the next block owns among them
     local_index owned = 0;      ///< cells (indexed)
     local_index ghosts = 0;     ///< cells (indexed)
     std::vector<Stage> stages;
+    Stagger stagger = {};       ///< structured: of the fields that it is for
+    HaloWidth ends = 0;         ///< structured: layers beyond ends that are not periodic which the ranks there own
 
     bool indexed() const { return dimensions == 0; }
 };
@@ -61,8 +63,10 @@ struct Pattern {
 class CartesianDomain;
 class IndexedDomain;
 
-/// Local: a Cartesian pattern follows from the domain alone.
+/// Local: a Cartesian pattern follows from the domain alone, which may be one of points (CartesianDomain::staggered).
 Pattern build_pattern(const CartesianDomain& domain);
+/// The same for fields of another depth: where the domain's boundary is owned, so many layers beyond the ends are. Local.
+Pattern build_pattern(const CartesianDomain& domain, const HaloWidth& ends);
 
 /// Collective: owners learn who reads their cells by sparse consensus.
 Pattern build_pattern(const IndexedDomain& domain);

@@ -19,16 +19,18 @@ namespace parhelion {
 template <class T>
 class Array {
 public:
-    Array(const CartesianDomain& domain, HaloWidth halo, ArrayLayout layout) : dimensions_(domain.dimensions()) {
+    Array(const CartesianDomain& domain, const ArrayLayout& layout) : dimensions_(domain.dimensions()) {
         std::vector<std::byte*> starts;
         for (int b = 0; b < static_cast<int>(domain.blocks().size()); ++b) {
             byte_count bytes = static_cast<byte_count>(sizeof(T)) * layout.components;
-            for (global_index extent : array_extents(domain, halo, b)) bytes = checked_product({bytes, extent}, "the size of an array");
+            for (global_index extent : array_extents(domain, layout, b)) bytes = checked_product({bytes, extent}, "the size of an array");
             memory_.push_back(allocate_node_shared(bytes));
-            boxes_.push_back(domain.owned(b));
+            boxes_.push_back(domain.blocks()[static_cast<std::size_t>(b)].held);
+            for (int d = 0; d < dimensions_; ++d) boxes_.back().hi[d] += layout.stagger.along[d];
             starts.push_back(memory_.back().get());
         }
-        field_ = view_blocks(domain, starts, element_of<T>(), halo, layout);
+        field_ = view_blocks(domain, starts, element_of<T>(), layout);
+        for (int b = 0; b < static_cast<int>(boxes_.size()); ++b) firsts_.push_back(first_of(domain, field_, b));
     }
 
     /// First element in memory, of the halo, and the view of all blocks.
@@ -39,7 +41,7 @@ public:
     T& at(const Coordinates& cell, int component = 0, int block = 0) {
         const auto b = static_cast<std::size_t>(block);
         std::byte* place = field_.blocks[b].first + component * field_.stride_of_components(b);
-        for (int d = 0; d < dimensions_; ++d) place += (cell[d] - boxes_[b].lo[d]) * field_.blocks[b].strides[d];
+        for (int d = 0; d < dimensions_; ++d) place += (cell[d] - firsts_[b][d]) * field_.blocks[b].strides[d];
         return *reinterpret_cast<T*>(place);
     }
     template <class... Index>
@@ -78,22 +80,23 @@ private:
         if (const std::size_t d = Along == Contiguity::first ? 0 : Rank - 1; Along != Contiguity::none && strides[d] != 1)
             throw Error("values of this array lie " + std::to_string(strides[d]) + " apart in dimension " + std::to_string(d) +
                         ": name another Contiguity, or one more dimension for components");
-        return {reinterpret_cast<T*>(view.first), extents, strides, origin};
+        std::byte* held = view.first;
+        for (std::size_t d = 0; d < dims; ++d) held += (boxes_[b].lo[d] - firsts_[b][d]) * view.strides[d];
+        return {reinterpret_cast<T*>(held), extents, strides, origin};
     }
 
     int dimensions_;
     std::vector<std::shared_ptr<std::byte>> memory_;
-    std::vector<Box> boxes_;
+    std::vector<Box> boxes_;           // without the halo
+    std::vector<Coordinates> firsts_;  // where the field's view begins
     Field field_;
 };
 
-/// Zeroed array in node-shared memory with the domain's halo. Local. Throws Error when there is not enough memory.
+/// Zeroed array in node-shared memory, by default with the domain's halo. Local. Throws Error when there is not enough memory.
+///
+///     auto u = make_array<double>(domain, {.stagger = {1, 0}, .array_halo = 2, .depth = 1});
 template <class T>
-Array<T> make_array(const CartesianDomain& domain, ArrayLayout layout = {}) { return {domain, domain.halo(), layout}; }
-template <class T>
-Array<T> make_array(const CartesianDomain& domain, const HaloWidth& halo, ArrayLayout layout = {}) {
-    return {domain, halo, layout};
-}
+Array<T> make_array(const CartesianDomain& domain, const ArrayLayout& layout = {}) { return {domain, layout}; }
 
 /// The view of an array that make_array made. Local.
 template <class T>

@@ -29,9 +29,12 @@ struct RowSpan {
 /// One for each row of a block.
 using RowSpans = std::vector<RowSpan>;
 
+/// A width that is not told: that of the domain.
+constexpr int as_domain = -1;
+
 /// Where the cells of one block are. Strides in bytes, one per dimension (indexed: only the first).
 struct BlockView {
-    std::byte* first = nullptr;  ///< first owned cell (structured); first owned cell or first ghost (indexed)
+    std::byte* first = nullptr;  ///< first owned cell or point, layers beyond an end included where they are owned (structured); first owned cell or first ghost (indexed)
     std::array<byte_count, max_dimensions> strides{};
     byte_count component_stride = 0;  ///< between components of a cell; 0: the field's
     std::shared_ptr<const RowSpans> rows = {};  ///< ragged: one per cell, whose size may differ from the others'; else null
@@ -43,10 +46,13 @@ struct Field {
     Element element;
     int components = 1;
     byte_count component_stride = 0;  ///< between components of a cell
-    HaloWidth halo = 0;               ///< width that is exchanged (structured), up to the pattern's
+    HaloWidth halo = 0;               ///< depth that is exchanged (structured), up to the pattern's; equal on all ranks
     bool indexed = false;
     ShortList<BlockView, 2> blocks;   ///< one per block (structured); owned, ghosts (indexed)
     MemorySpace space = MemorySpace::host;  ///< equal on all ranks
+    Stagger stagger = {};             ///< in which dimensions it lives on points; equal on all ranks
+    Boundary boundary = Boundary::open;  ///< of its domain
+    HaloWidth array_halo = as_domain; ///< layers that its arrays have around their cells or points, at least the depth; as_domain: not known
 
     /// Cells are rows of different sizes, told by `BlockView::rows` (indexed fields only).
     bool ragged() const { return !blocks.empty() && blocks.front().rows != nullptr; }
@@ -55,37 +61,37 @@ struct Field {
     }
 };
 
-/// How an array lies in memory: order of dimensions, and values per cell.
+/// How an array lies in memory, on what it lives and how much of it travels.
+///
+///     view(domain, pointer, {.stagger = {1, 0}, .array_halo = 2, .depth = 1})
+///
+/// In each dimension an array has owned cells + stagger + array_halo.lower + array_halo.upper values, on every rank. An exchange fills
+/// `depth` layers beyond the cells or points, and the point that the next block owns.
 struct ArrayLayout {
     Order order = Order::c;
     int components = 1;
+    Stagger stagger = {};
+    HaloWidth array_halo = as_domain;  ///< as_domain: the domain's halo
+    HaloWidth depth = as_domain;       ///< as_domain: the domain's halo, or the array's where that is narrower. Equal on all ranks
 };
 
-/// Cells of an array that holds one block with a halo around it, `extents = owned + halo.lower + halo.upper` in each
-/// dimension. Bytes: the product, times components, times the element's size. Throws Error for a list of widths of another length than
-/// there are dimensions.
-std::vector<global_index> array_extents(const CartesianDomain& domain, const HaloWidth& halo, int block = 0);
+/// Cells of an array that holds one block with its halo: owned + stagger + lower + upper in each dimension. Bytes: the product, times
+/// components, times the element's size. Throws Error for a list of widths of another length than there are dimensions.
+std::vector<global_index> array_extents(const CartesianDomain& domain, const ArrayLayout& layout = {}, int block = 0);
 
-/// View of the array of a rank's only block, with `halo` around its owned cells. Local, allocates nothing. Throws Error where the rank has
-/// several blocks.
-Field view_block(const CartesianDomain& domain, std::byte* array, Element element, const HaloWidth& halo, ArrayLayout layout = {});
-/// View of one array per block, each with `halo` around its owned cells. Local. Throws Error when the number of arrays is
-/// not the number of blocks. (A halo wider than the domain's is refused, by every rank, when an exchange is made.)
-Field view_blocks(const CartesianDomain& domain, const std::vector<std::byte*>& arrays, Element element, const HaloWidth& halo,
-                  ArrayLayout layout = {});
+/// View of the array of a rank's only block. Local, allocates nothing. Throws Error where the rank has several blocks.
+Field view_block(const CartesianDomain& domain, std::byte* array, Element element, const ArrayLayout& layout = {});
+/// View of one array per block. Local. Throws Error when the number of arrays is not the number of blocks. (A depth beyond the domain's
+/// halo or the array's, and a stagger that is neither 0 nor 1, are refused, by every rank, when an exchange is made.)
+Field view_blocks(const CartesianDomain& domain, const std::vector<std::byte*>& arrays, Element element, const ArrayLayout& layout = {});
 
-/// View of a single-block array with the domain's halo (or `halo`) around its owned cells. Local.
+/// View of a rank's only array. Local.
 ///
 ///     Field u = view(domain, data.data());
 template <class T>
-Field view(const CartesianDomain& domain, T* array, ArrayLayout layout = {}) {
-    return view_block(domain, reinterpret_cast<std::byte*>(array), element_of<T>(), domain.halo(), layout);
+Field view(const CartesianDomain& domain, T* array, const ArrayLayout& layout = {}) {
+    return view_block(domain, reinterpret_cast<std::byte*>(array), element_of<T>(), layout);
 }
-template <class T>
-Field view(const CartesianDomain& domain, T* array, const HaloWidth& halo, ArrayLayout layout = {}) {
-    return view_block(domain, reinterpret_cast<std::byte*>(array), element_of<T>(), halo, layout);
-}
-
 /// View of owned cells and ghosts in separate arrays, `components` values per cell next to each other (Order::c), or
 /// each component in a row of its own (Order::fortran; rows as long as the array's cells). Local.
 Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts, local_index ghost_cells, Element element,
@@ -105,6 +111,10 @@ Field view(const IndexedDomain& domain, T* owned, T* ghosts, int components) {
     return view_cells(reinterpret_cast<std::byte*>(owned), domain.owned(), reinterpret_cast<std::byte*>(ghosts),
                       domain.ghosts(), element_of<T>(), {Order::c, components});
 }
+
+/// First owned cell or point of a block, and the layers beyond an end that come before it where the field's boundary is owned: those of a
+/// field's `BlockView::first`. Local.
+Coordinates first_of(const CartesianDomain& domain, const Field& field, int block);
 
 /// "float32 × 3, halo 2" for messages.
 std::string to_string(const Field& field);

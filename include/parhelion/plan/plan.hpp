@@ -13,13 +13,18 @@
 
 namespace parhelion {
 
-/// Fields that have one pattern. An exchange takes several groups: cells, faces and nodes of a mesh, the grids of a hierarchy.
+/// Fields of one pattern, or of one grid. An exchange takes several groups: cells and nodes of a mesh, the grids of a hierarchy.
 struct Group {
-    Pattern pattern;
-    std::vector<Field> fields;
+    Group(Pattern pattern, std::vector<Field> of);
+    /// A pattern for each stagger (and, where the domain's boundary is owned, depth) that fields have, which travel together. Local; what
+    /// does not fit is told when the exchange is made.
+    Group(const CartesianDomain& domain, std::vector<Field> of);
+
+    std::vector<Pattern> patterns;
+    std::vector<Field> fields;  ///< each has the first pattern of its stagger and ends
 };
 
-/// What a rank shares with one neighbor in one stage: a link per group, one without entries where the group has none.
+/// What a rank shares with one neighbor in one stage: a link per pattern, one without entries where the pattern has none.
 using Links = std::vector<const Link*>;
 
 /// One direction of a link. Packing and unpacking use base 0 for the message and the plan's bases for the fields.
@@ -64,10 +69,16 @@ class Interpreter;
 /// Stage k of a plan is stage k of every pattern that has one: groups exchanged in one stage go with the first stage of those
 /// exchanged dimension by dimension. The numbers of stages are equal on all ranks, so neighbors agree on what goes when.
 struct Plan {
-    std::vector<std::shared_ptr<const Pattern>> patterns;  ///< one per group
-    std::vector<Field> fields;         ///< group by group, or as a subset lists them; `halo` is the depth that is exchanged
-    std::vector<HaloWidth> array_halos;  ///< of each field: around its cells in memory, at least as wide
-    std::vector<int> group_of;         ///< of each field
+    struct Number {
+        int group = 0, field = 0;  ///< of the groups that were passed, and within it
+    };
+    std::vector<std::shared_ptr<const Pattern>> patterns;  ///< of the groups, one after another
+    std::vector<std::vector<Box>> reaches;  ///< of each pattern and block: the smallest box around all that is read or written
+    std::vector<Field> fields;         ///< as they were passed, or as a subset lists them; `halo` is that of ghosts, the point of the next block among them
+    std::vector<HaloWidth> depths;     ///< of each field, as it was passed
+    std::vector<Number> numbers;       ///< of each field
+    std::vector<int> group_of;         ///< of each field: its pattern
+    bool several = false;              ///< groups were passed: messages name them
     std::vector<int> like;             ///< of each field, the first one of its layout: their copies are equal but for where they begin
     std::vector<std::byte*> bases;     ///< field by field, block by block
     std::vector<int> first_base;       ///< of each field
@@ -77,11 +88,11 @@ struct Plan {
     int parts = 1;                     ///< into which owned cells are divided for those who finish them at different times
 
     const Communicator& communicator() const { return patterns.front()->communicator; }
-    /// The pattern of a field's group.
+    /// The pattern of a field.
     const Pattern& pattern_of(int f) const {
         return *patterns[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])];
     }
-    /// The link of a field's group among those of a neighbor.
+    /// The link of a field's pattern among those of a neighbor.
     const Link& link_of(const Links& links, int f) const {
         return *links[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])];
     }
@@ -95,7 +106,7 @@ struct Plan {
 /// Collective. Checks the fields against their patterns and the ranks against each other, then compiles.
 /// `options` tells whatever else must be equal on all ranks. `card`, words for a later stage, goes to each neighbor.
 /// Errors (on every rank): no group, or patterns of several communicators; fields that do not fit their pattern, or that differ
-/// between ranks in number, element, components or halo; fields, or blocks of a field, that share cells (check_disjoint); broken
+/// between ranks in number, element, components, stagger or depth; fields, or blocks of a field, that share cells (check_disjoint); broken
 /// patterns, and patterns whose links have no partner or another size or shape there.
 Plan make_plan(std::vector<Group> groups, const TellProperties& options = {}, const std::vector<std::int64_t>& card = {});
 

@@ -1,10 +1,11 @@
 """The forms in which arguments may be given. All of it is local."""
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 Sides = tuple[tuple[int, int], ...]
+Stagger = int | Sequence[int]
 
 MOST_DIMENSIONS = 4
 
@@ -55,6 +56,33 @@ def halo_sides(halo: Any, dimensions: int) -> Sides:
         width = integer(halo, "halo")
         return ((width, width),) * dimensions
     return tuple(_both_sides(item) for item in per_dimension(halo, dimensions, "halo"))
+
+
+def depth_of(depth: Any, array: Sides, domain: Sides) -> Sides:
+    """Layers that are exchanged: by default what the array's halo and the domain's both have. ValueError for more."""
+    most = tuple((min(a[0], b[0]), min(a[1], b[1])) for a, b in zip(array, domain, strict=True))
+    if depth is None:
+        return most
+    sides = halo_sides(depth, len(domain))
+    for d, (side, here, there) in enumerate(zip(sides, array, domain, strict=True)):
+        if min(side) < 0:
+            raise ValueError(f"depth is {depth!r}: pass 0 or more layers")
+        if side[0] > there[0] or side[1] > there[1]:
+            raise ValueError(f"a depth of {side} in dimension {d} is beyond the domain's halo {there}: make the domain with the widest "
+                             "depth that any array needs")  # fmt: skip
+        if side[0] > here[0] or side[1] > here[1]:
+            raise ValueError(f"a depth of {side} in dimension {d} is beyond the array's halo {here}: make the array's halo as wide")
+    return sides
+
+
+def stagger_of(stagger: Any, dimensions: int) -> list[int]:
+    """1 or 0 per dimension, from one for all or one each."""
+    one = hasattr(stagger, "__index__")
+    along = [stagger] * dimensions if one else per_dimension(stagger, dimensions, "stagger")
+    values = [integer(each, "stagger") for each in along]
+    if any(each not in (0, 1) for each in values):
+        raise ValueError(f"stagger is {stagger!r}: use 1 where an array has one point more than there are cells, 0 where it has as many")
+    return values
 
 
 def _both_sides(item: Any) -> tuple[int, int]:

@@ -22,6 +22,9 @@ class Place:
     halo: tuple[tuple[int, int], ...] | None = None
     ghosts: tuple[slice, ...] | None = None
     block: int = 0
+    held: tuple[slice, ...] | None = None
+    depth: tuple[tuple[int, int], ...] | None = None
+    stagger: tuple[int, ...] | None = None
 
 
 class HaloArray(np.ndarray):
@@ -58,6 +61,15 @@ class HaloArray(np.ndarray):
         return self.view(np.ndarray)[self._known_place().owned]
 
     @property
+    def held(self) -> np.ndarray:
+        """View of what every rank's array has without its halo: `owned`, and of a staggered field the points behind the last cells, too.
+
+        The next block owns those, and an exchange overwrites them. A plain NumPy array.
+        """
+        place = self._known_place()
+        return self.view(np.ndarray)[place.owned if place.held is None else place.held]
+
+    @property
     def ghosts(self) -> np.ndarray:
         """View of the ghosts of an indexed domain, in the order in which they were asked for."""
         ghosts = self._known_place().ghosts
@@ -73,9 +85,21 @@ class HaloArray(np.ndarray):
 
     @property
     def halo(self) -> tuple[tuple[int, int], ...] | None:
-        """((lower, upper), …) widths around the owned cells; None for an indexed domain."""
+        """((lower, upper), …) widths around the cells, or the points, that the array is for; None for an indexed domain."""
         place = self._place
         return None if place is None else place.halo
+
+    @property
+    def depth(self) -> tuple[tuple[int, int], ...] | None:
+        """((lower, upper), …) layers of the halo that exchanges fill; None for an indexed domain."""
+        place = self._place
+        return None if place is None else place.depth
+
+    @property
+    def stagger(self) -> tuple[int, ...] | None:
+        """Per dimension 1 where the array lives on points, else 0; None for an indexed domain."""
+        place = self._place
+        return None if place is None else place.stagger
 
     @property
     def block(self) -> int:

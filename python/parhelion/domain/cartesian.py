@@ -7,13 +7,17 @@ import numpy as np
 
 from .. import _core
 from ..base.arguments import (
+    Sides,
+    Stagger,
     choice,
+    depth_of,
     extents_of,
     halo_sides,
     integer,
     integers,
     per_dimension,
     periodicity,
+    stagger_of,
 )
 from ..base.together import resolve, together
 from .arrays import HaloArray, Place, make_array
@@ -30,7 +34,7 @@ class CartesianDomain:
     """Who owns which cell of a structured grid of 1 to 4 dimensions.
 
     Construction is collective over `comm`; every rank passes the same arguments. Ranks fill the process grid with the
-    last dimension fastest. Extents that do not divide give the first ranks one cell more.
+    last dimension fastest, or as `rank_order` says. Extents that do not divide give the first ranks one cell more.
 
     Parameters
     ----------
@@ -42,6 +46,10 @@ class CartesianDomain:
     blocks_per_rank: blocks that each rank holds in each dimension; by default one.
     neighbors: "full" fills edges and corners too, "faces" only what lies straight across a face.
     algorithm: "standard" sends one message to each neighbor, "staged" goes dimension by dimension with fewer messages.
+    rank_order: how ranks fill the process grid: "last" or "first" dimension fastest; the rank at each place, places counted with the
+        last dimension fastest; or "communicator": as MPI_Cart_create has numbered them, with its grid and periodicity.
+    boundary: the layers of an array beyond an end that is not periodic. "open": left alone. "owned": the rank at that end owns as
+        many of them as the array's depth, so that they travel to its neighbors, too.
     comm: an mpi4py communicator; MPI.COMM_WORLD by default.
 
     Raises ValueError or TypeError on every rank when an argument is wrong or differs between ranks.
@@ -61,6 +69,8 @@ class CartesianDomain:
         blocks_per_rank: Sequence[int] | None = None,
         neighbors: Literal["full", "faces"] = "full",
         algorithm: Literal["standard", "staged"] = "standard",
+        rank_order: Literal["last", "first", "communicator"] | Sequence[int] = "last",
+        boundary: Literal["open", "owned"] = "open",
         comm: "Intracomm | None" = None,
     ) -> None:
         self._comm, self._native_comm = resolve(comm)
@@ -70,23 +80,54 @@ class CartesianDomain:
             dimensions = len(sizes)
             self._extents = tuple(sizes)
             self._halo = halo_sides(halo, dimensions)
-            self._periodic = tuple(periodicity(periodic, dimensions))
+            flags = periodicity(periodic, dimensions)
+            self._boundary = choice(boundary, "boundary", ("open", "owned"))
+            fill, ranks = _parse_order(rank_order)
             self._neighbors = choice(neighbors, "neighbors", _core.Neighbors.__members__)
             self._algorithm = choice(algorithm, "algorithm", _core.Algorithm.__members__)
             return {
                 "extents": sizes,
                 "lower": [lower for lower, _ in self._halo],
                 "upper": [upper for _, upper in self._halo],
-                "periodic": list(self._periodic),
+                "periodic": flags,
                 "process_grid": [] if process_grid is None else integers(process_grid, "process_grid"),
                 "splits": [] if splits is None else _parse_splits(splits, dimensions),
                 "blocks_per_rank": [] if blocks_per_rank is None else integers(blocks_per_rank, "blocks_per_rank"),
                 "neighbors": _core.Neighbors[self._neighbors],
                 "algorithm": _core.Algorithm[self._algorithm],
+                "fill": fill,
+                "ranks": ranks,
+                "owns_ends": self._boundary == "owned",
             }
 
-        self._native = _core.CartesianDomain(self._native_comm, **together(self._native_comm, parse))
-        self._blocks = tuple(tuple(map(slice, *box)) for box in self._native.blocks)
+        self._take(_core.CartesianDomain(self._native_comm, **together(self._native_comm, parse)))
+
+    def _take(self, native: "_core.CartesianDomain", stagger: tuple[int, ...] | None = None) -> None:
+        self._native = native
+        self._periodic = tuple(native.periodic)
+        self._stagger = stagger or (0,) * len(self._extents)
+        self._blocks = tuple(tuple(map(slice, *box)) for box in native.blocks)
+        self._held = tuple(tuple(map(slice, *box)) for box in native.held)
+
+    def staggered(self, stagger: Stagger) -> "CartesianDomain":
+        """The domain of the points of a staggered field, with the same communicator, process grid and cuts. Local.
+
+        `stagger`: 1 in dimensions in which it has one point more than there are cells, one number for all or one for each. The lower
+        face of cell i is point i and belongs to the cell's block; the last point belongs to the last block of its row, and is point 0
+        where it is periodic. ValueError for other numbers, and where the domain is staggered already.
+
+            faces = domain.staggered((1, 0))
+            x = faces.global_indices()[0]
+        """
+        along = stagger_of(stagger, self.dimensions)
+        points: CartesianDomain = object.__new__(CartesianDomain)
+        points.__dict__.update(self.__dict__)
+        points._extents = tuple(
+            cells + (more and not periodic) for cells, more, periodic in zip(self._extents, along, self._periodic, strict=True)
+        )
+        both = zip(self._stagger, along, strict=True)
+        points._take(self._native.staggered(along), tuple(mine + more for mine, more in both))
+        return points
 
     @property
     def comm(self) -> "Intracomm":
@@ -112,6 +153,16 @@ class CartesianDomain:
     def periodic(self) -> tuple[bool, ...]:
         """Per dimension, whether opposite ends are neighbors."""
         return self._periodic
+
+    @property
+    def stagger(self) -> tuple[int, ...]:
+        """Per dimension 1 where it is a domain of points, else 0."""
+        return self._stagger
+
+    @property
+    def boundary(self) -> str:
+        """ "open" or "owned"."""
+        return self._boundary
 
     @property
     def neighbors(self) -> str:
@@ -159,12 +210,12 @@ class CartesianDomain:
             raise ValueError(f"this rank has {len(self._blocks)} blocks: use `blocks`, which has the slices of each")
         return self._blocks[0]
 
-    def array_shape(self, halo: Halo | None = None, block: int = 0) -> tuple[int, ...]:
-        """Cells of an array for a block with its halo (the domain's, or `halo`). Local."""
-        return self._place(block, self._sides(halo)).shape
+    def array_shape(self, halo: Halo | None = None, block: int = 0, stagger: Stagger = 0) -> tuple[int, ...]:
+        """Extents of an array for a block: owned cells, stagger, and the halo (the domain's, or `halo`). Local."""
+        return self._place(block, self._sides(halo), self._halo, stagger).shape
 
     def global_indices(self, block: int = 0) -> tuple[np.ndarray, ...]:
-        """Global index of the owned cells, one array per dimension, shaped to broadcast against `array.owned`. Local.
+        """Global index of the owned cells (points, in a domain of them), one array per dimension, shaped to broadcast against `array.owned`. Local.
 
         u.owned[:] = np.sin(domain.global_indices()[0])
         """
@@ -176,16 +227,23 @@ class CartesianDomain:
         components: int | Sequence[int] | None = None,
         order: Literal["C", "F"] = "C",
         halo: Halo | None = None,
+        stagger: Stagger = 0,
+        depth: Halo | None = None,
     ) -> HaloArray:
         """A zeroed array for the owned cells and the halo around them, in node-shared memory. Local.
 
         `components` adds axes after those of the domain: C order keeps a cell's components together, Fortran order puts
-        the first dimension closest together and components farthest apart. `halo` may be narrower than the domain's.
+        the first dimension closest together and components farthest apart. `halo`: layers around the cells in memory, by default the
+        domain's. `depth`: how many of them exchanges fill, by default as many as the array and the domain both have; equal on all
+        ranks. `stagger`: 1 in dimensions in which it lives on points, as faces across them do; there it has one value more on every
+        rank: in each axis owned cells + stagger + halo.
         Where ranks have several blocks, a list with one array per block (though typed as the array that nearly all
         programs get). The array owns its memory.
         Raises ValueError or TypeError for wrong arguments, ResourceError when memory is short.
+
+            u = domain.zeros(stagger=(1, 0), halo=2, depth=1)
         """
-        return self._make(dtype, components, order, halo)
+        return self._make(dtype, components, order, halo, stagger, depth)
 
     def empty(
         self,
@@ -193,9 +251,11 @@ class CartesianDomain:
         components: int | Sequence[int] | None = None,
         order: Literal["C", "F"] = "C",
         halo: Halo | None = None,
+        stagger: Stagger = 0,
+        depth: Halo | None = None,
     ) -> HaloArray:
         """As `zeros`; what is in it is not promised."""
-        return self._make(dtype, components, order, halo)
+        return self._make(dtype, components, order, halo, stagger, depth)
 
     def full(
         self,
@@ -204,28 +264,27 @@ class CartesianDomain:
         components: int | Sequence[int] | None = None,
         order: Literal["C", "F"] = "C",
         halo: Halo | None = None,
+        stagger: Stagger = 0,
+        depth: Halo | None = None,
     ) -> HaloArray:
         """As `zeros`, with `fill_value` in owned cells and halo; `dtype` is by default that of the value."""
         kind = np.asarray(fill_value).dtype if dtype is None else dtype
-        return self._make(kind, components, order, halo, fill_value)
+        return self._make(kind, components, order, halo, stagger, depth, fill_value)
 
-    def _make(self, dtype: Any, components: Any, order: Any, halo: Any, value: Any = None) -> HaloArray:
+    def _make(self, dtype: Any, components: Any, order: Any, halo: Any, stagger: Any, depth: Any, value: Any = None) -> HaloArray:
         sides = self._sides(halo)
-        places = [self._place(block, sides) for block in range(len(self._blocks))]
+        layers = depth_of(depth, sides, self._halo)
+        places = [self._place(block, sides, layers, stagger) for block in range(len(self._blocks))]
         arrays: Any = [make_array(place, dtype, components, order, value) for place in places]
         result: HaloArray = arrays[0] if len(arrays) == 1 else arrays
         return result
 
-    def _sides(self, halo: Halo | None) -> tuple[tuple[int, int], ...]:
+    def _sides(self, halo: Halo | None) -> Sides:
         if halo is None:
             return self._halo
         sides = halo_sides(halo, self.dimensions)
-        for d, (mine, most) in enumerate(zip(sides, self._halo, strict=True)):
-            if min(mine) < 0 or mine[0] > most[0] or mine[1] > most[1]:
-                raise ValueError(
-                    f"halo {mine} in dimension {d} does not fit into the domain's {most}: "
-                    "make the domain with the widest halo that any array needs"
-                )
+        if any(width < 0 for side in sides for width in side):
+            raise ValueError(f"halo is {halo!r}: pass 0 or more layers")
         return sides
 
     def _block(self, block: int) -> Slices:
@@ -233,11 +292,14 @@ class CartesianDomain:
             raise ValueError(f"block {block} does not exist: this rank has {len(self._blocks)}")
         return self._blocks[block]
 
-    def _place(self, block: int, sides: tuple[tuple[int, int], ...]) -> Place:
-        extents = [part.stop - part.start for part in self._block(block)]
-        shape = tuple(lower + extent + upper for extent, (lower, upper) in zip(extents, sides, strict=True))
-        owned = tuple(slice(lower, lower + extent) for extent, (lower, _) in zip(extents, sides, strict=True))
-        return Place(self, shape, owned, halo=sides, block=block)
+    def _place(self, block: int, sides: Sides, depth: Sides, stagger: Stagger) -> Place:
+        more = stagger_of(stagger, self.dimensions)
+        points = self.staggered(more) if any(more) else self
+        owned, held = points._block(block), points._held[block]
+        shape = tuple(lower + part.stop - part.start + upper for part, (lower, upper) in zip(held, sides, strict=True))
+        return Place(
+            self, shape, _behind(owned, sides), halo=sides, block=block, held=_behind(held, sides), depth=depth, stagger=points._stagger
+        )
 
     def __repr__(self) -> str:
         return (
@@ -253,6 +315,21 @@ def choose_process_grid(ranks: int, extents: Sequence[int], halo: Halo = 1) -> t
     if integer(ranks, "ranks") < 1:
         raise ValueError(f"ranks is {ranks}: pass at least 1")
     return tuple(_core.choose_process_grid(ranks, sizes, [side[0] for side in sides], [side[1] for side in sides]))
+
+
+def _behind(box: Slices, sides: Sides) -> Slices:
+    """Where in an array with a halo."""
+    return tuple(slice(lower, lower + part.stop - part.start) for part, (lower, _) in zip(box, sides, strict=True))
+
+
+def _parse_order(rank_order: Any) -> tuple["_core.RankFill", list[int]]:
+    """A rule, or a table of ranks."""
+    if isinstance(rank_order, str):
+        return _core.RankFill[choice(rank_order, "rank_order", _core.RankFill.__members__)], []
+    ranks = integers(rank_order, "rank_order")
+    if not ranks:
+        raise ValueError("rank_order is empty: give the rank at each place of the process grid, or leave it out")
+    return _core.RankFill["last"], ranks
 
 
 def _parse_splits(splits: Any, dimensions: int) -> list[list[int]]:

@@ -34,7 +34,7 @@ class Exchange(_core.Exchange):
     arrays: NumPy arrays or objects with DLPack or a buffer, any strides, in host memory and writable. Their memory is
         used in place; the exchange keeps them alive. Cartesian: cells with halo in the first axes, components after them;
         a list of arrays where ranks have several blocks; narrower halos than the domain's are allowed, none at all has
-        to be told by a Field. Indexed: owned cells, then ghosts along the first axis, or a pair (owned, ghosts). Different
+        to be told by a Field. They may differ in stagger and depth, which arrays of `domain.zeros` know and a Field tells. Indexed: owned cells, then ghosts along the first axis, or a pair (owned, ghosts). Different
         arrays share no cells. All fields for a neighbor travel together.
     transport: "auto", a name that `ph.transports()` lists, or "NEAR+FAR" for neighbors on the own node and others.
         None: the environment variable PARHELION_TRANSPORT, else "auto".
@@ -75,11 +75,13 @@ class Exchange(_core.Exchange):
         comm.require_equal("the groups", "their number", len(sources), "pass as many groups on every rank")
         if len(sources) > 1:
             together(comm, lambda: [_communicator(each) for each in sources])
-        self._patterns = tuple(each if isinstance(each, Pattern) else build_pattern(each) for each in sources)
-        natives = [pattern._native for pattern in self._patterns]
+        self._sources = tuple(build_pattern(each) if isinstance(each, IndexedDomain) else each for each in sources)
+        self._patterns: list[Pattern] = []  # when somebody asks for them
+        natives = [each._native for each in self._sources]
+        read_from = [each if isinstance(each, CartesianDomain) else each._native for each in self._sources]
 
         def parse() -> tuple[Any, ...]:
-            return read_groups(natives, passed), transport_name(transport), time_limit(timeout), _count(parts)
+            return read_groups(read_from, passed), transport_name(transport), time_limit(timeout), _count(parts)
 
         read, name, seconds, count = together(comm, parse)
         split = split_components(comm, read)
@@ -135,7 +137,7 @@ class Exchange(_core.Exchange):
         first = [0, *accumulate(len(fields) for fields in self._split)]
         native = [each for number in numbers for each in range(first[number], first[number + 1])]
         subset = Exchange.__new__(Exchange)
-        subset._patterns, subset._subsets = self._patterns, {}
+        subset._sources, subset._patterns, subset._subsets = self._sources, self._patterns, {}
         subset._split = [self._split[number] for number in numbers]
         arrays = tuple(self.arrays[number] for number in numbers)
         lower, upper = [side[0] for side in sides], [side[1] for side in sides]
@@ -152,13 +154,15 @@ class Exchange(_core.Exchange):
 
     @property
     def pattern(self) -> Pattern:
-        """The pattern that it follows; of the first group, where there are several."""
-        return self._patterns[0]
+        """The pattern that it follows; of the first group, where there are several, and of cells, where arrays live on points, too."""
+        return self.patterns[0]
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
         """The pattern of each group."""
-        return self._patterns
+        if not self._patterns:
+            self._patterns.extend(build_pattern(each) if isinstance(each, CartesianDomain) else each for each in self._sources)
+        return tuple(self._patterns)
 
     def part(self, part: int, block: int = 0, group: int = 0) -> tuple[slice, ...]:
         """Which owned cells part `part` consists of: an index into the owned cells of a block, as `u.owned[exchange.part(0)]`.

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..base.arguments import Sides, halo_sides
+from ..base.arguments import Sides, depth_of, halo_sides, stagger_of
 from ..domain.arrays import HaloArray
+from ..domain.cartesian import CartesianDomain
 
 NAMED = {
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -21,29 +22,68 @@ NAMED = {
 
 @dataclass(frozen=True)
 class Field:
-    """An array (a list of them for several blocks) told with the width of its halo.
+    """An array (a list of them for several blocks) told with what does not follow from its shape.
 
-    Needed only where the width does not follow from the array's shape: an array of another library whose halo differs
-    between the sides of a dimension and from the domain's.
+    An array of another library whose halo differs between the sides of a dimension and from the domain's (`halo`), that lives on
+    points (`stagger`, one value more on every rank in these dimensions), or of which fewer layers are exchanged than it has (`depth`).
 
-        exchange = ph.Exchange(domain, ph.Field(array, halo=((2, 1), (0, 0))))
+        exchange = ph.Exchange(domain, ph.Field(array, halo=((2, 1), (0, 0))), ph.Field(faces, stagger=(1, 0), depth=1))
     """
 
     arrays: Any
     halo: int | Sequence[int | tuple[int, int]] | None = None
+    stagger: int | Sequence[int] | None = None
+    depth: int | Sequence[int | tuple[int, int]] | None = None
 
 
-def read_groups(patterns: "Sequence[_core.Pattern]", groups: Sequence[Sequence[Any]]) -> "list[list[Parts]]":
-    """What was passed for each pattern, checked. Local. ValueError or TypeError for what cannot be exchanged."""
+@dataclass(frozen=True)
+class Grid:
+    """What of a Cartesian domain, or of a pattern, says where the cells of an array are."""
+
+    held: list[list[int]]  # extents of this rank's blocks without halo
+    halo: Sides
+    stagger: tuple[int, ...]  # of a domain of points
+    lowest: list[tuple[bool, ...]]  # which blocks are at lower ends that ranks own
+    owns_ends: bool = False
+    for_points: bool = False  # a pattern, to which arrays have to tell their stagger
+
+    @property
+    def dimensions(self) -> int:
+        return len(self.halo)
+
+    @classmethod
+    def of_domain(cls, domain: CartesianDomain) -> "Grid":
+        owns = domain.boundary == "owned"
+        native = domain._native
+        lowest = [tuple(owns and at for at in block) for block in native.lowest]
+        return cls(_extents_of(native.held), domain.halo, domain.stagger, lowest, owns)
+
+    @classmethod
+    def of_pattern(cls, pattern: "_core.Pattern") -> "Grid":
+        none = (0,) * pattern.dimensions
+        for_points = any(pattern.stagger) or pattern.owns_ends
+        return cls(_extents_of(pattern.blocks), pattern.depth, none, [(False,) * len(none)] * len(pattern.blocks), False, for_points)
+
+
+def _extents_of(boxes: Any) -> list[list[int]]:
+    return [[stop - start for start, stop in zip(*box, strict=True)] for box in boxes]
+
+
+def read_groups(sources: "Sequence[CartesianDomain | _core.Pattern]", groups: Sequence[Sequence[Any]]) -> "list[list[Parts]]":
+    """What was passed for each domain or pattern, checked. Local. ValueError or TypeError for what cannot be exchanged."""
     of_group = [f" of group {number}" if len(groups) > 1 else "" for number in range(len(groups))]
-    return [_read_arrays(*group) for group in zip(patterns, groups, of_group, strict=True)]
+    return [_read_arrays(*group) for group in zip(sources, groups, of_group, strict=True)]
 
 
-def _read_arrays(pattern: "_core.Pattern", entries: Sequence[Any], of_group: str) -> "list[Parts]":
+def _read_arrays(source: "CartesianDomain | _core.Pattern", entries: Sequence[Any], of_group: str) -> "list[Parts]":
     if not entries:
         raise ValueError(f"no arrays{of_group} were passed: pass those whose ghosts the exchange fills")
-    read = _indexed_parts if pattern.dimensions == 0 else _cartesian_parts
-    arrays = [read(pattern, entry, f"array {number}{of_group}") for number, entry in enumerate(entries)]
+    names = [f"array {number}{of_group}" for number in range(len(entries))]
+    if not isinstance(source, CartesianDomain) and source.dimensions == 0:
+        arrays = [_indexed_parts(source, entry, name) for entry, name in zip(entries, names, strict=True)]
+    else:
+        grid = Grid.of_domain(source) if isinstance(source, CartesianDomain) else Grid.of_pattern(source)
+        arrays = [_cartesian_parts(grid, entry, name) for entry, name in zip(entries, names, strict=True)]
     for parts in arrays:
         parts.check()
     return arrays
@@ -75,7 +115,7 @@ def passed_places(split: "Sequence[Sequence[Parts]]") -> list[Passed]:
         for field in fields:
             for position, array in enumerate(field.arrays):
                 whole, places = entry[position if len(entry) > 1 else 0]
-                places.append((number, _first_owned(array, field.halo) - _first_owned(whole, None)))
+                places.append((number, _first_owned(array, field.layers(position)) - _first_owned(whole, None)))
                 number += 1
         entries.append(entry)
     return entries
@@ -144,8 +184,19 @@ class Parts:
     passed: list[np.ndarray]
     arrays: list[np.ndarray]
     dimensions: int
-    halo: Sides | None
+    halo: Sides | None  # of the arrays
     name: str
+    depth_of_halo: Sides = ()
+    stagger: tuple[int, ...] = ()
+    owns_ends: bool = False
+    lowest: Sequence[tuple[bool, ...]] = ()
+
+    def layers(self, position: int) -> list[int] | None:
+        """Per dimension, how many layers of array number `position` come before the first that this rank owns."""
+        if self.halo is None:
+            return None
+        ends = zip(self.halo, self.depth_of_halo, self.lowest[position], strict=True)
+        return [array[0] - (depth[0] if owned else 0) for array, depth, owned in ends]
 
     def check(self) -> None:
         """ValueError when the arrays differ in dtype or components, or have none."""
@@ -168,11 +219,11 @@ class Parts:
     def native(self) -> "_core.Field":
         field = _core.Field(element_name(self.arrays[0].dtype), math.prod(self.components), self.halo is None)
         if self.halo is not None:
-            field.set_halo([lower for lower, _ in self.halo], [upper for _, upper in self.halo])
-        for array in self.arrays:
+            field.set_layers(*_sides(self.depth_of_halo), *_sides(self.halo), self.stagger, self.owns_ends)
+        for position, array in enumerate(self.arrays):
             inner = zip(array.shape[self.dimensions :], array.strides[self.dimensions :], strict=True)
             strides = [stride for extent, stride in inner if extent > 1]
-            field.add_block(_first_owned(array, self.halo), array.strides[: self.dimensions], strides[-1] if strides else 0)
+            field.add_block(_first_owned(array, self.layers(position)), array.strides[: self.dimensions], strides[-1] if strides else 0)
         return field
 
 
@@ -189,57 +240,101 @@ def _joint(axes: list[tuple[int, int]]) -> bool:
     return all(outer == extent * inner for (_, outer), (extent, inner) in pairwise(longer))
 
 
-def _first_owned(array: np.ndarray, halo: Sides | None) -> int:
+def _sides(widths: Sides) -> tuple[list[int], list[int]]:
+    return [lower for lower, _ in widths], [upper for _, upper in widths]
+
+
+def _first_owned(array: np.ndarray, layers: list[int] | None) -> int:
     start: int = array.__array_interface__["data"][0]
-    if halo is None:
+    if layers is None:
         return start
-    return start + sum(lower * stride for (lower, _), stride in zip(halo, array.strides, strict=False))
+    return start + sum(layer * stride for layer, stride in zip(layers, array.strides, strict=False))
 
 
-def _cartesian_parts(pattern: "_core.Pattern", entry: Any, name: str) -> Parts:
+def _cartesian_parts(grid: Grid, entry: Any, name: str) -> Parts:
     told = entry if isinstance(entry, Field) else Field(entry)
     given = told.arrays if isinstance(told.arrays, (list, tuple)) else [told.arrays]
-    blocks = [[stop - start for start, stop in zip(*box, strict=True)] for box in pattern.blocks]
-    if len(given) != len(blocks):
+    if len(given) != len(grid.held):
         raise ValueError(
-            f"{name} has {len(given)} parts and this rank {len(blocks)} blocks: pass a list with one array per block, "
+            f"{name} has {len(given)} parts and this rank {len(grid.held)} blocks: pass a list with one array per block, "
             "and several fields as several arguments"
         )
     arrays = [as_array(part, name) for part in given]
-    halos = {_find_halo(pattern, array, owned, told.halo, name) for array, owned in zip(arrays, blocks, strict=True)}
-    if len(halos) > 1:
-        raise ValueError(f"the parts of {name} have different halos: make them equal")
-    return Parts(arrays, arrays, pattern.dimensions, halos.pop(), name)
+    if grid.for_points:
+        domain = arrays[0].domain if isinstance(arrays[0], HaloArray) else None
+        if domain is None:
+            raise ValueError(
+                f"{name} does not tell which points of the pattern it holds: make it with domain.zeros, or pass the domain instead of "
+                "its pattern"
+            )
+        grid = Grid.of_domain(domain)
+    stagger = _one([_find_stagger(grid, array, told) for array in arrays], name, "staggers")
+    held = [[extent + more for extent, more in zip(block, stagger, strict=True)] for block in grid.held]
+    halo = _one([_find_halo(grid, array, block, told.halo, name) for array, block in zip(arrays, held, strict=True)], name, "halos")
+    depth = _find_depth(grid, arrays[0], halo, told.depth)
+    total = tuple(mine + more for mine, more in zip(grid.stagger, stagger, strict=True))
+    return Parts(arrays, arrays, grid.dimensions, halo, name, depth, total, grid.owns_ends, grid.lowest)
 
 
-def _find_halo(pattern: "_core.Pattern", array: np.ndarray, owned: list[int], told: Any, name: str) -> Sides:
+def _one(found: list[Any], name: str, what: str) -> Any:
+    if len(set(found)) > 1:
+        raise ValueError(f"the parts of {name} have different {what}: make them equal")
+    return found[0]
+
+
+def _known(array: np.ndarray, dimensions: int) -> HaloArray | None:
+    """An array that knows its halo, where it is one for as many dimensions."""
+    if not isinstance(array, HaloArray) or array.halo is None or len(array.halo) != dimensions:
+        return None
+    return array
+
+
+def _find_stagger(grid: Grid, array: np.ndarray, told: Field) -> tuple[int, ...]:
+    """Beyond that of the domain."""
+    if told.stagger is not None:
+        return tuple(stagger_of(told.stagger, grid.dimensions))
+    known = _known(array, grid.dimensions)
+    if known is None or known.stagger is None:
+        return (0,) * grid.dimensions
+    return tuple(mine - here for mine, here in zip(known.stagger, grid.stagger, strict=True))
+
+
+def _find_depth(grid: Grid, array: np.ndarray, halo: Sides, told: Any) -> Sides:
+    known = _known(array, grid.dimensions)
+    if told is not None or known is None or known.depth is None:
+        return depth_of(told, halo, grid.halo)
+    return known.depth
+
+
+def _find_halo(grid: Grid, array: np.ndarray, held: list[int], told: Any, name: str) -> Sides:
     """The halo that was told, that the array knows, or that its shape leaves no doubt about."""
-    dimensions = pattern.dimensions
+    dimensions = grid.dimensions
     if array.ndim < dimensions:
         raise ValueError(
             f"{name} has shape {array.shape} and the domain {dimensions} dimensions: pass an array with all of them"
         )
-    known = array.halo if isinstance(array, HaloArray) else None
+    known = _known(array, dimensions)
+    sides: Sides
     if told is not None:
         sides = halo_sides(told, dimensions)
-    elif known is not None and len(known) == dimensions:
-        sides = known
+    elif known is not None and known.halo is not None:
+        sides = known.halo
     else:
-        sides = tuple(_infer(array.shape[d] - owned[d], pattern.halo[d]) for d in range(dimensions))
-    if array.shape[:dimensions] != _extents(owned, sides) or (told is None and _lost_halo(array, sides, pattern)):
+        sides = tuple(_infer(array.shape[d] - held[d], grid.halo[d]) for d in range(dimensions))
+    if array.shape[:dimensions] != _extents(held, sides) or (told is None and _lost_halo(array, sides, grid)):
         raise ValueError(
-            f"{name} has shape {array.shape}, and a block of {tuple(owned)} owned cells with halo {pattern.halo} needs "
-            f"{_extents(owned, pattern.halo)}: make it with domain.zeros, or tell a narrower halo, also that there is none, with "
+            f"{name} has shape {array.shape}, and a block of {tuple(held)} owned cells with halo {grid.halo} needs "
+            f"{_extents(held, grid.halo)}: make it with domain.zeros, or tell a narrower halo, also that there is none, with "
             "ph.Field(array, halo=…)"
         )
     return sides
 
 
-def _lost_halo(array: np.ndarray, sides: Sides, pattern: "_core.Pattern") -> bool:
+def _lost_halo(array: np.ndarray, sides: Sides, grid: Grid) -> bool:
     """Whether an array has no halo in a dimension in which this domain has one and its own had none to leave out."""
     if not isinstance(array, HaloArray) or array.domain is None or array.halo != sides:
         return False
-    widths = zip(sides, pattern.halo, array.domain.halo, strict=True)
+    widths = zip(sides, grid.halo, array.domain.halo, strict=True)
     return any(sum(mine) == 0 and sum(here) > 0 and sum(there) == 0 for mine, here, there in widths)
 
 

@@ -52,6 +52,7 @@ void test_scatter(void);
 void test_derived_maps(void);
 void test_questions(void);
 void test_cartesian(void);
+void test_points(void);
 void test_mistakes(void);
 
 #endif

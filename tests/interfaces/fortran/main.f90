@@ -5,6 +5,7 @@ program test_fortran
   use test_maps, only: run_maps
   use test_mistakes, only: run_mistakes
   use test_partitions, only: run_partitions
+  use test_points, only: run_points
   use test_types, only: run_types
   implicit none
   type(index_map) :: map
@@ -17,6 +18,7 @@ program test_fortran
   call run_types()
   call run_maps()
   call run_grids()
+  call run_points()
   call run_mistakes()
   call run_partitions()
   call map%init(world, 1)

@@ -70,7 +70,7 @@ def test_wrong_arrays_of_a_domain_are_refused():
     refused(ValueError, domain.zeros, order="K", says="order")
     refused(ValueError, domain.zeros, components=0, says="components")
     refused(TypeError, domain.zeros, components=1.5)
-    refused(ValueError, domain.zeros, halo=2, says="halo")
+    refused(ValueError, domain.zeros, halo=2, depth=2, says="beyond the domain's halo")
     refused(ValueError, domain.array_shape, block=1, says="block 1")
     refused(ph.ResourceError, ph.CartesianDomain((2**20, 2**20, 4), process_grid=(1, 1, COMM.size)).zeros, says="memory")
 
