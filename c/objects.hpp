@@ -15,6 +15,7 @@ struct IndexMapObject {
     static constexpr unsigned kind = 1;
     static constexpr const char* name = "index map";
     IndexMap map;
+    ExchangeOptions options = {};
     std::vector<CellValues> arrays = {};  ///< of a call
 };
 
@@ -73,5 +74,7 @@ void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 Element element_from(phl_element element);
 Reduction reduction_from(int number);
 Direction direction_from(int number);
+/// Null: none.
+ExchangeOptions options_from(const phl_exchange_options* options);
 
 }  // namespace parhelion::c

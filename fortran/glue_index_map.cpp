@@ -4,6 +4,7 @@
 
 #include "../c/objects.hpp"
 #include "descriptors.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/index_map/derive.hpp"
 
 using namespace parhelion;
@@ -82,6 +83,11 @@ CellArrays read_arrays(IndexMapObject& object, std::initializer_list<Array> give
     return object.arrays;
 }
 
+void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {
+    IndexMap made(std::move(domain), options);
+    index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{std::move(made), std::move(options)}), *map);
+}
+
 using Move = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
 
 int move(Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CFI_cdesc_t& x) {
@@ -104,20 +110,21 @@ int move(Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CF
 
 extern "C" {
 
-int phl_f_index_map_create(const MPI_Fint* comm, int32_t owned, Array ghosts, phl_index_map* map) {
+int phl_f_index_map_create(const MPI_Fint* comm, int32_t owned, Array ghosts, const phl_exchange_options* options, phl_index_map* map) {
     return guarded([&] {
         const Communicator duplicate(comm_from_fortran(*comm));
+        const Doing doing(duplicate, "index_map%init");
         std::vector<global_index> ids;
         validate_together(duplicate, [&] { ids = ids_from_zero(*ghosts, "ghosts"); });
-        index_maps().add(std::make_shared<IndexMapObject>(
-            IndexMapObject{IndexMap(IndexedDomain(owned, std::move(ids), duplicate))}), *map);
+        keep(IndexedDomain(owned, std::move(ids), duplicate), options_from(options), map);
     });
 }
 
 int phl_f_index_map_create_from_root(const MPI_Fint* comm, int32_t root, Array owned, Array counts, Array ghosts,
-                                     phl_index_map* map) {
+                                     const phl_exchange_options* options, phl_index_map* map) {
     return guarded([&] {
         const Communicator duplicate(comm_from_fortran(*comm));
+        const Doing doing(duplicate, "index_map%init");
         std::vector<global_index> sizes, numbers, ids;
         validate_together(duplicate, [&] {
             if (duplicate.rank() != root) return;
@@ -125,21 +132,21 @@ int phl_f_index_map_create_from_root(const MPI_Fint* comm, int32_t root, Array o
             numbers = integers_of(*counts, "ghost_counts");
             ids = ids_from_zero(*ghosts, "ghosts");
         });
-        index_maps().add(std::make_shared<IndexMapObject>(
-            IndexMapObject{IndexMap(domain_from_root({sizes, numbers, ids}, root, duplicate))}), *map);
+        keep(domain_from_root({sizes, numbers, ids}, root, duplicate), options_from(options), map);
     });
 }
 
 int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_map* map) {
     return guarded([&] {
         const auto base = get(rows);
+        const Doing doing(base->map.communicator(), "index_map%init");
         std::vector<global_index> numbers;
         validate_together(base->map.communicator(), [&] {
             numbers = integers_of(*counts, "counts");
             if (static_cast<local_index>(numbers.size()) == base->map.domain().size())  // with those of ghost rows
                 numbers.resize(static_cast<std::size_t>(base->map.domain().owned()));
         });
-        index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{IndexMap(ragged_domain(base->map, numbers))}), *map);
+        keep(ragged_domain(base->map, numbers), base->options, map);
     });
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "parhelion/core/agreement.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -136,6 +137,7 @@ void tell_cuts(Properties& told, const Axis& axis, int d) {
 CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOptions options, Communicator comm)
     : dimensions_(static_cast<int>(extents.size())), neighbors_(options.neighbors), algorithm_(options.algorithm),
       comm_(comm) {
+    const Doing doing(comm_, "CartesianDomain");
     validate_together(comm_, [&] {
         validate(extents, options, comm_.size());
         const auto grid = options.process_grid.empty()
