@@ -103,7 +103,7 @@ void await_all(MPI_Comm user) {
 #ifndef PARHELION_SIMULATED  // polling takes simulated time
     MPI_Request all = MPI_REQUEST_NULL;
     check_mpi(MPI_Ibarrier(user, &all), "MPI_Ibarrier");
-    const double limit_s = time_limit(0), start = MPI_Wtime();
+    const double limit_s = setup_time_limit(0), start = MPI_Wtime();
     Patience patience;
     for (int come = 0;; patience.wait()) {
         check_mpi(MPI_Test(&all, &come, MPI_STATUS_IGNORE), "MPI_Test");

@@ -110,7 +110,7 @@ std::string who_is_where(const Communicator& comm, const std::map<int, Note>& no
 void look_at_the_clock(const Communicator& comm, Clock::time_point since) {
     const Doing* const doing = Doing::now();
     const Communicator& all = doing != nullptr ? doing->communicator() : comm;
-    const double limit_s = time_limit(doing != nullptr ? doing->timeout_s() : 0);
+    const double limit_s = setup_time_limit(doing != nullptr ? doing->timeout_s() : 0);
     if (some_note_came(all)) give_up(all, "a rank has given up waiting for others");
     if (limit_s > 0 && std::chrono::duration<double>(Clock::now() - since).count() >= limit_s)
         give_up(all, "not all ranks have come within " + std::to_string(limit_s) + " s");

@@ -259,19 +259,6 @@ TEST_CASE("a set-up call that a rank leaves out ends after the time limit, and t
     }
 }
 
-TEST_CASE("the limit of an exchange is that of its set-up, too") {
-    const MPI_Comm world = own_world();
-    const Communicator comm(world);
-    if (comm.size() < 2) return;
-    const CartesianDomain domain({8 * comm.size()}, {.halo = 1}, comm);
-    std::vector<double> u(10);
-    Told told;
-    if (comm.rank() == 0) told = told_by([&] { Exchange(build_pattern(domain), {view(domain, u.data())}, {.timeout_s = 0.3}); });
-    MPI_Barrier(MPI_COMM_WORLD);
-    CAPTURE(told.text);
-    if (comm.rank() == 0) CHECK(holds(told.text, "rank 0 is in Exchange (its call 2)"));
-}
-
 TEST_CASE("the first call on a communicator, too, ends after the time limit") {
     const MPI_Comm world = own_world();
     const Communicator all(MPI_COMM_WORLD);

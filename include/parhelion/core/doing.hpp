@@ -13,7 +13,8 @@ namespace parhelion {
 /// same thread it says nothing. Local, but for `meet`.
 class Doing {
 public:
-    /// `call`: as the user knows it, equal on all ranks. `timeout_s`: of each wait; 0: time_limit says.
+    /// `call`: as the user knows it, equal on all ranks. `timeout_s`: of each wait, 5 at least; 0: PARHELION_TIMEOUT, else 30 where
+    /// PARHELION_CHECK is 1, else never.
     Doing(const Communicator& comm, std::string call, double timeout_s = 0);
     ~Doing();
     Doing(const Doing&) = delete;

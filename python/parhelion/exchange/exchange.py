@@ -198,7 +198,7 @@ def _groups(source: Any, arrays: tuple[Any, ...]) -> tuple[list[Any], list[tuple
 def _limit(timeout: Any, check: Any) -> float:
     """Of waits for other ranks before they have agreed on the options: what is no time limit is told later, on every rank."""
     known = isinstance(timeout, (int, float)) and timeout > 0
-    return float(timeout) if known else 30.0 if check is True and "PARHELION_TIMEOUT" not in os.environ else 0.0
+    return max(float(timeout), 5.0) if known else 30.0 if check is True and "PARHELION_TIMEOUT" not in os.environ else 0.0
 
 
 def _communicator(source: Any) -> _core.Communicator:
