@@ -14,11 +14,6 @@ std::span<const global_index> span_of(const int64_t* values, int64_t count) {
 
 std::vector<global_index> vector_of(const int64_t* values, int64_t count) { return {values, values + count}; }
 
-void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {
-    IndexMap made(std::move(domain), options);
-    index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{std::move(made), std::move(options)}), *map);
-}
-
 template <class Comm>
 int create(Comm handle, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
     return guarded([&] {

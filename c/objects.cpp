@@ -36,6 +36,11 @@ Element element_from(phl_element element) {
 Reduction reduction_from(int number) { return static_cast<Reduction>(in_range(number, PHL_OR, "reduction")); }
 Direction direction_from(int number) { return static_cast<Direction>(in_range(number, PHL_REVERSE, "direction")); }
 
+void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {
+    IndexMap made(std::move(domain), options);
+    index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{std::move(made), std::move(options)}), *map);
+}
+
 ExchangeOptions options_from(const phl_exchange_options* given) {
     ExchangeOptions options;
     if (given == nullptr) return options;

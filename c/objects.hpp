@@ -67,6 +67,9 @@ inline std::shared_ptr<IndexMapObject> get(phl_index_map handle) { return index_
 inline std::shared_ptr<CartesianObject> get(phl_cartesian handle) { return cartesians().get(handle); }
 inline std::shared_ptr<ExchangeObject> get(phl_exchange handle) { return exchanges().get(handle); }
 
+/// A map of these cells, under a handle.
+void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map);
+
 /// The exchange of a subset, under a handle of its own.
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 

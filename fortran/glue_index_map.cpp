@@ -83,11 +83,6 @@ CellArrays read_arrays(IndexMapObject& object, std::initializer_list<Array> give
     return object.arrays;
 }
 
-void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {
-    IndexMap made(std::move(domain), options);
-    index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{std::move(made), std::move(options)}), *map);
-}
-
 using Move = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
 
 int move(Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CFI_cdesc_t& x) {
@@ -117,6 +112,21 @@ int phl_f_index_map_create(const MPI_Fint* comm, int32_t owned, Array ghosts, co
         std::vector<global_index> ids;
         validate_together(duplicate, [&] { ids = ids_from_zero(*ghosts, "ghosts"); });
         keep(IndexedDomain(owned, std::move(ids), duplicate), options_from(options), map);
+    });
+}
+
+int phl_f_index_map_create_with_ids(const MPI_Fint* comm, Array owned_ids, Array ghosts, int self_ghosts, const phl_exchange_options* options,
+                                    phl_index_map* map) {
+    return guarded([&] {
+        const Communicator duplicate(comm_from_fortran(*comm));
+        const Doing doing(duplicate, "index_map%init");
+        std::vector<global_index> owned, ids;
+        validate_together(duplicate, [&] {
+            owned = ids_from_zero(*owned_ids, "owned");
+            ids = ids_from_zero(*ghosts, "ghosts");
+        });
+        keep(IndexedDomain::with_owned_ids(std::move(owned), std::move(ids), duplicate, self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused),
+             options_from(options), map);
     });
 }
 

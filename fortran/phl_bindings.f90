@@ -50,6 +50,14 @@ module phl_bindings
       type(phl_exchange_options), intent(in) :: options
       type(c_ptr), intent(out) :: map
     end function
+    integer(c_int) function phl_f_index_map_create_with_ids(comm, owned_ids, ghosts, self_ghosts, options, map) bind(c)
+      import :: c_int, c_ptr, phl_exchange_options
+      type(*), intent(in) :: comm
+      type(*), dimension(..), intent(in) :: owned_ids, ghosts
+      integer(c_int), value :: self_ghosts
+      type(phl_exchange_options), intent(in) :: options
+      type(c_ptr), intent(out) :: map
+    end function
     integer(c_int) function phl_f_index_map_create_from_root(comm, root, owned, ghost_counts, ghosts, options, map) bind(c)
       import :: c_int, c_int32_t, c_ptr, phl_exchange_options
       type(*), intent(in) :: comm

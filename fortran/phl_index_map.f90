@@ -27,11 +27,12 @@ module phl_index_map
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    !> Collective. init(comm, owned), init(comm, owned, ghosts), init(comm, root, owned, ghost_counts, ghosts),
-    !> init(rows, counts): see the procedures; all but the last take `options`, of the map's exchanges.
-    generic :: init => init_block, init_ghosts_32, init_ghosts_64, init_root_32, init_root_64, init_ragged_32, init_ragged_64
+    !> Collective. init(comm, owned), init(comm, owned, ghosts), init(comm, owned_ids, ghosts),
+    !> init(comm, root, owned, ghost_counts, ghosts), init(rows, counts): see the procedures; all but the last take `options`, of the map's exchanges.
+    generic :: init => init_block, init_ghosts_32, init_ghosts_64, init_ids_32, init_ids_64
+    generic :: init => init_root_32, init_root_64, init_ragged_32, init_ragged_64
     procedure, private :: init_block, init_ghosts_32, init_ghosts_64, init_root_32, init_root_64
-    procedure, private :: init_ragged_32, init_ragged_64
+    procedure, private :: init_ids_32, init_ids_64, init_ragged_32, init_ragged_64
     procedure :: free
     final :: finalize
 
@@ -53,7 +54,7 @@ module phl_index_map
 contains
 
   !> Blocks in rank order, no ghosts.
-  subroutine init_block(this, comm, owned, options, stat, errmsg)
+  subroutine init_block(this, comm, owned, stat, errmsg, options)
     class(index_map), intent(inout) :: this
     type(*), intent(in) :: comm
     integer, intent(in) :: owned
@@ -61,11 +62,11 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(int32) :: none(0)
-    call init_ghosts_32(this, comm, owned, none, options, stat, errmsg)
+    call init_ghosts_32(this, comm, owned, none, stat, errmsg, options)
   end subroutine
 
   !> Blocks in rank order: this rank owns the `owned` ids behind those of the rank before, and reads `ghosts`.
-  subroutine init_ghosts_32(this, comm, owned, ghosts, options, stat, errmsg)
+  subroutine init_ghosts_32(this, comm, owned, ghosts, stat, errmsg, options)
     class(index_map), intent(inout) :: this
     type(*), intent(in) :: comm
     integer, intent(in) :: owned
@@ -80,7 +81,7 @@ contains
                  stat, errmsg)
   end subroutine
 
-  subroutine init_ghosts_64(this, comm, owned, ghosts, options, stat, errmsg)
+  subroutine init_ghosts_64(this, comm, owned, ghosts, stat, errmsg, options)
     class(index_map), intent(inout) :: this
     type(*), intent(in) :: comm
     integer, intent(in) :: owned
@@ -95,9 +96,46 @@ contains
                  stat, errmsg)
   end subroutine
 
+  !> This rank owns the ids `owned`, in that local order, and reads `ghosts`; with `self_ghosts` a ghost may be an own cell.
+  subroutine init_ids_32(this, comm, owned, ghosts, self_ghosts, stat, errmsg, options)
+    class(index_map), intent(inout) :: this
+    type(*), intent(in) :: comm
+    integer(int32), intent(in) :: owned(:), ghosts(:)
+    logical, intent(in), optional :: self_ghosts
+    type(exchange_options), intent(in), optional :: options
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(kind=c_char), target :: name(phl_name_length + 1)
+    integer(c_int) :: allowed
+    type(c_ptr) :: made
+    allowed = 0
+    if (present(self_ghosts)) allowed = merge(1_c_int, 0_c_int, self_ghosts)
+    made = c_null_ptr
+    call replace(this, phl_f_index_map_create_with_ids(comm, owned, ghosts, allowed, c_options(options, name), made), made, &
+                 stat, errmsg)
+  end subroutine
+
+  subroutine init_ids_64(this, comm, owned, ghosts, self_ghosts, stat, errmsg, options)
+    class(index_map), intent(inout) :: this
+    type(*), intent(in) :: comm
+    integer(int64), intent(in) :: owned(:), ghosts(:)
+    logical, intent(in), optional :: self_ghosts
+    type(exchange_options), intent(in), optional :: options
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(kind=c_char), target :: name(phl_name_length + 1)
+    integer(c_int) :: allowed
+    type(c_ptr) :: made
+    allowed = 0
+    if (present(self_ghosts)) allowed = merge(1_c_int, 0_c_int, self_ghosts)
+    made = c_null_ptr
+    call replace(this, phl_f_index_map_create_with_ids(comm, owned, ghosts, allowed, c_options(options, name), made), made, &
+                 stat, errmsg)
+  end subroutine
+
   !> From lists that rank `root` alone has (others may pass empty ones): owned cells and number of ghosts of each rank,
   !> and the ghosts, rank after rank.
-  subroutine init_root_32(this, comm, root, owned, ghost_counts, ghosts, options, stat, errmsg)
+  subroutine init_root_32(this, comm, root, owned, ghost_counts, ghosts, stat, errmsg, options)
     class(index_map), intent(inout) :: this
     type(*), intent(in) :: comm
     integer, intent(in) :: root, owned(:), ghost_counts(:)
@@ -112,7 +150,7 @@ contains
                                                         c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
-  subroutine init_root_64(this, comm, root, owned, ghost_counts, ghosts, options, stat, errmsg)
+  subroutine init_root_64(this, comm, root, owned, ghost_counts, ghosts, stat, errmsg, options)
     class(index_map), intent(inout) :: this
     type(*), intent(in) :: comm
     integer, intent(in) :: root, owned(:), ghost_counts(:)

@@ -82,6 +82,7 @@ typedef struct phl_exchange_options {
     int32_t combine_in_end;  /* 1: a reverse exchange combines in its end alone, until when owned cells may be written */
     int32_t check;           /* 1: checked mode, equal on all ranks; 0: see PARHELION_CHECK */
 } phl_exchange_options;
+/* phl_exchange_options options = PHL_EXCHANGE_OPTIONS_INIT; */
 #define PHL_EXCHANGE_OPTIONS_INIT {0}
 
 /* ---- Index maps: cells known by global ids -------------------------------------------------------------------------
@@ -271,6 +272,7 @@ int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count
  * same, and tells of errors; also where nothing is under way. */
 int phl_exchange_test(phl_exchange exchange, int* done);
 int phl_exchange_end(phl_exchange exchange);
+int phl_exchange_under_way(phl_exchange exchange, int* under_way);
 
 /* Forward, for threads that finish their cells at different times (option parts): each tells its part once, by
  * phl_exchange_ready, from any thread, when the part's owned cells have their values; phl_exchange_end takes the others for ready. */
@@ -294,8 +296,6 @@ int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count
                        int32_t* told);
 /* Collective. An error on every rank where some rank has such a ghost; the message tells the first one. */
 int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count);
-
-int phl_exchange_under_way(phl_exchange exchange, int* under_way);
 /* Local. Bytes and messages that this rank sends to others in one exchange. */
 int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, int32_t* messages);
 /* Local. What was chosen and why, for people. The text lives as long as the exchange. */

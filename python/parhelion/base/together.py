@@ -74,5 +74,5 @@ def together(comm: "_core.Communicator", local: Callable[[], Result], timeout_s:
         except Exception as agreed:
             raise agreed from error
         raise
-    comm.agree("", _core.ErrorKind.value, call, timeout_s)
+    comm.agree("", _core.ErrorKind.VALUE, call, timeout_s)
     return result

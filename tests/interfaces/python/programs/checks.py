@@ -158,7 +158,7 @@ def test_a_call_that_a_rank_leaves_out_ends_with_who_is_where():
         ph.CartesianDomain((12,), halo=1, comm=comm)
         text = "" if COMM.rank == LAST else told(make, comm)
         COMM.Barrier()
-        assert COMM.rank == LAST or f"rank {LAST} has not called" in text and "(its call " in text, text
+        assert COMM.rank == LAST or (f"rank {LAST} has not called" in text and "(its call " in text), text
     comm = COMM.Dup()
     text = "" if COMM.rank == LAST else told(ph.CartesianDomain, (12,), halo=1, comm=comm)
     os.environ.pop("PARHELION_TIMEOUT")
