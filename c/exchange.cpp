@@ -110,6 +110,22 @@ Group group_of(const Source& source, const phl_group& given, std::vector<MadeFie
     return group;
 }
 
+bool has_halo(const HaloWidth& halo) {
+    const auto some = [](const auto& widths) { return std::any_of(widths.begin(), widths.end(), [](int width) { return width > 0; }); };
+    return some(halo.lower) || some(halo.upper);
+}
+
+// `own_halo` without widths is easily said by mistake, and would move nothing.
+void require_some_halo(const std::vector<Group>& groups) {
+    for (const Group& group : groups) {
+        if (group.pattern.indexed() || !has_halo(group.pattern.halo) || group.fields.empty()) return;
+        for (const Field& field : group.fields)
+            if (has_halo(field.halo)) return;
+    }
+    throw Error("no field has a halo, though its domain has one: nothing would be exchanged. Leave own_halo 0 for the domain's halo, or give "
+                "halo_lower and halo_upper");
+}
+
 void add(Exchange exchange, std::vector<MadeField> made, std::vector<ArrayShape> shapes, phl_exchange& handle) {
     auto object = std::make_shared<ExchangeObject>(ExchangeObject{std::move(exchange), std::move(made), {}, {}, std::move(shapes), {}, {}, {}});
     object->transport = object->exchange.transport();
@@ -128,6 +144,7 @@ void create(int count, const phl_group* given, const phl_exchange_options* optio
     validate_together(first.communicator(), [&] {
         require_output(exchange, "exchange");
         for (int g = 0; g < count; ++g) groups.push_back(group_of(g == 0 ? first : later_source(given[g], g), given[g], made));
+        require_some_halo(groups);
     });
     add(Exchange(std::move(groups), options_from(options)), std::move(made), {}, *exchange);
 }

@@ -106,24 +106,6 @@ const char* name_of(Reduction reduction) {
     return names[static_cast<std::size_t>(reduction)];
 }
 
-bool has_halo(const HaloWidth& halo, int dimensions) {
-    const auto some = [dimensions](const auto& widths) { return std::any_of(widths.begin(), widths.begin() + dimensions, [](int width) { return width > 0; }); };
-    return some(halo.lower) || some(halo.upper);
-}
-
-// An exchange that would move nothing is a mistake about the arrays.
-void require_some_halo(const Plan& plan) {
-    bool of_domain = false;
-    for (std::size_t f = 0; f < plan.fields.size(); ++f) {
-        const Pattern& pattern = plan.pattern_of(static_cast<int>(f));
-        if (pattern.indexed() || has_halo(plan.fields[f].halo, pattern.dimensions)) return;
-        of_domain = of_domain || has_halo(pattern.halo, pattern.dimensions);
-    }
-    if (of_domain)
-        throw Error("no field has a halo, though its domain has one: nothing would be exchanged. View arrays that have ghosts, with their halo, "
-                    "or make the domain without one");
-}
-
 // Before any is tried: what each lacks would say nothing of what all lack.
 void require_served(const Plan& plan) {
     const std::vector<TransportInfo> all = transports();
@@ -170,7 +152,6 @@ struct Exchange::Impl {
           timeout_s(time_limit(options.timeout_s, options.check)) {
         Use use;
         validate_together(plan.communicator(), [&] {
-            require_some_halo(plan);
             plan.parts = part_count(options.parts);
             use = use_of(options);
             plan.team = copy_team(thread_count(options.threads));

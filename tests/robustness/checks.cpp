@@ -273,14 +273,3 @@ TEST_CASE("the first call on a communicator, too, ends after the time limit") {
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
-
-TEST_CASE("an exchange in which no field has a halo, of a domain that has one, is refused") {
-    const CartesianDomain domain({8 * Communicator(MPI_COMM_WORLD).size()}, {.halo = 1, .periodic = true});
-    std::vector<double> owned(8), u(10);
-    CHECK(holds(told_by([&] { Exchange(build_pattern(domain), {view(domain, owned.data(), 0)}); }).text, "no field has a halo, though its domain has one"));
-    Exchange some(build_pattern(domain), {view(domain, owned.data(), 0), view(domain, u.data())});
-    some();
-    const CartesianDomain without({8 * Communicator(MPI_COMM_WORLD).size()}, {.halo = 0});
-    Exchange nothing(build_pattern(without), {view(without, owned.data())});
-    nothing();
-}

@@ -118,6 +118,9 @@ static void shared_memory(void) {
     fields[1].cells = v;
     GOOD(phl_exchange_create_cartesian(domain, 2, fields, &(phl_exchange_options){.transport = "mpi_p2p"}, &exchange));
     GOOD(phl_exchange_free(&exchange));
+    fields[0].own_halo = fields[1].own_halo = 1;  // and no widths
+    FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange), PHL_ERROR_VALUE, "no field has a halo, though its domain has one");
+    fields[0].own_halo = fields[1].own_halo = 0;
     GOOD(phl_cartesian_free(&domain));
 
     phl_index_map map = NULL;
