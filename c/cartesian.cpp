@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "objects.hpp"
+#include "parhelion/core/doing.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -62,6 +63,7 @@ int create(Comm handle, int dimensions, const int64_t* extents, const phl_cartes
     return guarded([&] {
         const Communicator comm(handle);
         CartesianOptions chosen;
+        const Doing doing(comm, "phl_cartesian_create");
         validate_together(comm, [&] {
             require_output(domain, "domain");
             if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "objects.hpp"
+#include "parhelion/core/doing.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -124,6 +125,22 @@ Group group_of(const Source& source, const phl_group& given, std::vector<MadeFie
     return source.group(std::move(fields));
 }
 
+bool has_halo(const HaloWidth& halo) {
+    const auto some = [](const auto& widths) { return std::any_of(widths.begin(), widths.end(), [](int width) { return width > 0; }); };
+    return some(halo.lower) || some(halo.upper);
+}
+
+// `own_halo` without widths is easily said by mistake, and would move nothing.
+void require_some_halo(const std::vector<Group>& groups) {
+    for (const Group& group : groups) {
+        if (group.pattern.indexed() || !has_halo(group.pattern.halo) || group.fields.empty()) return;
+        for (const Field& field : group.fields)
+            if (has_halo(field.halo)) return;
+    }
+    throw Error("no field has a halo, though its domain has one: nothing would be exchanged. Leave own_halo 0 for the domain's halo, or give "
+                "halo_lower and halo_upper");
+}
+
 void add(Exchange exchange, std::vector<MadeField> made, std::vector<ArrayShape> shapes, phl_exchange& handle) {
     auto object = std::make_shared<ExchangeObject>(ExchangeObject{std::move(exchange), std::move(made), {}, {}, std::move(shapes), {}, {}, {}});
     object->transport = object->exchange.transport();
@@ -132,18 +149,19 @@ void add(Exchange exchange, std::vector<MadeField> made, std::vector<ArrayShape>
     exchanges().add(std::move(object), handle);
 }
 
-void create(int count, const phl_group* given, const char* transport, double timeout_s, phl_exchange* exchange) {
+void create(int count, const phl_group* given, const phl_exchange_options* options, phl_exchange* exchange) {
     if (count < 1) throw Error("an exchange needs at least one group: pass a domain or map with its fields");
     require_array(given, count, "group");
     const Source first(given[0], 0);
     std::vector<Group> groups;
     std::vector<MadeField> made;
+    const Doing doing(first.communicator(), "phl_exchange_create", options != nullptr ? options->timeout_s : 0);
     validate_together(first.communicator(), [&] {
         require_output(exchange, "exchange");
         for (int g = 0; g < count; ++g) groups.push_back(group_of(g == 0 ? first : later_source(given[g], g), given[g], made));
+        require_some_halo(groups);
     });
-    const ExchangeOptions options{transport ? transport : "", timeout_s};
-    add(Exchange(std::move(groups), options), std::move(made), {}, *exchange);
+    add(Exchange(std::move(groups), options_from(options)), std::move(made), {}, *exchange);
 }
 
 Only only_from(const phl_only& given) {
@@ -209,6 +227,14 @@ void end(ExchangeObject& object) {
     step.end();
 }
 
+phl_stale_ghost stale_from(const StaleGhost& found) {
+    phl_stale_ghost ghost{found.field, found.owner, found.component, static_cast<int32_t>(found.cell.size()), {}, {}, {}};
+    std::copy(found.cell.begin(), found.cell.end(), ghost.cell);
+    found.here.copy(ghost.here, sizeof ghost.here - 1);
+    found.there.copy(ghost.there, sizeof ghost.there - 1);
+    return ghost;
+}
+
 // Of the arrays that Fortran has passed, those of some fields: ghosts come behind the owned cells of their field.
 std::vector<ArrayShape> shapes_of(const std::vector<ArrayShape>& all, const ShortList<int, 16>& fields) {
     std::vector<ArrayShape> some;
@@ -247,26 +273,26 @@ int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count
     });
 }
 
-int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const char* transport,
-                                  double timeout_s, phl_exchange* exchange) {
+int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options,
+                                  phl_exchange* exchange) {
     return guarded([&] {
         get(domain);  // null is an error, not another kind of group
         const phl_group group{domain, nullptr, field, fields};
-        create(1, &group, transport, timeout_s, exchange);
+        create(1, &group, options, exchange);
     });
 }
 
-int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const char* transport,
-                                  double timeout_s, phl_exchange* exchange) {
+int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const phl_exchange_options* options,
+                                  phl_exchange* exchange) {
     return guarded([&] {
         get(map);
         const phl_group group{nullptr, map, field, fields};
-        create(1, &group, transport, timeout_s, exchange);
+        create(1, &group, options, exchange);
     });
 }
 
-int phl_exchange_create_groups(int groups, const phl_group* group, const char* transport, double timeout_s, phl_exchange* exchange) {
-    return guarded([&] { create(groups, group, transport, timeout_s, exchange); });
+int phl_exchange_create_groups(int groups, const phl_group* group, const phl_exchange_options* options, phl_exchange* exchange) {
+    return guarded([&] { create(groups, group, options, exchange); });
 }
 
 int phl_exchange_free(phl_exchange* exchange) {
@@ -304,6 +330,45 @@ int phl_exchange_test(phl_exchange exchange, int* done) {
 
 int phl_exchange_end(phl_exchange exchange) {
     return guarded([&] { end(*get(exchange)); });
+}
+
+int phl_exchange_begin_parts(phl_exchange exchange, const phl_field* fields, int count) {
+    return guarded([&] {
+        const auto object = get(exchange);
+        object->step.emplace(object->exchange.begin_parts(arrays_of(*object, fields, count)));
+    });
+}
+
+int phl_exchange_ready(phl_exchange exchange, int part) {
+    return guarded([&] { get(exchange)->exchange.ready(part); });
+}
+
+int phl_exchange_part(phl_exchange exchange, int part, int block, int group, int32_t* dimension, int64_t* first, int64_t* last) {
+    return guarded([&] {
+        const PartOfBlock cells = get(exchange)->exchange.part(part, block, group);
+        if (dimension != nullptr) *dimension = cells.dimension;
+        if (first != nullptr) *first = cells.first;
+        if (last != nullptr) *last = cells.last;
+    });
+}
+
+int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts, int32_t capacity, phl_stale_ghost* first,
+                       int32_t* told) {
+    return guarded([&] {
+        const auto object = get(exchange);
+        const StaleGhosts found = object->exchange.stale(arrays_of(*object, fields, count));
+        const auto few = first == nullptr ? 0 : std::min(found.first.size(), static_cast<std::size_t>(std::max(capacity, 0)));
+        std::transform(found.first.begin(), found.first.begin() + static_cast<std::ptrdiff_t>(few), first, stale_from);
+        if (counts != nullptr) std::copy(found.count.begin(), found.count.end(), counts);
+        if (told != nullptr) *told = static_cast<int32_t>(few);
+    });
+}
+
+int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count) {
+    return guarded([&] {
+        const auto object = get(exchange);
+        object->exchange.check(arrays_of(*object, fields, count));
+    });
 }
 
 int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count) {

@@ -1,5 +1,6 @@
 // Making and asking index maps.
 #include "objects.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/index_map/derive.hpp"
 
 using namespace parhelion;
@@ -13,42 +14,41 @@ std::span<const global_index> span_of(const int64_t* values, int64_t count) {
 
 std::vector<global_index> vector_of(const int64_t* values, int64_t count) { return {values, values + count}; }
 
-void keep(IndexedDomain domain, phl_index_map* map) {
-    index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{IndexMap(std::move(domain))}), *map);
-}
-
 template <class Comm>
-int create(Comm handle, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
+int create(Comm handle, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
     return guarded([&] {
         const Communicator comm(handle);
+        const Doing doing(comm, "phl_index_map_create");
         validate_together(comm, [&] {
             require_output(map, "map");
             require_array(ghost_ids, ghosts, "ghost_ids");
         });
-        keep(IndexedDomain(owned, vector_of(ghost_ids, ghosts), comm), map);
+        keep(IndexedDomain(owned, vector_of(ghost_ids, ghosts), comm), options_from(options), map);
     });
 }
 
 template <class Comm>
 int create_with_ids(Comm handle, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
-                    int self_ghosts, phl_index_map* map) {
+                    int self_ghosts, const phl_exchange_options* options, phl_index_map* map) {
     return guarded([&] {
         const Communicator comm(handle);
+        const Doing doing(comm, "phl_index_map_create_with_ids");
         validate_together(comm, [&] {
             require_output(map, "map");
             require_array(owned_ids, owned, "owned_ids");
             require_array(ghost_ids, ghosts, "ghost_ids");
         });
         keep(IndexedDomain::with_owned_ids(vector_of(owned_ids, owned), vector_of(ghost_ids, ghosts), comm,
-                                           self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused), map);
+                                           self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused), options_from(options), map);
     });
 }
 
 template <class Comm>
 int create_from_root(Comm handle, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
-                     int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
+                     int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
     return guarded([&] {
         const Communicator comm(handle);
+        const Doing doing(comm, "phl_index_map_create_from_root");
         const bool is_root = comm.rank() == root;
         validate_together(comm, [&] {
             require_output(map, "map");
@@ -59,7 +59,7 @@ int create_from_root(Comm handle, int root, int64_t ranks, const int64_t* owned,
         });
         const RootLists lists = is_root ? RootLists{span_of(owned, ranks), span_of(ghost_counts, ranks),
                                                     span_of(ghost_ids, ghosts)} : RootLists{};
-        keep(domain_from_root(lists, root, comm), map);
+        keep(domain_from_root(lists, root, comm), options_from(options), map);
     });
 }
 
@@ -72,51 +72,57 @@ void put(T* place, T value) {
 
 extern "C" {
 
-int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
-    return create(comm, owned, ghosts, ghost_ids, map);
+int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
+                         const phl_exchange_options* options, phl_index_map* map) {
+    return create(comm, owned, ghosts, ghost_ids, options, map);
 }
-int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map) {
-    return create(FortranComm{comm}, owned, ghosts, ghost_ids, map);
+int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
+                           const phl_exchange_options* options, phl_index_map* map) {
+    return create(FortranComm{comm}, owned, ghosts, ghost_ids, options, map);
 }
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
-                                  const int64_t* ghost_ids, int self_ghosts, phl_index_map* map) {
-    return create_with_ids(comm, owned, owned_ids, ghosts, ghost_ids, self_ghosts, map);
+                                  const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
+                                  phl_index_map* map) {
+    return create_with_ids(comm, owned, owned_ids, ghosts, ghost_ids, self_ghosts, options, map);
 }
 int phl_index_map_create_with_ids_f(int comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
-                                    const int64_t* ghost_ids, int self_ghosts, phl_index_map* map) {
-    return create_with_ids(FortranComm{comm}, owned, owned_ids, ghosts, ghost_ids, self_ghosts, map);
+                                    const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
+                                  phl_index_map* map) {
+    return create_with_ids(FortranComm{comm}, owned, owned_ids, ghosts, ghost_ids, self_ghosts, options, map);
 }
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
                                    const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
-                                   phl_index_map* map) {
-    return create_from_root(comm, root, ranks, owned, ghost_counts, ghosts, ghost_ids, map);
+                                   const phl_exchange_options* options, phl_index_map* map) {
+    return create_from_root(comm, root, ranks, owned, ghost_counts, ghosts, ghost_ids, options, map);
 }
 int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const int64_t* owned,
                                      const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
-                                     phl_index_map* map) {
-    return create_from_root(FortranComm{comm}, root, ranks, owned, ghost_counts, ghosts, ghost_ids, map);
+                                     const phl_exchange_options* options, phl_index_map* map) {
+    return create_from_root(FortranComm{comm}, root, ranks, owned, ghost_counts, ghosts, ghost_ids, options, map);
 }
 
 int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map) {
     return guarded([&] {
         const auto base = get(rows);
+        const Doing doing(base->map.communicator(), "phl_index_map_create_ragged");
         validate_together(base->map.communicator(), [&] {
             require_output(map, "map");
             require_array(counts, owned_rows, "counts");
         });
-        keep(ragged_domain(base->map, span_of(counts, owned_rows)), map);
+        keep(ragged_domain(base->map, span_of(counts, owned_rows)), base->options, map);
     });
 }
 
 int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids) {
     return guarded([&] {
         const auto object = get(map);
+        const Doing doing(object->map.communicator(), "phl_index_map_add_ghosts");
         validate_together(object->map.communicator(), [&] {
             require_array(ids, count, "ids");
             if (object->map.under_way())
                 throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
         });
-        object->map = IndexMap(with_added_ghosts(object->map.domain(), span_of(ids, count)));
+        object->map = IndexMap(with_added_ghosts(object->map.domain(), span_of(ids, count)), object->options);
     });
 }
 

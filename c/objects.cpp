@@ -36,4 +36,25 @@ Element element_from(phl_element element) {
 Reduction reduction_from(int number) { return static_cast<Reduction>(in_range(number, PHL_OR, "reduction")); }
 Direction direction_from(int number) { return static_cast<Direction>(in_range(number, PHL_REVERSE, "direction")); }
 
+void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {
+    IndexMap made(std::move(domain), options);
+    index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{std::move(made), std::move(options)}), *map);
+}
+
+ExchangeOptions options_from(const phl_exchange_options* given) {
+    ExchangeOptions options;
+    if (given == nullptr) return options;
+    options.transport = given->transport != nullptr ? given->transport : "";
+    options.timeout_s = given->timeout_s;
+    options.work_s = given->work_s;
+    options.threads = given->threads;
+    options.parts = given->parts == 0 ? 1 : given->parts;
+    options.progress_thread = given->progress_thread != 0;
+    options.overlap = given->overlap != 0;
+    options.at_once = given->at_once != 0;
+    options.combine_in_end = given->combine_in_end != 0;
+    options.check = given->check != 0;
+    return options;
+}
+
 }  // namespace parhelion::c

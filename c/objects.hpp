@@ -15,6 +15,7 @@ struct IndexMapObject {
     static constexpr unsigned kind = 1;
     static constexpr const char* name = "index map";
     IndexMap map;
+    ExchangeOptions options = {};
     std::vector<CellValues> arrays = {};  ///< of a call
 };
 
@@ -66,6 +67,9 @@ inline std::shared_ptr<IndexMapObject> get(phl_index_map handle) { return index_
 inline std::shared_ptr<CartesianObject> get(phl_cartesian handle) { return cartesians().get(handle); }
 inline std::shared_ptr<ExchangeObject> get(phl_exchange handle) { return exchanges().get(handle); }
 
+/// A map of these cells, under a handle.
+void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map);
+
 /// The exchange of a subset, under a handle of its own.
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 
@@ -73,5 +77,7 @@ void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 Element element_from(phl_element element);
 Reduction reduction_from(int number);
 Direction direction_from(int number);
+/// Null: none.
+ExchangeOptions options_from(const phl_exchange_options* options);
 
 }  // namespace parhelion::c

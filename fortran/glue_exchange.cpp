@@ -1,11 +1,13 @@
 // Exchanges of arrays behind the Fortran module.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <initializer_list>
 #include <vector>
 
 #include "../c/objects.hpp"
 #include "descriptors.hpp"
+#include "parhelion/core/doing.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -192,16 +194,18 @@ Communicator communicator_of(const FortranGroup& group) {
     return group.domain != nullptr ? get(group.domain)->domain.communicator() : get(group.map)->map.communicator();
 }
 
-void create(int count, const FortranGroup* group, const char* transport, phl_exchange* exchange) {
+void create(int count, const FortranGroup* group, const phl_exchange_options& options, phl_exchange* exchange) {
     std::vector<std::vector<phl_field>> fields(static_cast<std::size_t>(count));
     std::vector<phl_group> groups;
-    validate_together(communicator_of(group[0]), [&] {
+    const Communicator comm = communicator_of(group[0]);
+    const Doing doing(comm, "halo_exchange%init", options.timeout_s);
+    validate_together(comm, [&] {
         for (int g = 0; g < count; ++g) {
             auto& mine = fields[static_cast<std::size_t>(g)] = fields_of(group[g]);
             groups.push_back({group[g].domain, group[g].map, mine.data(), static_cast<int32_t>(mine.size())});
         }
     });
-    require_status(phl_exchange_create_groups(count, groups.data(), transport, 0, exchange));
+    require_status(phl_exchange_create_groups(count, groups.data(), &options, exchange));
     auto& shapes = get(*exchange)->shapes;
     for (int g = 0; g < count; ++g)
         for (int i = 0; i < group[g].count; ++i) shapes.push_back(group[g].arrays[i].shape);
@@ -212,6 +216,9 @@ void require_count(int given, std::size_t made_with) {
         throw Error(std::to_string(given) + " arrays were passed and the exchange was made with " + std::to_string(made_with) +
                     ": pass one for each, in that order, or none for those that it was made with");
 }
+
+// As in phl_bindings.f90.
+enum class Call { forward = 0, begin, begin_parts, reverse, begin_reverse, check };
 
 template <class Begin>
 int begin_with(phl_exchange exchange, const Arguments& given, Begin&& begin) {
@@ -271,6 +278,7 @@ int phl_f_cartesian_create(const int* comm, int dimensions, const int64_t* exten
     phl_cartesian_options all = *options;
     const int status = guarded([&] {
         const Communicator own(comm_from_fortran(*comm));
+        const Doing doing(own, "cartesian_domain%init");
         const int comm_size = own.size();
         validate_together(own, [&] {
             repeat_single(all.halo_lower, given[0], dimensions, "lower");
@@ -299,10 +307,10 @@ int phl_f_group_check(const FortranGroup* group) {
     return guarded([&] { validate_together(communicator_of(*group), [&] { fields_of(*group); }); });
 }
 
-int phl_f_exchange_groups(int count, const FortranGroup* group, const char* transport, phl_exchange* exchange) {
+int phl_f_exchange_groups(int count, const FortranGroup* group, const phl_exchange_options* options, phl_exchange* exchange) {
     return guarded([&] {
         if (count < 1) throw Error("an exchange needs at least one group: pass a domain or map with its fields");
-        create(count, group, transport, exchange);
+        create(count, group, *options, exchange);
     });
 }
 
@@ -323,17 +331,36 @@ int phl_f_exchange_only(phl_exchange whole, int field_count, const int32_t* fiel
     });
 }
 
-int phl_f_exchange_begin(phl_exchange exchange, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h, int count,
-                         const FortranArray* list) {
-    return begin_with(exchange, {{a, b, c, d, e, f, g, h}, count, list},
-                      [&](const phl_field* fields, int all) { return phl_exchange_begin(exchange, fields, all); });
+int phl_f_exchange_call(phl_exchange exchange, int call, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h,
+                        int count, const FortranArray* list) {
+    return begin_with(exchange, {{a, b, c, d, e, f, g, h}, count, list}, [&](const phl_field* fields, int all) {
+        switch (static_cast<Call>(call)) {
+            case Call::forward: return phl_exchange_forward(exchange, fields, all);
+            case Call::begin: return phl_exchange_begin(exchange, fields, all);
+            case Call::begin_parts: return phl_exchange_begin_parts(exchange, fields, all);
+            case Call::reverse: return phl_exchange_reverse(exchange, reduction, fields, all);
+            case Call::begin_reverse: return phl_exchange_begin_reverse(exchange, reduction, fields, all);
+            case Call::check: return phl_exchange_check(exchange, fields, all);
+        }
+        return static_cast<int>(PHL_ERROR_INTERNAL);
+    });
 }
 
-int phl_f_exchange_begin_reverse(phl_exchange exchange, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
-                                 Array h, int count, const FortranArray* list) {
+int phl_f_exchange_stale(phl_exchange exchange, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h, int count,
+                         const FortranArray* list, int counts_size, int64_t* counts, int32_t capacity, phl_stale_ghost* first, int32_t* told) {
     return begin_with(exchange, {{a, b, c, d, e, f, g, h}, count, list}, [&](const phl_field* fields, int all) {
-        return phl_exchange_begin_reverse(exchange, reduction, fields, all);
+        const int status = guarded([&] {
+            if (const auto made = get(exchange)->made.size(); static_cast<std::size_t>(counts_size) != made)
+                throw Error("counts has " + std::to_string(counts_size) + " entries and the exchange " + std::to_string(made) + " arrays: make them equal");
+        });
+        return status != PHL_SUCCESS ? status : phl_exchange_stale(exchange, fields, all, counts, capacity, first, told);
     });
+}
+
+int phl_f_exchange_text(phl_exchange exchange, int transport, const char** text, int64_t* length) {
+    const int status = transport != 0 ? phl_exchange_transport(exchange, text) : phl_exchange_explain(exchange, text);
+    *length = status == PHL_SUCCESS ? static_cast<int64_t>(std::strlen(*text)) : 0;
+    return status;
 }
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 
 #include "../c/objects.hpp"
 #include "descriptors.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/index_map/derive.hpp"
 
 using namespace parhelion;
@@ -104,20 +105,36 @@ int move(Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CF
 
 extern "C" {
 
-int phl_f_index_map_create(const int* comm, int32_t owned, Array ghosts, phl_index_map* map) {
+int phl_f_index_map_create(const int* comm, int32_t owned, Array ghosts, const phl_exchange_options* options, phl_index_map* map) {
     return guarded([&] {
         const Communicator duplicate(comm_from_fortran(*comm));
+        const Doing doing(duplicate, "index_map%init");
         std::vector<global_index> ids;
         validate_together(duplicate, [&] { ids = ids_from_zero(*ghosts, "ghosts"); });
-        index_maps().add(std::make_shared<IndexMapObject>(
-            IndexMapObject{IndexMap(IndexedDomain(owned, std::move(ids), duplicate))}), *map);
+        keep(IndexedDomain(owned, std::move(ids), duplicate), options_from(options), map);
+    });
+}
+
+int phl_f_index_map_create_with_ids(const int* comm, Array owned_ids, Array ghosts, int self_ghosts, const phl_exchange_options* options,
+                                    phl_index_map* map) {
+    return guarded([&] {
+        const Communicator duplicate(comm_from_fortran(*comm));
+        const Doing doing(duplicate, "index_map%init");
+        std::vector<global_index> owned, ids;
+        validate_together(duplicate, [&] {
+            owned = ids_from_zero(*owned_ids, "owned");
+            ids = ids_from_zero(*ghosts, "ghosts");
+        });
+        keep(IndexedDomain::with_owned_ids(std::move(owned), std::move(ids), duplicate, self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused),
+             options_from(options), map);
     });
 }
 
 int phl_f_index_map_create_from_root(const int* comm, int32_t root, Array owned, Array counts, Array ghosts,
-                                     phl_index_map* map) {
+                                     const phl_exchange_options* options, phl_index_map* map) {
     return guarded([&] {
         const Communicator duplicate(comm_from_fortran(*comm));
+        const Doing doing(duplicate, "index_map%init");
         std::vector<global_index> sizes, numbers, ids;
         validate_together(duplicate, [&] {
             if (duplicate.rank() != root) return;
@@ -125,21 +142,21 @@ int phl_f_index_map_create_from_root(const int* comm, int32_t root, Array owned,
             numbers = integers_of(*counts, "ghost_counts");
             ids = ids_from_zero(*ghosts, "ghosts");
         });
-        index_maps().add(std::make_shared<IndexMapObject>(
-            IndexMapObject{IndexMap(domain_from_root({sizes, numbers, ids}, root, duplicate))}), *map);
+        keep(domain_from_root({sizes, numbers, ids}, root, duplicate), options_from(options), map);
     });
 }
 
 int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_map* map) {
     return guarded([&] {
         const auto base = get(rows);
+        const Doing doing(base->map.communicator(), "index_map%init");
         std::vector<global_index> numbers;
         validate_together(base->map.communicator(), [&] {
             numbers = integers_of(*counts, "counts");
             if (static_cast<local_index>(numbers.size()) == base->map.domain().size())  // with those of ghost rows
                 numbers.resize(static_cast<std::size_t>(base->map.domain().owned()));
         });
-        index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{IndexMap(ragged_domain(base->map, numbers))}), *map);
+        keep(ragged_domain(base->map, numbers), base->options, map);
     });
 }
 

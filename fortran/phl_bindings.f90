@@ -1,6 +1,7 @@
 !> The C functions that the module `parhelion` calls. Not for programs.
 module phl_bindings
-  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_double, c_ptr, c_char, c_null_ptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_double, c_ptr, c_char, c_null_char, c_null_ptr
+  use phl_options, only: phl_exchange_options
   implicit none
   public
 
@@ -25,23 +26,45 @@ module phl_bindings
     type(c_ptr) :: arrays = c_null_ptr
   end type
 
+  !> struct phl_stale_ghost
+  type, bind(c) :: phl_stale_ghost
+    integer(c_int32_t) :: field = 0, owner = 0, component = 0, dimensions = 0
+    integer(c_int64_t) :: cell(4) = 0
+    character(kind=c_char) :: here(32) = c_null_char, there(32) = c_null_char
+  end type
+
   enum, bind(c)
     enumerator :: whole = 0, begin_only, end_only
   end enum
 
+  !> What phl_f_exchange_call does.
+  enum, bind(c)
+    enumerator :: call_forward = 0, call_begin, call_begin_parts, call_reverse, call_begin_reverse, call_check
+  end enum
+
   interface
-    integer(c_int) function phl_f_index_map_create(comm, owned, ghosts, map) bind(c)
-      import :: c_int, c_int32_t, c_ptr
+    integer(c_int) function phl_f_index_map_create(comm, owned, ghosts, options, map) bind(c)
+      import :: c_int, c_int32_t, c_ptr, phl_exchange_options
       type(*), intent(in) :: comm
       integer(c_int32_t), value :: owned
       type(*), dimension(..), intent(in) :: ghosts
+      type(phl_exchange_options), intent(in) :: options
       type(c_ptr), intent(out) :: map
     end function
-    integer(c_int) function phl_f_index_map_create_from_root(comm, root, owned, ghost_counts, ghosts, map) bind(c)
-      import :: c_int, c_int32_t, c_ptr
+    integer(c_int) function phl_f_index_map_create_with_ids(comm, owned_ids, ghosts, self_ghosts, options, map) bind(c)
+      import :: c_int, c_ptr, phl_exchange_options
+      type(*), intent(in) :: comm
+      type(*), dimension(..), intent(in) :: owned_ids, ghosts
+      integer(c_int), value :: self_ghosts
+      type(phl_exchange_options), intent(in) :: options
+      type(c_ptr), intent(out) :: map
+    end function
+    integer(c_int) function phl_f_index_map_create_from_root(comm, root, owned, ghost_counts, ghosts, options, map) bind(c)
+      import :: c_int, c_int32_t, c_ptr, phl_exchange_options
       type(*), intent(in) :: comm
       integer(c_int32_t), value :: root
       type(*), dimension(..), intent(in) :: owned, ghost_counts, ghosts
+      type(phl_exchange_options), intent(in) :: options
       type(c_ptr), intent(out) :: map
     end function
     integer(c_int) function phl_f_index_map_create_ragged(rows, counts, map) bind(c)
@@ -223,28 +246,52 @@ module phl_bindings
       import :: c_int, phl_field_group
       type(phl_field_group), intent(in) :: group
     end function
-    integer(c_int) function phl_f_exchange_groups(count, group, transport, exchange) bind(c)
-      import :: c_int, c_ptr, c_char, phl_field_group
+    integer(c_int) function phl_f_exchange_groups(count, group, options, exchange) bind(c)
+      import :: c_int, c_ptr, phl_exchange_options, phl_field_group
       integer(c_int), value :: count
       type(phl_field_group), intent(in) :: group(*)
-      character(kind=c_char), intent(in) :: transport(*)
+      type(phl_exchange_options), intent(in) :: options
       type(c_ptr), intent(out) :: exchange
     end function
     integer(c_int) function phl_exchange_free(exchange) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: exchange
     end function
-    integer(c_int) function phl_f_exchange_begin(exchange, a, b, c, d, e, f, g, h, count, list) bind(c)
+    integer(c_int) function phl_f_exchange_call(exchange, call, reduction, a, b, c, d, e, f, g, h, count, list) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: exchange, list
+      integer(c_int), value :: call, reduction, count
       type(*), dimension(..), optional :: a, b, c, d, e, f, g, h
-      integer(c_int), value :: count
     end function
-    integer(c_int) function phl_f_exchange_begin_reverse(exchange, reduction, a, b, c, d, e, f, g, h, count, list) bind(c)
-      import :: c_int, c_ptr
+    integer(c_int) function phl_f_exchange_stale(exchange, a, b, c, d, e, f, g, h, count, list, counts_size, counts, &
+                                                 capacity, first, told) bind(c)
+      import :: c_int, c_int32_t, c_int64_t, c_ptr, phl_stale_ghost
       type(c_ptr), value :: exchange, list
-      integer(c_int), value :: reduction, count
       type(*), dimension(..), optional :: a, b, c, d, e, f, g, h
+      integer(c_int), value :: count, counts_size
+      integer(c_int64_t), intent(out) :: counts(*)
+      integer(c_int32_t), value :: capacity
+      type(phl_stale_ghost), intent(inout) :: first(*)
+      integer(c_int32_t), intent(out) :: told
+    end function
+    integer(c_int) function phl_exchange_ready(exchange, part) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: exchange
+      integer(c_int), value :: part
+    end function
+    integer(c_int) function phl_exchange_part(exchange, part, block, group, dimension, first, last) bind(c)
+      import :: c_int, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: exchange
+      integer(c_int), value :: part, block, group
+      integer(c_int32_t), intent(out) :: dimension
+      integer(c_int64_t), intent(out) :: first, last
+    end function
+    integer(c_int) function phl_f_exchange_text(exchange, transport, text, length) bind(c)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: exchange
+      integer(c_int), value :: transport
+      type(c_ptr), intent(out) :: text
+      integer(c_int64_t), intent(out) :: length
     end function
     integer(c_int) function phl_exchange_test(exchange, done) bind(c)
       import :: c_int, c_ptr

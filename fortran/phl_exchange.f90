@@ -4,15 +4,17 @@
 !> shapes (swapped time levels, temporaries, reallocated arrays), at no cost; without any, those of `init` are exchanged, which must
 !> still be there then. Between `begin` and `end` arrays stay where they are, owned cells must not be written and ghosts not be touched.
 module phl_exchange
-  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_null_char, c_null_ptr, c_ptr, c_associated, c_loc
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_int32_t, c_int64_t, c_loc, c_null_char, &
+      c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int64
   use phl_bindings
   use phl_cartesian, only: cartesian_domain
   use phl_index_map, only: index_map, phl_max, phl_min, phl_sum
+  use phl_options, only: c_options, exchange_options, phl_name_length
   use phl_status, only: finish
   implicit none
   private
-  public :: halo_exchange, field_group, field_list, phl_as_made
+  public :: halo_exchange, field_group, field_list, stale_ghost, phl_as_made
 
   !> A depth of a subset that is that of the exchange.
   integer, parameter :: phl_as_made = -1
@@ -41,6 +43,14 @@ module phl_exchange
     procedure, private :: group_cartesian, group_index_map
   end type
 
+  !> A value of a ghost that differs from its owner's: of which array (from 1), the owner's rank, the component (from 1), and the
+  !> cell where its owner has it (from 1; a global id has one number), the two values in words.
+  type :: stale_ghost
+    integer :: field = 0, owner = 0, component = 0
+    integer(int64), allocatable :: cell(:)
+    character(32) :: here = '', there = ''
+  end type
+
   !> Arrays of some layout between their owners and ghosts. Free it, or let its variable end, before MPI_Finalize.
   type :: halo_exchange
     private
@@ -58,7 +68,10 @@ module phl_exchange
     final :: finalize
     procedure :: forward, begin, test, end => end_exchange
     procedure :: reverse, begin_reverse
+    procedure :: begin_parts, ready, part
+    procedure :: stale, check
     procedure :: bytes_sent, messages_sent
+    procedure :: transport, explain
   end type
 
 contains
@@ -126,47 +139,48 @@ contains
     if (present(list)) count_of = int(list%count, c_int)
   end function
 
-  subroutine init_cartesian(this, domain, a, b, c, d, e, f, g, h, fields, transport, stat, errmsg, stagger, array_halo, depth)
+  subroutine init_cartesian(this, domain, a, b, c, d, e, f, g, h, fields, options, stat, errmsg, stagger, array_halo, depth)
     class(halo_exchange), intent(inout) :: this
     class(cartesian_domain), intent(in) :: domain
     type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
     type(field_list), intent(in), optional :: fields
-    character(*), intent(in), optional :: transport
+    type(exchange_options), intent(in), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer, intent(in), optional :: stagger(:), array_halo(:), depth(:)
     type(field_group) :: group
     call collect_cartesian(group, domain, a, b, c, d, e, f, g, h, fields, stagger, array_halo, depth)
-    call this%init([group], transport, stat, errmsg)
+    call this%init([group], options, stat, errmsg)
   end subroutine
 
-  subroutine init_index_map(this, map, x, ghosts, fields, transport, stat, errmsg)
+  subroutine init_index_map(this, map, x, ghosts, fields, options, stat, errmsg)
     class(halo_exchange), intent(inout) :: this
     class(index_map), intent(in) :: map
     type(*), dimension(..), target, optional :: x, ghosts
     type(field_list), intent(in), optional :: fields
-    character(*), intent(in), optional :: transport
+    type(exchange_options), intent(in), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(field_group) :: group
     call collect_index_map(group, map, x, ghosts, fields)
-    call this%init([group], transport, stat, errmsg)
+    call this%init([group], options, stat, errmsg)
   end subroutine
 
-  subroutine init_groups(this, groups, transport, stat, errmsg)
+  subroutine init_groups(this, groups, options, stat, errmsg)
     class(halo_exchange), intent(inout) :: this
     type(field_group), intent(in), target :: groups(:)
-    character(*), intent(in), optional :: transport
+    type(exchange_options), intent(in), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(phl_field_group) :: all(size(groups))
+    character(kind=c_char), target :: name(phl_name_length + 1)
     type(c_ptr) :: made
     integer :: i
     do i = 1, size(groups)
       all(i) = native(groups(i))
     end do
     made = c_null_ptr
-    call replace(this, phl_f_exchange_groups(size(groups, kind=c_int), all, c_string(transport), made), made, stat, errmsg)
+    call replace(this, phl_f_exchange_groups(size(groups, kind=c_int), all, c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> A subset of what `whole` moves: fields by their numbers, from 1, in the order in which arrays were passed, group after group (an
@@ -287,13 +301,6 @@ contains
     end do
   end subroutine
 
-  function c_string(text) result(string)
-    character(*), intent(in), optional :: text
-    character(:), allocatable :: string
-    string = c_null_char
-    if (present(text)) string = trim(text) // c_null_char
-  end function
-
   subroutine replace(this, status, made, stat, errmsg)
     class(halo_exchange), intent(inout) :: this
     integer(c_int), intent(in) :: status
@@ -330,10 +337,8 @@ contains
     type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: status
-    status = phl_f_exchange_begin(this%handle, a, b, c, d, e, f, g, h, count_of(fields), place_of(fields))
-    if (status == 0) status = phl_exchange_end(this%handle)
-    call finish(status, stat, errmsg)
+    call finish(phl_f_exchange_call(this%handle, call_forward, 0_c_int, a, b, c, d, e, f, g, h, count_of(fields), &
+                                    place_of(fields)), stat, errmsg)
   end subroutine
 
   !> Forward in two halves, with work that needs no ghosts between `begin` and `end`; begin waits for nobody.
@@ -343,7 +348,8 @@ contains
     type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_exchange_begin(this%handle, a, b, c, d, e, f, g, h, count_of(fields), place_of(fields)), stat, errmsg)
+    call finish(phl_f_exchange_call(this%handle, call_begin, 0_c_int, a, b, c, d, e, f, g, h, count_of(fields), &
+                                    place_of(fields)), stat, errmsg)
   end subroutine
 
   !> Between begin and end: gets the exchange on without waiting. `done`: `end` will return at once; it has to be called all the same.
@@ -374,11 +380,8 @@ contains
     type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: status
-    status = phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h, count_of(fields), &
-                                          place_of(fields))
-    if (status == 0) status = phl_exchange_end(this%handle)
-    call finish(status, stat, errmsg)
+    call finish(phl_f_exchange_call(this%handle, call_reverse, int(reduction, c_int), a, b, c, d, e, f, g, h, &
+                                    count_of(fields), place_of(fields)), stat, errmsg)
   end subroutine
 
   !> Reverse in two halves.
@@ -389,9 +392,134 @@ contains
     type(field_list), intent(in), optional :: fields
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_exchange_begin_reverse(this%handle, int(reduction, c_int), a, b, c, d, e, f, g, h, count_of(fields), &
-                                             place_of(fields)), stat, errmsg)
+    call finish(phl_f_exchange_call(this%handle, call_begin_reverse, int(reduction, c_int), a, b, c, d, e, f, g, h, &
+                                    count_of(fields), place_of(fields)), stat, errmsg)
   end subroutine
+
+  !> Forward, for threads that finish their cells at different times (option parts): each tells its part by `ready` once, from any
+  !> thread, when its owned cells have their values; `end` takes the others for ready.
+  subroutine begin_parts(this, a, b, c, d, e, f, g, h, fields, stat, errmsg)
+    class(halo_exchange), intent(in) :: this
+    type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
+    type(field_list), intent(in), optional :: fields
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_exchange_call(this%handle, call_begin_parts, 0_c_int, a, b, c, d, e, f, g, h, count_of(fields), &
+                                    place_of(fields)), stat, errmsg)
+  end subroutine
+
+  !> The owned cells of part `number` (from 1) have their values.
+  subroutine ready(this, number, stat, errmsg)
+    class(halo_exchange), intent(in) :: this
+    integer, intent(in) :: number
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_exchange_ready(this%handle, int(number - 1, c_int)), stat, errmsg)
+  end subroutine
+
+  !> Which owned cells part `number` has of a group (from 1, the first one where there is none): along `dimension` of a grid, or of
+  !> an index map's cells, from `first` to `last`, counted from the rank's first owned cell, 1. Local.
+  subroutine part(this, number, dimension, first, last, group, stat, errmsg)
+    class(halo_exchange), intent(in) :: this
+    integer, intent(in) :: number
+    integer, intent(out) :: dimension, first, last
+    integer, intent(in), optional :: group
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: which
+    integer(c_int32_t) :: along
+    integer(c_int64_t) :: from, before
+    which = 0
+    if (present(group)) which = int(group - 1, c_int)
+    along = 0
+    from = 0
+    before = 0
+    call finish(phl_exchange_part(this%handle, int(number - 1, c_int), 0_c_int, which, along, from, before), stat, errmsg)
+    dimension = along + 1
+    first = int(from) + 1
+    last = int(before)
+  end subroutine
+
+  !> Collective. Of each array how many values of this rank's ghosts differ from their owners', byte by byte; `counts` has as many
+  !> entries. `first`: the first few of each. Arrays as in `forward`; they are read only.
+  subroutine stale(this, counts, a, b, c, d, e, f, g, h, fields, first, stat, errmsg)
+    class(halo_exchange), intent(in) :: this
+    integer(int64), intent(out) :: counts(:)
+    type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
+    type(field_list), intent(in), optional :: fields
+    type(stale_ghost), intent(out), allocatable, optional :: first(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer, parameter :: most_of_a_field = 8
+    type(phl_stale_ghost) :: few(most_of_a_field * size(counts))
+    integer(c_int32_t) :: told
+    integer(c_int64_t) :: all(size(counts))
+    integer(c_int) :: status
+    integer :: i
+    told = 0
+    all = 0
+    status = phl_f_exchange_stale(this%handle, a, b, c, d, e, f, g, h, count_of(fields), place_of(fields), &
+                                  size(counts, kind=c_int), all, size(few, kind=c_int32_t), few, told)
+    counts = all
+    if (present(first)) first = [(fortran_ghost(few(i)), i = 1, int(told))]
+    call finish(status, stat, errmsg)
+  end subroutine
+
+  type(stale_ghost) function fortran_ghost(found) result(ghost)
+    type(phl_stale_ghost), intent(in) :: found
+    integer :: i
+    ghost%field = found%field + 1
+    ghost%owner = found%owner
+    ghost%component = found%component + 1
+    ghost%cell = found%cell(:found%dimensions) + 1
+    do i = 1, 32
+      if (found%here(i) /= c_null_char) ghost%here(i:i) = found%here(i)
+      if (found%there(i) /= c_null_char) ghost%there(i:i) = found%there(i)
+    end do
+  end function
+
+  !> Collective. An error on every rank where some rank has a ghost that differs from its owner; the message tells the first one.
+  subroutine check(this, a, b, c, d, e, f, g, h, fields, stat, errmsg)
+    class(halo_exchange), intent(in) :: this
+    type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
+    type(field_list), intent(in), optional :: fields
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_exchange_call(this%handle, call_check, 0_c_int, a, b, c, d, e, f, g, h, count_of(fields), &
+                                    place_of(fields)), stat, errmsg)
+  end subroutine
+
+  !> Name of what moves the data, such as 'mpi_persistent'. Local.
+  function transport(this) result(name)
+    class(halo_exchange), intent(in) :: this
+    character(:), allocatable :: name
+    name = text_of(this, 1_c_int)
+  end function
+
+  !> What was chosen for which neighbor and why, in a few lines. Local.
+  function explain(this) result(text)
+    class(halo_exchange), intent(in) :: this
+    character(:), allocatable :: text
+    text = text_of(this, 0_c_int)
+  end function
+
+  function text_of(this, of_transport) result(text)
+    class(halo_exchange), intent(in) :: this
+    integer(c_int), intent(in) :: of_transport
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    type(c_ptr) :: address
+    integer(c_int64_t) :: length, i
+    length = 0
+    address = c_null_ptr
+    call finish(phl_f_exchange_text(this%handle, of_transport, address, length))
+    allocate (character(len=int(length)) :: text)
+    if (length == 0) return
+    call c_f_pointer(address, letters, [length])
+    do i = 1, length
+      text(i:i) = letters(i)
+    end do
+  end function
 
   !> What this rank sends to others in a forward exchange. Local.
   integer(int64) function bytes_sent(this)

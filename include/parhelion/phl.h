@@ -75,27 +75,49 @@ const char* phl_last_error(void);
 /* "0.1.0". Local. */
 const char* phl_version(void);
 
+/* How an exchange moves its data and how long it waits: of everything that makes one, an index map too. All zero, which
+ * PHL_EXCHANGE_OPTIONS_INIT is, and a null pointer to it: as the library chooses. */
+typedef struct phl_exchange_options {
+    const char* transport;   /* "auto", a name, or NULL: see the environment variable PARHELION_TRANSPORT */
+    double timeout_s;        /* a wait longer than this is an error; 0: see PARHELION_TIMEOUT */
+    double work_s;           /* seconds of work between begin and end, or between calls, about; 0: none, with overlap as long as an exchange */
+    int32_t threads;         /* of this rank that share large copies; 0: see PARHELION_THREADS */
+    int32_t parts;           /* for phl_exchange_begin_parts, equal on all ranks; 0: one */
+    int32_t progress_thread; /* 1: a thread gets it on between begin and end; 0: see PARHELION_PROGRESS */
+    int32_t overlap;         /* 1: it will be begun and ended around work, equal on all ranks; 0: see PARHELION_OVERLAP */
+    int32_t at_once;         /* 1: a promise that it is never begun and ended apart, equal on all ranks */
+    int32_t combine_in_end;  /* 1: a reverse exchange combines in its end alone, until when owned cells may be written */
+    int32_t check;           /* 1: checked mode, equal on all ranks; 0: see PARHELION_CHECK */
+} phl_exchange_options;
+/* phl_exchange_options options = PHL_EXCHANGE_OPTIONS_INIT; */
+#define PHL_EXCHANGE_OPTIONS_INIT {0}
+
 /* ---- Index maps: cells known by global ids -------------------------------------------------------------------------
  *
  * A rank owns cells and reads ghosts, which others own. Local numbering: owned cells, then ghosts in the given order
- * (duplicates allowed). The functions with _f take a Fortran communicator. */
+ * (duplicates allowed). The functions with _f take a Fortran communicator. `options`, which may be NULL, are those of its
+ * exchanges; derived maps have those of the map that they come from. */
 
 /* Collective. Rank r owns the `owned` ids that follow those of rank r − 1. */
-int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map);
-int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, phl_index_map* map);
+int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
+                         const phl_exchange_options* options, phl_index_map* map);
+int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
+                           const phl_exchange_options* options, phl_index_map* map);
 /* Collective. This rank owns `owned_ids` in that local order. With `self_ghosts` a ghost may be an own cell. */
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
-                                  const int64_t* ghost_ids, int self_ghosts, phl_index_map* map);
+                                  const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
+                                  phl_index_map* map);
 int phl_index_map_create_with_ids_f(int comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
-                                    const int64_t* ghost_ids, int self_ghosts, phl_index_map* map);
+                                    const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
+                                    phl_index_map* map);
 /* Collective. Only `root` passes lists: owned cells and numbers of ghosts of each of `ranks` ranks, and the ids of those
  * `ghosts` ghosts rank after rank. */
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
                                    const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
-                                   phl_index_map* map);
+                                   const phl_exchange_options* options, phl_index_map* map);
 int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const int64_t* owned,
                                      const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
-                                     phl_index_map* map);
+                                     const phl_exchange_options* options, phl_index_map* map);
 /* Collective. Entries of rows, numbered row after row: owned row i has counts[i] entries. The ghosts are the entries of
  * the ghost rows, in their order. */
 int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map);
@@ -226,14 +248,12 @@ typedef struct phl_group {
 
 /* Collective. The exchange is compiled for the layouts of the fields; their arrays are those that it moves where a call names no
  * others. The domains or maps may be freed before. Arrays that share cells are refused. Groups travel together, one message for each
- * neighbor; their domains and maps have one communicator.
- * `transport` is "auto", a name, or NULL (see the environment variable PARHELION_TRANSPORT). A wait longer than
- * `timeout_s` is an error; 0: see PARHELION_TIMEOUT. */
-int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const char* transport,
-                                  double timeout_s, phl_exchange* exchange);
-int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const char* transport,
-                                  double timeout_s, phl_exchange* exchange);
-int phl_exchange_create_groups(int groups, const phl_group* group, const char* transport, double timeout_s, phl_exchange* exchange);
+ * neighbor; their domains and maps have one communicator. `options` may be NULL. */
+int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options,
+                                  phl_exchange* exchange);
+int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const phl_exchange_options* options,
+                                  phl_exchange* exchange);
+int phl_exchange_create_groups(int groups, const phl_group* group, const phl_exchange_options* options, phl_exchange* exchange);
 /* Local. Refused while it is under way. */
 int phl_exchange_free(phl_exchange* exchange);
 /* Owner → ghost: begin and end. Between them owned cells must not be written and ghosts not be touched, and the arrays stay where they
@@ -267,6 +287,29 @@ int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count
 int phl_exchange_test(phl_exchange exchange, int* done);
 int phl_exchange_end(phl_exchange exchange);
 int phl_exchange_under_way(phl_exchange exchange, int* under_way);
+
+/* Forward, for threads that finish their cells at different times (option parts): each tells its part once, by
+ * phl_exchange_ready, from any thread, when the part's owned cells have their values; phl_exchange_end takes the others for ready. */
+int phl_exchange_begin_parts(phl_exchange exchange, const phl_field* fields, int count);
+int phl_exchange_ready(phl_exchange exchange, int part);
+/* Local. The part's owned cells of a block of a group: along `dimension` of a grid (0 of an index map) those from `first` to before `last`,
+ * counted from the block's first owned cell. */
+int phl_exchange_part(phl_exchange exchange, int part, int block, int group, int32_t* dimension, int64_t* first, int64_t* last);
+
+/* A value of a ghost that differs from its owner's. */
+typedef struct phl_stale_ghost {
+    int32_t field, owner;             /* from 0, group after group; the owner's rank */
+    int32_t component, dimensions;    /* of `cell`; 1 of an index map, 0 where nobody knows the id */
+    int64_t cell[PHL_MAX_DIMENSIONS]; /* where its owner has it: a coordinate per dimension, or its global id */
+    char here[32], there[32];         /* the values, for people */
+} phl_stale_ghost;
+/* Collective. Which ghosts of this rank differ from their owners' values, byte by byte, of arrays as in phl_exchange_forward: `counts` gets
+ * one number for each field, `first` the first few of each field, at most `capacity`, and `told` how many those are. It reads arrays only; the first call
+ * takes as much memory as they have. */
+int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts, int32_t capacity, phl_stale_ghost* first,
+                       int32_t* told);
+/* Collective. An error on every rank where some rank has such a ghost; the message tells the first one. */
+int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count);
 /* Local. Bytes and messages that this rank sends to others in one exchange. */
 int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, int32_t* messages);
 /* Local. What was chosen and why, for people. The text lives as long as the exchange. */

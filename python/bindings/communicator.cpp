@@ -7,8 +7,10 @@
 
 #include "bindings.hpp"
 #include "parhelion/core/agreement.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
+#include "parhelion/core/totals.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -16,10 +18,11 @@ using namespace nb::literals;
 namespace parhelion::python {
 namespace {
 
-std::vector<int> largest(const Communicator& comm, std::vector<int> values) {
-    const auto count = static_cast<int>(values.size());
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), count, MPI_INT, MPI_MAX, comm.handle()), "MPI_Allreduce");
-    return values;
+// What a Python function does with all ranks, which C++ does not know.
+template <class Work>
+auto doing(const Communicator& comm, const std::string& call, double timeout_s, Work&& work) {
+    const Doing announced(comm, call, timeout_s);
+    return work();
 }
 
 }  // namespace
@@ -37,17 +40,31 @@ void bind_communicator(nb::module_& module) {
         .def_prop_ro("rank", &Communicator::rank)
         .def_prop_ro("size", &Communicator::size)
         .def("agree",
-             [](const Communicator& comm, const std::string& complaint, ErrorKind kind) { agree(comm, complaint, kind); },
-             "complaint"_a, "kind"_a = ErrorKind::value, Unlocked(),
-             "Collective. Raises the complaint of the lowest rank that has one, on every rank.")
-        .def("largest", &largest, "values"_a, Unlocked(),
+             [](const Communicator& comm, const std::string& complaint, ErrorKind kind, const std::string& call, double timeout_s) {
+                 doing(comm, call, timeout_s, [&] { agree(comm, complaint, kind); });
+             },
+             "complaint"_a, "kind"_a, "call"_a, "timeout_s"_a, Unlocked(),
+             "Collective. Raises the complaint of the lowest rank that has one, on every rank.\n\n"
+             "`call`: what the ranks do, equal on all; `timeout_s`: 0 for as PARHELION_TIMEOUT says.")
+        .def("largest",
+             [](const Communicator& comm, const std::vector<std::int64_t>& values, const std::string& call) {
+                 return doing(comm, call, 0, [&] { return largest(comm, values); });
+             },
+             "values"_a, "call"_a, Unlocked(),
              "Collective, one reduction. Of each value the largest that a rank has; all pass as many.")
+        .def("total",
+             [](const Communicator& comm, const std::vector<std::int64_t>& values, const std::string& call) {
+                 return doing(comm, call, 0, [&] { return agree(comm, ""), total(comm, values); });
+             },
+             "values"_a, "call"_a, Unlocked(), "Collective. The sum of each value over all ranks; all pass as many.")
         .def("require_equal",
              [](const Communicator& comm, const std::string& what, const std::string& name, std::int64_t value,
-                const std::string& remedy) {
-                 require_equal(comm, what, [&](Properties& told) { told.add(name, value); }, remedy);
+                const std::string& remedy, const std::string& call, double timeout_s) {
+                 doing(comm, call, timeout_s, [&] {
+                     require_equal(comm, what, [&](Properties& told) { told.add(name, value); }, remedy);
+                 });
              },
-             "what"_a, "name"_a, "value"_a, "remedy"_a, Unlocked(),
+             "what"_a, "name"_a, "value"_a, "remedy"_a, "call"_a, "timeout_s"_a, Unlocked(),
              "Collective. Raises ValueError on every rank, with a rank that differs, unless all have the same value.");
 }
 

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
@@ -68,6 +69,20 @@ public:
     void begin_reverse(const std::string& reduction, const nb::args& arrays) {
         const Reduction how = parse_reduction(reduction);
         start(arrays, [&](const ArrayList& list) { return exchange_->begin_reverse(how, list); });
+    }
+    using Stale = std::tuple<int, int, std::vector<global_index>, int, std::string, std::string, std::string>;
+    std::pair<std::vector<global_index>, std::vector<Stale>> stale(const nb::args& arrays) {
+        const ArrayList list = read(arrays);
+        StaleGhosts found;
+        guarded([&] { found = exchange_->stale(list); });
+        std::vector<Stale> first;
+        for (const StaleGhost& each : found.first)
+            first.emplace_back(each.field, each.owner, each.cell, each.component, each.here, each.there, each.text);
+        return {std::move(found.count), std::move(first)};
+    }
+    void check(const nb::args& arrays) {
+        const ArrayList list = read(arrays);
+        guarded([&] { exchange_->check(list); });
     }
     nb::tuple part(int number, int block, int group) const {
         const PartOfBlock part = exchange_->part(number, block, group);
@@ -158,6 +173,11 @@ void bind_exchange(nb::module_& module) {
              "Until the step ends, cells of parts that are ready must not be written and ghosts not touched.\n\n"
              "    with exchange.begin_parts() as step, ThreadPoolExecutor() as threads:\n"
              "        threads.map(lambda p: (update(u.owned[exchange.part(p)]), step.ready(p)), range(exchange.parts))")
+        .def("_stale", &PythonExchange::stale, "arrays"_a,
+             nb::sig("def _stale(self, *arrays: object) -> tuple[list[int], list[tuple[int, int, list[int], int, str, str, str]]]"))
+        .def("check", &PythonExchange::check, "arrays"_a, nb::sig("def check(self, *arrays: object) -> None"),
+             "Raises ValueError on every rank, with the first ghost of the lowest rank that has one which does not hold its owner's\n"
+             "value, unless there is none. Collective; `arrays` as in a call, which it only reads. See `stale`.")
         .def_prop_ro("parts", [](const PythonExchange& self) { return self.exchange().parts(); },
                      "Into how many parts the owned cells are divided.")
         .def("_part", &PythonExchange::part, "part"_a, "block"_a, "group"_a,

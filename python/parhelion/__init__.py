@@ -30,6 +30,8 @@ _MODULES = {
     "MpiMismatchError": "errors",
     "Pattern": "exchange.pattern",
     "ResourceError": "errors",
+    "StaleGhost": "exchange.stale",
+    "StaleGhosts": "exchange.stale",
     "Step": "_core",
     "Transport": "exchange.transports",
     "build_pattern": "exchange.pattern",

@@ -21,6 +21,7 @@ from .errors import (
 from .exchange.exchange import Exchange as Exchange
 from .exchange.fields import Field as Field
 from .exchange.pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern, load_pattern as load_pattern
+from .exchange.stale import StaleGhost as StaleGhost, StaleGhosts as StaleGhosts
 from .exchange.transports import Transport as Transport, transports as transports
 from .ghosts.array import GhostArray as GhostArray
 from .ghosts.exchange import GhostExchange as GhostExchange, fill_ghosts as fill_ghosts

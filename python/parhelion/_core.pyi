@@ -46,17 +46,22 @@ class Communicator:
     @property
     def size(self) -> int: ...
 
-    def agree(self, complaint: str, kind: ErrorKind = ErrorKind.VALUE) -> None:
+    def agree(self, complaint: str, kind: ErrorKind, call: str, timeout_s: float) -> None:
         """
         Collective. Raises the complaint of the lowest rank that has one, on every rank.
+
+        `call`: what the ranks do, equal on all; `timeout_s`: 0 for as PARHELION_TIMEOUT says.
         """
 
-    def largest(self, values: Sequence[int]) -> list[int]:
+    def largest(self, values: Sequence[int], call: str) -> list[int]:
         """
         Collective, one reduction. Of each value the largest that a rank has; all pass as many.
         """
 
-    def require_equal(self, what: str, name: str, value: int, remedy: str) -> None:
+    def total(self, values: Sequence[int], call: str) -> list[int]:
+        """Collective. The sum of each value over all ranks; all pass as many."""
+
+    def require_equal(self, what: str, name: str, value: int, remedy: str, call: str, timeout_s: float) -> None:
         """
         Collective. Raises ValueError on every rank, with a rank that differs, unless all have the same value.
         """
@@ -287,6 +292,12 @@ class Exchange:
 
             with exchange.begin_parts() as step, ThreadPoolExecutor() as threads:
                 threads.map(lambda p: (update(u.owned[exchange.part(p)]), step.ready(p)), range(exchange.parts))
+        """
+
+    def check(self, *arrays: object) -> None:
+        """
+        Raises ValueError on every rank, with the first ghost of the lowest rank that has one which does not hold its owner's
+        value, unless there is none. Collective; `arrays` as in a call, which it only reads. See `stale`.
         """
 
     @property

@@ -1,10 +1,13 @@
 #include "parhelion/core/agreement.hpp"
 
+#include <array>
 #include <climits>
 #include <utility>
 #include <vector>
 
+#include "core/meeting.hpp"
 #include "core/patient_wait.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 
@@ -88,31 +91,52 @@ std::string difference(const std::vector<Property>& first, const std::vector<Pro
            " on rank " + std::to_string(rank);
 }
 
+// What the lowest rank says that differs from rank 0, and how many do; empty where none says anything.
+std::string lowest_of(const Communicator& comm, const std::string& differs) {
+    const int differ = !differs.empty(), own = differ ? comm.rank() : INT_MAX;
+    int lowest = 0, count = 0;
+    allreduce(comm, &own, &lowest, 1, MPI_INT, MPI_MIN);
+    allreduce(comm, &differ, &count, 1, MPI_INT, MPI_SUM);
+    if (count == 0) return {};
+    const std::string text = broadcast(comm, differs, lowest);
+    if (count == 1) return text;
+    return text + " (" + std::to_string(count) + " of the " + std::to_string(comm.size() - 1) + " other ranks differ from rank 0)";
+}
+
 [[noreturn]] void complain(const Communicator& comm, const std::string& what, const TellProperties& tell, const std::string& remedy) {
     InWords mine;
     tell(mine);
     const std::string first = broadcast(comm, comm.rank() == 0 ? joined(mine.all) : "", 0);
     const std::string differs = comm.rank() == 0 ? "" : difference(separated(first), mine.all, comm.rank());
-    const int differ = !differs.empty(), own = differ ? comm.rank() : INT_MAX;
-    int lowest = 0, count = 0;
-    allreduce(comm, &own, &lowest, 1, MPI_INT, MPI_MIN);
-    allreduce(comm, &differ, &count, 1, MPI_INT, MPI_SUM);
-    std::string text = what + " differ between ranks: ";
-    if (count > 0) text += broadcast(comm, differs, lowest);
-    if (count > 1)
-        text += " (" + std::to_string(count) + " of the " + std::to_string(comm.size() - 1) + " other ranks differ from rank 0)";
-    throw Error(text + "; " + remedy);
+    throw Error(what + " differ between ranks: " + lowest_of(comm, differs) + "; " + remedy);
+}
+
+std::string own_call() { return Doing::now() != nullptr ? Doing::now()->call() : "another collective call"; }
+
+// All ranks are here, in different calls.
+[[noreturn]] void tell_calls(const Communicator& comm) {
+    const std::string mine = own_call(), first = broadcast(comm, comm.rank() == 0 ? mine : "", 0);
+    const std::string differs = mine == first ? "" : "rank 0 is in " + first + " and rank " + std::to_string(comm.rank()) + " in " + mine;
+    throw Error("ranks are in different calls: " + lowest_of(comm, differs) + "; make the same set-up calls in the same order on every rank of "
+                "the communicator", ErrorKind::communication);
 }
 
 }  // namespace
 
+Met meet(const Communicator& comm, bool complains, std::uint64_t print) {
+    const std::uint64_t complaint = complains ? static_cast<std::uint64_t>(comm.size() - comm.rank()) : 0;
+    const std::uint64_t call = Doing::now() != nullptr ? Hash().add_range(Doing::now()->call()).value() : 0;
+    const std::array<std::uint64_t, 5> mine{complaint, print, ~print, call, ~call};  // equal everywhere if and only if max(x) = ~max(~x)
+    std::array<std::uint64_t, 5> most{};
+    allreduce(comm, mine.data(), most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX);
+    if (most[3] != ~most[4]) tell_calls(comm);
+    return {most[0] == 0 ? -1 : comm.size() - static_cast<int>(most[0]), most[1] == ~most[2]};
+}
+
 void require_equal(const Communicator& comm, const std::string& what, const TellProperties& tell, const std::string& remedy) {
     Fingerprint print;
     tell(print);
-    const std::uint64_t mine[2] = {print.value(), ~print.value()};  // equal everywhere if and only if max(x) = ~max(~x)
-    std::uint64_t most[2];
-    allreduce(comm, mine, most, 2, MPI_UINT64_T, MPI_MAX);
-    if (most[0] != ~most[1]) complain(comm, what, tell, remedy);
+    if (!meet(comm, false, print.value()).equal) complain(comm, what, tell, remedy);
 }
 
 }  // namespace parhelion

@@ -8,8 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/cores.hpp"
 #include "core/launched.hpp"
 #include "core/left_behind.hpp"
+#include "core/time_limit.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
@@ -19,7 +21,7 @@ struct Communicator::State {
     MPI_Comm handle = MPI_COMM_NULL;
     int rank = 0;
     int size = 1;
-    int next_tag = 1;
+    int next_tag = roll_call_tag + 1;
     int tag_limit = 32767;  // what every MPI offers at least (MPI-4.1 §9.1.2)
     std::optional<Communicator> node;
     std::unordered_map<int, int> node_rank_of;  // only the ranks of this node: never O(P)
@@ -95,6 +97,34 @@ int Communicator::attribute_key() {
     return key;
 }
 
+namespace {
+
+// MPI_Comm_dup waits for ever, and there is nothing yet over which ranks could tell who is missing.
+void await_all(MPI_Comm user) {
+#ifndef PARHELION_SIMULATED  // polling takes simulated time
+    MPI_Request all = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibarrier(user, &all), "MPI_Ibarrier");
+    const double limit_s = setup_time_limit(0), start = MPI_Wtime();
+    Patience patience;
+    for (int come = 0;; patience.wait()) {
+        check_mpi(MPI_Test(&all, &come, MPI_STATUS_IGNORE), "MPI_Test");
+        if (come) return;
+        if (limit_s <= 0 || MPI_Wtime() - start < limit_s) continue;
+        int rank = 0, size = 0;
+        MPI_Comm_rank(user, &rank);
+        MPI_Comm_size(user, &size);
+        const std::string others = size == 2 ? "rank " + std::to_string(1 - rank) + " has not called" : "some of the other ranks have not called";
+        throw Error("not all ranks have come within " + std::to_string(limit_s) + " s: rank " + std::to_string(rank) + " is in the first call of this "
+                    "library on a communicator of " + std::to_string(size) + " ranks, which is collective, and " + others + ". Make the same "
+                    "set-up calls in the same order on every rank of the communicator (PARHELION_TIMEOUT sets the limit)", ErrorKind::timeout);
+    }
+#else
+    static_cast<void>(user);
+#endif
+}
+
+}  // namespace
+
 Communicator::Communicator(MPI_Comm own, Owned) : state_(std::make_shared<State>(own)) {}
 
 Communicator::Communicator(MPI_Comm user) {
@@ -113,6 +143,7 @@ Communicator::Communicator(MPI_Comm user) {
         return;
     }
     require_all_ranks(user);
+    await_all(user);
     MPI_Comm own = MPI_COMM_NULL;
     check_mpi(MPI_Comm_dup(user, &own), "MPI_Comm_dup");
     state_ = std::make_shared<State>(own);
@@ -128,7 +159,7 @@ int Communicator::size() const noexcept { return state_->size; }
 
 int Communicator::next_tag() const {
     const int tag = state_->next_tag;
-    state_->next_tag = tag >= state_->tag_limit ? 1 : tag + 1;
+    state_->next_tag = tag >= state_->tag_limit ? roll_call_tag + 1 : tag + 1;
     return tag;
 }
 

@@ -1,8 +1,6 @@
 #include "parhelion/core/error.hpp"
 
-#include <climits>
-
-#include "core/patient_wait.hpp"
+#include "core/meeting.hpp"
 #include "parhelion/core/communicator.hpp"
 
 namespace parhelion {
@@ -33,10 +31,8 @@ std::string broadcast_text(const Communicator& comm, std::string text, int& kind
 
 void agree(const Communicator& comm, const std::string& complaint, ErrorKind kind) {
     // One reduction tells whether there is anything to say: the common case costs no more.
-    const int mine = complaint.empty() ? INT_MAX : comm.rank();
-    int first = INT_MAX;
-    allreduce(comm, &mine, &first, 1, MPI_INT, MPI_MIN);
-    if (first == INT_MAX) return;
+    const int first = meet(comm, !complaint.empty(), 0).complainer;
+    if (first < 0) return;
     int kind_number = static_cast<int>(kind);
     const std::string text = broadcast_text(comm, complaint, kind_number, first);
     const std::string where = comm.size() > 1 ? "rank " + std::to_string(first) + ": " : "";

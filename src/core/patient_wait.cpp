@@ -8,6 +8,7 @@
 
 #include "core/left_behind.hpp"
 #include "core/lost_rank.hpp"
+#include "core/roll_call.hpp"
 
 namespace parhelion {
 
@@ -16,6 +17,11 @@ void PatientWait::look() {
     const auto now = std::chrono::steady_clock::now();
     if (now - looked_ < every) return;
     looked_ = now;
+    look_for_lost();
+    look_at_the_clock(comm_, since_);
+}
+
+void PatientWait::look_for_lost() {
     const Lookout& lookout = comm_.shared_state<Lookout>();
     if (!lookout.lost) return;
     const int before = std::exchange(suspect_, lookout.lost());

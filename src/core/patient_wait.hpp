@@ -19,11 +19,11 @@ struct Lookout {
     std::function<void(int)> tell;  ///< lets neighbors know of it
 };
 
-/// Gives the core away as Patience does, and looks for lost ranks ten times a second.
+/// Gives the core away as Patience does, and looks for lost ranks and at the time limit ten times a second.
 class PatientWait {
 public:
     explicit PatientWait(const Communicator& comm) : comm_(comm) {}
-    /// Call when a poll found nothing. Throws LostRank.
+    /// Call when a poll found nothing. Throws LostRank, and what look_at_the_clock throws.
     void wait() {
         patience_.wait();
         if (++polls_ % 64 == 0) look();
@@ -31,14 +31,15 @@ public:
 
 private:
     void look();
+    void look_for_lost();
     const Communicator& comm_;
     Patience patience_;
     std::uint64_t polls_ = 0;
     int suspect_ = -1;
-    std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now(), looked_ = since_;
 };
 
-/// Collective. MPI_Allreduce that ends, with LostRank, when a rank is lost.
+/// Collective. MPI_Allreduce that ends when a rank is lost, and when one does not come within the time limit (PatientWait).
 void allreduce(const Communicator& comm, const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation);
 
 }  // namespace parhelion

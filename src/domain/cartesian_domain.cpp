@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "parhelion/core/agreement.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -179,6 +180,7 @@ void tell_cuts(Properties& told, const Axis& axis, int d) {
 CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOptions options, Communicator comm)
     : dimensions_(static_cast<int>(extents.size())), boundary_(options.boundary), neighbors_(options.neighbors),
       algorithm_(options.algorithm), comm_(comm), fill_(options.rank_order.fill) {
+    const Doing doing(comm_, "CartesianDomain");
     validate_together(comm_, [&] {
         validate(extents, options, comm_.size());
         if (fill_ == RankFill::of_communicator) {

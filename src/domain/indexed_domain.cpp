@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "domain/directory.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -36,6 +37,7 @@ std::string ghost_text(global_index id, std::size_t position) {
 
 IndexedDomain::IndexedDomain(global_index owned, std::vector<global_index> ghosts, Communicator comm, SelfGhosts self)
     : comm_(comm) {
+    const Doing doing(comm_, "IndexedDomain");
     validate_together(comm_, [&] { check_counts(owned, ghosts.size()); });
     owned_ = static_cast<local_index>(owned);
     ghost_ids_ = std::move(ghosts);
@@ -49,6 +51,7 @@ IndexedDomain::IndexedDomain(global_index owned, std::vector<global_index> ghost
 IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids, std::vector<global_index> ghosts,
                                             Communicator comm, SelfGhosts self) {
     IndexedDomain domain{comm};
+    const Doing doing(comm, "IndexedDomain");
     validate_together(comm, [&] {
         check_counts(static_cast<global_index>(owned_ids.size()), ghosts.size());
         for (global_index id : owned_ids) {
@@ -136,6 +139,7 @@ local_index IndexedDomain::local_of(global_index id) const {
 }
 
 std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) const {
+    const Doing doing(comm_, "owners");
     validate_together(comm_, [&] {
         for (global_index id : ids)
             if (id < 0 || id >= id_limit_) throw Error("global id " + std::to_string(id) + " does not exist");

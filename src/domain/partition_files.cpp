@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -73,6 +74,7 @@ PartitionPart read_partition_file(const std::filesystem::path& file) {
 
 PartitionPart read_partition(const std::filesystem::path& folder, const Communicator& comm) {
     PartitionPart part;
+    const Doing doing(comm, "read_partition");
     validate_together(comm, [&] {
         std::error_code code;
         if (!std::filesystem::is_directory(folder, code))

@@ -4,13 +4,18 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <set>
 #include <sstream>
 
 #include "core/mpi_threads.hpp"
+#include "core/time_limit.hpp"
+#include "exchange/array_check.hpp"
 #include "exchange/auto_choice.hpp"
 #include "exchange/call_check.hpp"
 #include "exchange/progress_thread.hpp"
+#include "exchange/stale_check.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "plan/copy_team.hpp"
@@ -18,12 +23,6 @@
 
 namespace parhelion {
 namespace {
-
-double time_limit(double from_options) {
-    if (from_options > 0) return from_options;
-    const char* text = std::getenv("PARHELION_TIMEOUT");
-    return text == nullptr ? 0 : std::atof(text);
-}
 
 bool is_on(bool from_options, const char* variable) {
     const char* text = std::getenv(variable);
@@ -51,7 +50,7 @@ void require_reducible(const Plan& plan, Reduction reduction) {
     for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
 }
 
-bool checks_calls(bool from_options) { return is_on(from_options, "PARHELION_CHECK"); }
+bool checks(const ExchangeOptions& options) { return options.check || checks_by_environment(); }
 // What the program has promised stands, whatever the environment says.
 bool overlaps(const ExchangeOptions& options) { return options.overlap || (!options.at_once && is_on(false, "PARHELION_OVERLAP")); }
 
@@ -68,7 +67,7 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
         told.add("the transport", transport);
         told.add("the number of parts", options.parts);
         told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
-        told.add("whether calls are checked", checks_calls(options.check) ? "yes" : "no");
+        told.add("whether calls are checked", checks(options) ? "yes" : "no");
         if (transport != "auto") return;
         told.add("whether the exchange overlaps with work", overlaps(options) ? "yes" : "no");
         told.add("the work in seconds", std::to_string(options.work_s));
@@ -78,7 +77,6 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
 
 // Neighbors on the node tell each other in the plan's letters how they can be watched.
 Plan plan_watched(std::vector<Group> groups, const TellProperties& options) {
-    if (groups.empty()) throw Error("an exchange needs at least one group: pass a pattern with its fields");
     Watch& watch = Communicator(groups.front().patterns.front().communicator).shared_state<Watch>();
     Plan plan = make_plan(std::move(groups), options, watch.card());
     watch.meet(plan);
@@ -143,13 +141,15 @@ struct Exchange::Impl {
     std::vector<int> numbers;  // that a subset's fields have in the whole
     std::string subset;  // for people and for comparing; empty: the whole
     std::vector<std::pair<Only, std::shared_ptr<Impl>>> subsets;
-    std::shared_ptr<CallCheck> calls;  // null: unchecked
-    std::uint64_t call = 0;            // the number of the one under way, where they are checked
+    std::shared_ptr<CallCheck> calls;         // null: unchecked
+    std::unique_ptr<ArrayCheck> array_check;  // null, too
+    std::uint64_t call = 0;                   // the number of the one under way, where they are checked
+    std::unique_ptr<StaleCheck> stale_check;  // when somebody has asked
     Direction way = Direction::forward;
 
     Impl(std::vector<Group> groups, const ExchangeOptions& options, const std::string& requested)
         : plan(plan_watched(std::move(groups), equal_options(requested, options))), arrays(plan),
-          timeout_s(time_limit(options.timeout_s)) {
+          timeout_s(time_limit(options.timeout_s, options.check)) {
         Use use;
         validate_together(plan.communicator(), [&] {
             plan.parts = part_count(options.parts);
@@ -159,7 +159,10 @@ struct Exchange::Impl {
                 throw Error("a reverse exchange dimension by dimension passes on what it has combined: leave out combine_in_end");
         });
         if (is_on(options.progress_thread, "PARHELION_PROGRESS")) progress = ProgressThread::of_process();
-        if (checks_calls(options.check)) calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
+        if (checks(options)) {
+            calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
+            array_check = std::make_unique<ArrayCheck>(plan);
+        }
         if (requested == "auto") validate_together(plan.communicator(), [&] { require_served(plan); });
         chosen = requested == "auto" ? choose_automatically(plan, arrays, use) : choose_by_name(plan, arrays, requested);
         at_once = use.at_once;
@@ -173,6 +176,16 @@ struct Exchange::Impl {
           timeout_s(whole.timeout_s), progress(whole.progress), numbers(whole.numbers_of(only)), subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
         chosen.choice = whole.chosen.choice;
         chosen.reason = whole.chosen.reason;
+        if (calls) array_check = std::make_unique<ArrayCheck>(plan);
+    }
+
+    // Collective.
+    static std::shared_ptr<Impl> make(std::vector<Group> groups, const ExchangeOptions& options) {
+        const std::string requested = requested_transport(options.transport);
+        if (groups.empty()) throw Error("an exchange needs at least one group: pass a pattern with its fields");
+        const Doing doing(groups.front().pattern.communicator, "Exchange", setup_time_limit(options.timeout_s, options.check));
+        doing.meet();
+        return std::make_shared<Impl>(std::move(groups), options, requested);
     }
 
     ~Impl() {
@@ -182,6 +195,7 @@ struct Exchange::Impl {
     // Transports of a subset are made for the arrays of the construction, or, where these are gone, for those of the call.
     void prepare(const ArrayList& given) {
         const Communicator& comm = plan.communicator();
+        const Doing doing(comm, "the first use of a subset", timeout_s);
         if (calls) calls->await(calls->tell("the first use of " + subset), calls->neighbors(), [] {});
         require_equal(comm, "the subsets of the exchange", [&](Properties& told) { told.add("what is used first", subset); },
                       "name the same fields and depth on every rank");
@@ -220,8 +234,8 @@ struct Exchange::Impl {
     }
 
     void begin(const ArrayList& given, Direction direction, Reduction how) {
-        start(given, direction, how, [&] { chosen.stages->begin(direction, how); });
         takes_parts = false;
+        start(given, direction, how, [&] { chosen.stages->begin(direction, how); });
     }
     // Neighbors could not end it without this rank: what it passes on comes after its begin.
     void require_begin() const {
@@ -234,8 +248,8 @@ struct Exchange::Impl {
     }
     void begin_parts(const ArrayList& given) {
         require_begin();
-        start(given, Direction::forward, Reduction::replace, [&] { chosen.stages->begin_parts(); });
         takes_parts = true;
+        start(given, Direction::forward, Reduction::replace, [&] { chosen.stages->begin_parts(); });
     }
 
     template <class Start>
@@ -245,7 +259,7 @@ struct Exchange::Impl {
             throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
         if (!chosen.stages) prepare(given);
         if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
-        if (calls) tell_call(direction, how);
+        if (calls) begin_checked(direction, how);
         at_transports();
         under_way = true;
         ++number;
@@ -258,6 +272,19 @@ struct Exchange::Impl {
         Refusal& refusal = direction == Direction::forward ? of_forward : of_reverse;
         if (refusal.version != arrays.version()) refusal = {arrays.version(), chosen.stages->refusal(direction)};
         return refusal.why;
+    }
+
+    void begin_checked(Direction direction, Reduction how) {
+        tell_call(direction, how);
+        array_check->begin(arrays, direction, takes_parts);
+    }
+
+    // Neighbors get what they wait for, whatever this rank has done to its arrays.
+    void end_checked() {
+        const std::string written = array_check->written(arrays);
+        await_calls();
+        chosen.stages->end(timeout_s);
+        if (!written.empty()) throw Error(written);
     }
 
     void tell_call(Direction direction, Reduction how) {
@@ -293,8 +320,31 @@ struct Exchange::Impl {
         require_mpi_not_ended();
         under_way = false;
         if (progress) progress->ended();
-        if (calls) await_calls();
+        if (calls) return end_checked();
         chosen.stages->end(timeout_s);
+    }
+
+    // Collective.
+    StaleGhosts stale(const ArrayList& given) {
+        const Communicator& comm = plan.communicator();
+        const Doing doing(comm, "stale", timeout_s);
+        validate_together(comm, [&] {
+            if (under_way) throw Error("this exchange is under way: end it before its ghosts are compared with their owners");
+            arrays.bind(given);
+        });
+        require_equal(comm, "the subsets of the exchange", [&](Properties& told) { told.add("what is looked at", subset); },
+                      "name the same fields and depth on every rank");
+        if (!stale_check) stale_check = std::make_unique<StaleCheck>(plan);
+        return stale_check->find(arrays, timeout_s);
+    }
+    void check(const ArrayList& given) {
+        const StaleGhosts found = stale(given);
+        validate_together(plan.communicator(), [&] {
+            if (found.empty()) return;
+            const global_index all = std::accumulate(found.count.begin(), found.count.end(), global_index{0});
+            throw Error(found.first.front().text + " (" + std::to_string(all) + " values of ghosts differ on this rank): exchange after owned cells "
+                        "are written and before ghosts are read");
+        });
     }
 
     std::string about_progress() const {
@@ -310,7 +360,7 @@ struct Exchange::Impl {
 };
 
 Exchange::Exchange(std::vector<Group> groups, ExchangeOptions options)
-    : impl_(std::make_shared<Impl>(std::move(groups), options, requested_transport(options.transport))) {}
+    : impl_(Impl::make(std::move(groups), options)) {}
 Exchange::Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options)
     : Exchange({Group{std::move(pattern), std::move(fields)}}, std::move(options)) {}
 Exchange::Exchange(const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options)
@@ -403,6 +453,8 @@ void Exchange::prepare_with(const ArrayList& arrays) {
 }
 
 void Exchange::end() { impl_->end(); }
+StaleGhosts Exchange::stale_with(const ArrayList& arrays) { return impl_->stale(arrays); }
+void Exchange::check_with(const ArrayList& arrays) { impl_->check(arrays); }
 bool Exchange::under_way() const { return impl_->under_way; }
 std::string Exchange::refusal(Direction direction, const ArrayList& arrays) {
     if (impl_->under_way) throw Error("this exchange is under way: ask before it begins");

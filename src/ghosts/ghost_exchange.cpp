@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ghosts/saved_rows.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -151,6 +152,7 @@ void check_arrays(const std::vector<GhostRows>& arrays) {
 
 GhostExchange::GhostExchange(std::vector<GhostRows> arrays, ExchangeOptions options) : impl_(std::make_shared<Impl>()) {
     if (arrays.empty()) throw Error("an exchange of no arrays: name those whose ghosts it fills");
+    const Doing doing(arrays.front().map().communicator(), "GhostExchange", options.timeout_s);
     validate_together(arrays.front().map().communicator(), [&] { check_arrays(arrays); });
     impl_->arrays = std::move(arrays);
     impl_->options = std::move(options);

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "ghosts/ghost_rows_state.hpp"
+#include "parhelion/core/doing.hpp"
 
 namespace parhelion {
 namespace {
@@ -30,6 +31,7 @@ void GhostRows::resize(local_index row, global_index entries) {
 
 void GhostRows::compress() {
     State& s = *state_;
+    const Doing doing(s.map.communicator(), "compress");
     validate_together(s.map.communicator(), [&] {
         s.require_ragged("compress");
         if (!s.ragged.editing) throw Error("these rows are not being edited: call edit before compress, on every rank");
@@ -46,6 +48,7 @@ void GhostRows::compress() {
 
 void GhostRows::rebind(RowMemory owned, RowMemory ghosts) {
     State& s = *state_;
+    const Doing doing(s.map.communicator(), "rebind");
     validate_together(s.map.communicator(), [&] {
         if (s.memory.start) throw Error("these rows own their memory: only rows made over the caller's arrays can be rebound", ErrorKind::type);
         if ((owned.first == nullptr && s.map.owned() > 0) || (ghosts.first == nullptr && s.map.ghosts() > 0))

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "index_map/root.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -91,6 +92,7 @@ SelfGhosts self_rule(const IndexedDomain& domain) {
 }  // namespace
 
 IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator comm) {
+    const Doing doing(comm, "from_root");
     require_root(root, comm);
     const bool is_root = comm.rank() == root;
     validate_together(comm, [&] {
@@ -102,6 +104,7 @@ IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator co
 }
 
 IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> counts) {
+    const Doing doing(rows.communicator(), "ragged");
     validate_together(rows.communicator(), [&] {
         if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
             throw Error(number(static_cast<global_index>(counts.size())) + " row counts are given for " +

@@ -7,6 +7,7 @@
 #include "index_map/root.hpp"
 #include "index_map/share_memory.hpp"
 #include "parhelion/core/agreement.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/index_map/derive.hpp"
 
@@ -121,10 +122,12 @@ void between(const IndexedDomain& domain, int root, CellArray all, global_index 
 }  // namespace
 
 void distribute(const IndexedDomain& domain, int root, CellArray all, global_index cells, CellArray owned, byte_count width) {
+    const Doing doing(domain.communicator(), "distribute");
     between(domain, root, all, cells, owned, width, true);
 }
 
 void collate(const IndexedDomain& domain, int root, CellArray all, global_index cells, CellArray owned, byte_count width) {
+    const Doing doing(domain.communicator(), "collate");
     between(domain, root, all, cells, owned, width, false);
 }
 

@@ -5,6 +5,7 @@
 
 #include "index_map/map_exchange.hpp"
 #include "index_map/share_memory.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -36,6 +37,7 @@ struct IndexMap::State {
             check(given);
             return *known;
         }
+        const Doing doing(pattern.communicator, "the first exchange of such arrays by an index map", options.timeout_s);
         validate_together(pattern.communicator, [&] { check(given); });
         exchanges.push_back(std::make_unique<MapExchange>(pattern, given, options));
         return *exchanges.back();

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/time_limit.hpp"
 #include "exchange/choice.hpp"
+#include "exchange/poison.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -21,7 +23,7 @@ Lists sent_cells(const Pattern& pattern) {
 }  // namespace
 
 MapExchange::MapExchange(const Pattern& pattern, CellArrays arrays, const ExchangeOptions& options)
-    : made_for_(arrays.begin(), arrays.end()), given_(made_for_) {
+    : made_for_(arrays.begin(), arrays.end()), given_(made_for_), ghosts_(pattern.ghosts) {
     for (const CellValues& array : arrays)
         arrays_.push_back({{array.width(), pattern.owned, sent_cells(pattern)}, {array.width(), pattern.ghosts, {StandIn::all}}});
     places_.resize(2 * arrays_.size());
@@ -33,6 +35,7 @@ MapExchange::MapExchange(const Pattern& pattern, CellArrays arrays, const Exchan
     for (std::size_t f = 0; f < arrays.size(); ++f)
         fields.push_back(view_cells(places_[2 * f], pattern.owned, places_[2 * f + 1], pattern.ghosts, arrays[f].element,
                                     {Order::c, arrays[f].components}));
+    checked_ = options.check || checks_by_environment();
     ExchangeOptions held = options;
     held.combine_in_end = true;
     exchange_.emplace(pattern, std::move(fields), std::move(held));
@@ -94,7 +97,14 @@ void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduct
     represent(arrays, direction, forward, true);
     if (forward) for_owned(&StandIn::bring);
     else for_ghosts(&StandIn::bring);
+    if (checked_ && forward) poison_ghosts();
     step_.emplace(forward ? exchange_->begin(places_) : exchange_->begin_reverse(reduction, places_));
+}
+
+// Those that `end` writes; the exchange knows its stand-ins only.
+void MapExchange::poison_ghosts() const {
+    for (const CellValues& array : given_)
+        for (local_index cell = 0; cell < ghosts_; ++cell) fill_poison(array.ghosts.first + cell * array.ghosts.stride, array.width(), array.element);
 }
 
 void MapExchange::end() {

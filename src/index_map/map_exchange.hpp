@@ -35,9 +35,12 @@ private:
     void represent(CellArrays arrays, Direction direction, bool hold_owned, bool hold_ghosts);
     void for_owned(void (StandIn::*copy)());
     void for_ghosts(void (StandIn::*copy)());
+    void poison_ghosts() const;
 
     const std::vector<CellValues> made_for_;
     std::vector<CellValues> given_;  // by the last call
+    const local_index ghosts_;
+    bool checked_ = false;
     std::vector<Array> arrays_;
     std::vector<std::byte*> places_;  // for the exchange
     Direction direction_ = Direction::forward;

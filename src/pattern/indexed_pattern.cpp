@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
@@ -60,9 +61,17 @@ void answer(const IndexedDomain& domain, const Parcel& parcel, Link& link) {
     }
 }
 
+std::shared_ptr<const CellIds> ids_of(const IndexedDomain& domain) {
+    CellIds ids{domain.first(), {}, {domain.ghost_ids().begin(), domain.ghost_ids().end()}};
+    for (local_index cell = 0; ids.first < 0 && cell < domain.owned(); ++cell) ids.owned.push_back(domain.global_of(cell));
+    return std::make_shared<const CellIds>(std::move(ids));
+}
+
 }  // namespace
 
 Pattern build_pattern(const IndexedDomain& domain) {
+    const Doing doing(domain.communicator(), "build_pattern");
+    doing.meet();
     std::map<int, Link> links;
     collect_receives(domain, links);
     std::vector<Parcel> requests;
@@ -72,6 +81,7 @@ Pattern build_pattern(const IndexedDomain& domain) {
 
     Pattern pattern{domain.communicator(), 0, {}, {}, domain.owned(), domain.ghosts(), {}};
     pattern.halo = HaloWidth(0);
+    pattern.ids = ids_of(domain);
     pattern.stages.emplace_back();
     for (auto& [rank, link] : links) pattern.stages[0].push_back(std::move(link));
     return pattern;

@@ -1,5 +1,6 @@
 #include <numeric>
 
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/graph.hpp"
 #include "parhelion/placement/placed_comm.hpp"
@@ -39,6 +40,7 @@ std::vector<PartEdges> gather_graph(const Communicator& comm, const PartEdges& o
 
 MPI_Comm place_parts(MPI_Comm parent, const PartEdges& own, Objective objective, int node_color) {
     const Communicator comm(parent);
+    const Doing doing(comm, "place_parts");
     validate_together(comm, [&] {
         if (own.part.size() != own.bytes.size())
             throw Error(std::to_string(own.part.size()) + " neighbors with " + std::to_string(own.bytes.size()) +

@@ -4,6 +4,7 @@
 
 #include "core/made_comms.hpp"
 #include "parhelion/core/agreement.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
@@ -169,6 +170,7 @@ std::string describe(const Discovered& found, const Plan& plan) {
 
 PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
     const Communicator comm(parent);
+    const Doing doing(comm, "PlacedComm");
     require_equal(comm, "the options of the placement", [&](Properties& told) { tell_options(told, options); },
                   "pass equal ones on every rank");
     Discovered found = discover(comm.handle(), options.node_color);

@@ -366,8 +366,12 @@ Program compile_straight(const Plan& owner_plan, const Links& owner, const Plan&
     return compile_straight({owner_plan, owner, End::owned}, {holder_plan, holder, End::ghosts}, Direction::forward);
 }
 
+Program compile_pack(const Plan& plan, const MessageLayout& layout, const std::vector<std::vector<int>>* orders) {
+    return compile_end(plan, layout, Into::message, false, orders);
+}
+
 Program compile_ghosts(const Plan& plan, const Links& links) {
-    return compile_end(plan, message_layout(plan, links, End::ghosts, Direction::reverse), Into::message, false, nullptr);
+    return compile_pack(plan, message_layout(plan, links, End::ghosts, Direction::reverse));
 }
 
 byte_count ghost_bytes(const Plan& plan, const Links& links) {

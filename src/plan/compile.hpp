@@ -29,6 +29,9 @@ struct Entries { byte_count first, end; };
 void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries, End end, Into into,
                        byte_count begin, bool keep_order);
 
+/// The cells of a message → the message, whose boxes are packed in these orders (null: in those of this rank).
+Program compile_pack(const Plan& plan, const MessageLayout& layout, const std::vector<std::vector<int>>* orders = nullptr);
+
 /// Bytes of the forward and the reverse message of one end of a neighbor's links.
 struct MessageSizes { byte_count forward, reverse; };
 MessageSizes message_sizes(const Plan& plan, const Links& links, End end);

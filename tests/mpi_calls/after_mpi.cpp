@@ -88,7 +88,7 @@ void make_all(int rank) {
     all.rows.emplace(std::vector<GhostRows>{GhostArray<double>(map, {3}).rows()});
     (*all.rows)();
     all.placed.emplace(MPI_COMM_WORLD, placement::PlacedOptions{.cells = {64, 64}});
-    phl_index_map_create(MPI_COMM_WORLD, 10, 1, ghosts.data(), &all.c_map);
+    phl_index_map_create(MPI_COMM_WORLD, 10, 1, ghosts.data(), nullptr, &all.c_map);
     const std::int64_t extents[2] = {12, 10};
     phl_cartesian_create(MPI_COMM_WORLD, 2, extents, nullptr, &all.c_domain);
 }

@@ -103,7 +103,7 @@ void c_interface(MPI_Comm comm, int rank) {
     untouched("gather in C", [&] {
         const std::int64_t ghost = rank == 0 ? 12 : 3;
         phl_index_map map = nullptr;
-        require(phl_index_map_create(comm, 10, 1, &ghost, &map), "phl_index_map_create");
+        require(phl_index_map_create(comm, 10, 1, &ghost, nullptr, &map), "phl_index_map_create");
         double cells[11] = {};
         const phl_element element{PHL_FLOAT64, 1, 0};
         require(phl_gather(map, element, {cells, 11, 0}, {}), "phl_gather");
@@ -124,7 +124,7 @@ void c_interface(MPI_Comm comm, int rank) {
         field.element = {PHL_FLOAT64, 1, 0};
         field.cells = memory;
         phl_exchange exchange = nullptr;
-        require(phl_exchange_create_cartesian(domain, 1, &field, nullptr, 0, &exchange), "phl_exchange_create_cartesian");
+        require(phl_exchange_create_cartesian(domain, 1, &field, nullptr, &exchange), "phl_exchange_create_cartesian");
         require(phl_exchange_forward(exchange, NULL, 0), "phl_exchange_forward");
         require(phl_exchange_reverse(exchange, PHL_SUM, NULL, 0), "phl_exchange_reverse");
         require(phl_exchange_free(&exchange), "phl_exchange_free");

@@ -27,6 +27,8 @@ public:
     /// Whether both are handles of one duplicate: were made from one communicator of the user. Local.
     bool is(const Communicator& other) const noexcept { return state_ == other.state_; }
 
+    /// Of messages in which ranks that have waited for too long tell where they are: no object has it.
+    static constexpr int roll_call_tag = 1;
     /// A message tag that no other object on this communicator uses; equal on all ranks because objects are
     /// made collectively. Local.
     int next_tag() const;

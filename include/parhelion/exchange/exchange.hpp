@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "parhelion/exchange/stale.hpp"
 #include "parhelion/plan/bound_arrays.hpp"
 #include "parhelion/plan/only.hpp"
 #include "parhelion/plan/part.hpp"
@@ -47,10 +48,12 @@ struct ExchangeOptions {
     /// Whether a reverse exchange combines in `end` alone: until then owned cells may be read and written. Else it may combine what has
     /// arrived from begin on.
     bool combine_in_end = false;
-    /// Checked mode: neighbors tell each other each call, with its direction, reduction, fields and depth, and a rank that makes another one
-    /// than its neighbor gets an Error that says who asked for what, as does the neighbor, instead of both waiting. Takes some messages for
-    /// each call, and memory; nothing where it is off. Equal on all ranks. False: as the environment variable PARHELION_CHECK says (1: yes),
-    /// else no.
+    /// Checked mode (docs/checks.md). Neighbors tell each other each call, with its direction, reduction, fields and depth, and a rank that
+    /// makes another one than its neighbor gets an Error that says who asked for what, as does the neighbor, instead of both waiting. Ghosts
+    /// hold signalling NaNs, or bytes of 0xdb, while an exchange that fills them is under way; and what the program writes meanwhile though it
+    /// must not is an Error of this rank at the end, with field, cell and both values; but for exchanges that are begun in parts. Without a
+    /// time limit there is one of 30 s. Takes some messages for each call, copies of what is sent, and memory; nothing where it is off. Equal
+    /// on all ranks. False: as the environment variable PARHELION_CHECK says (1: yes), else no.
     bool check = false;
 };
 
@@ -174,6 +177,17 @@ public:
         requires std::constructible_from<ArrayList, const Arrays&...>
     void prepare(const Arrays&... arrays) { prepare_with(ArrayList(arrays...)); }
 
+    /// Collective. Which ghosts of this rank differ from their owners' values, byte by byte: all that a forward exchange would fill. `arrays` as
+    /// in a call. It reads arrays only; the first call takes as much memory as they have, and sets up an exchange over MPI.
+    /// Errors: while under way; arrays in device memory; subsets that differ between ranks.
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    StaleGhosts stale(const Arrays&... arrays) { return stale_with(ArrayList(arrays...)); }
+    /// Collective. Throws Error on every rank, with the first ghost of the lowest rank that has a stale one, unless there is none.
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    void check(const Arrays&... arrays) { check_with(ArrayList(arrays...)); }
+
     /// Ends what begin or begin_reverse started; waits for the neighbors.
     void end();
     bool under_way() const;
@@ -191,6 +205,8 @@ public:
 private:
     explicit Exchange(std::shared_ptr<Impl> impl);
     void prepare_with(const ArrayList& arrays);
+    StaleGhosts stale_with(const ArrayList& arrays);
+    void check_with(const ArrayList& arrays);
     Step begin_with(const ArrayList& arrays);
     void run_with(const ArrayList& arrays);
     Step begin_parts_with(const ArrayList& arrays);

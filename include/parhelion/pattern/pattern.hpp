@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,13 @@ struct Link {
 /// Links in ascending order of rank. A standard pattern has one stage, a staged one a stage per dimension.
 using Stage = std::vector<Link>;
 
+/// Global ids of a rank's cells, for messages to people.
+struct CellIds {
+    global_index first = -1;          ///< of consecutive owned ids, else −1
+    std::vector<global_index> owned;  ///< where they are not consecutive
+    std::vector<global_index> ghosts;
+};
+
 /// A pattern holds no addresses and no types: it can be printed, saved, loaded, checked, and shared by exchanges.
 struct Pattern {
     Communicator communicator;
@@ -56,6 +64,7 @@ struct Pattern {
     std::vector<Stage> stages;
     Stagger stagger = {};       ///< structured: of the fields that it is for
     HaloWidth ends = 0;         ///< structured: layers beyond ends that are not periodic which the ranks there own
+    std::shared_ptr<const CellIds> ids = {};  ///< indexed; null in a pattern that was loaded
 
     bool indexed() const { return dimensions == 0; }
 };

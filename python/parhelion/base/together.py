@@ -1,5 +1,6 @@
 """Collective calls: every rank raises, or none."""
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,9 +41,7 @@ def own(comm: "_core.Communicator") -> "Comm":
 
 def total(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
     """Collective. The sum of each number over all ranks."""
-    sums = np.array(numbers, np.int64)
-    own(comm).Allreduce(sums.copy(), sums)
-    return sums
+    return np.array(comm.total([int(number) for number in numbers], _caller()), np.int64)
 
 
 def total_before(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
@@ -53,20 +52,27 @@ def total_before(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
     return sums if comm.rank > 0 else np.zeros_like(mine)
 
 
-def together(comm: "_core.Communicator", local: Callable[[], Result]) -> Result:
+def _caller() -> str:
+    """The function that has called the one that asks, for messages: a class where it makes one."""
+    return sys._getframe(2).f_code.co_qualname.removesuffix(".__init__")
+
+
+def together(comm: "_core.Communicator", local: Callable[[], Result], timeout_s: float = 0) -> Result:
     """Collective, one reduction. What `local` returns; it must not communicate.
 
-    When it raises on any rank, every rank raises what the lowest of them had to say.
+    When it raises on any rank, every rank raises what the lowest of them had to say. Ranks that are in other functions are told so.
+    `timeout_s`: of the wait; 0: PARHELION_TIMEOUT.
     """
+    call = _caller()
     try:
         result = local()
     except Exception as error:
         kind = _core.ErrorKind(kind_of(error))
         text = str(error) if isinstance(error, CLASSES) else f"{type(error).__name__}: {error}"
         try:
-            comm.agree(text or type(error).__name__, kind)
+            comm.agree(text or type(error).__name__, kind, call, timeout_s)
         except Exception as agreed:
             raise agreed from error
         raise
-    comm.agree("")
+    comm.agree("", _core.ErrorKind.VALUE, call, timeout_s)
     return result

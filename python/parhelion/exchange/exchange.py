@@ -1,5 +1,6 @@
 """The halo exchange itself."""
 
+import os
 from collections.abc import Sequence
 from itertools import accumulate, chain
 from typing import Any
@@ -13,6 +14,7 @@ from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
 from .fields import callable_array, passed_places, read_groups, split_components
 from .pattern import Pattern, build_pattern
+from .stale import StaleGhosts, stale_from
 
 Source = CartesianDomain | IndexedDomain | Pattern
 Depth = int | Sequence[int | tuple[int, int]]
@@ -40,9 +42,11 @@ class Exchange(_core.Exchange):
         None: the environment variable PARHELION_TRANSPORT, else "auto".
     timeout: seconds after which waiting is an error that says who did not answer. None: PARHELION_TIMEOUT, else never.
     parts: into how many parts the owned cells are divided for `begin_parts`, equal on all ranks.
-    check: checked mode: a rank that makes another call than its neighbor (direction, reduction, fields, depth) gets an Error that
-        says who asked for what, as does the neighbor, instead of both waiting. Takes some messages for each call. Equal on all
-        ranks. False: as the environment variable PARHELION_CHECK says (1: yes).
+    check: checked mode. A rank that makes another call than its neighbor (direction, reduction, fields, depth) gets an Error that
+        says who asked for what, as does the neighbor, instead of both waiting. Ghosts hold signalling NaNs, or bytes of 0xdb, while
+        an exchange that fills them is under way, and owned cells that are written meanwhile (reverse: ghosts) are a ValueError of this
+        rank at the end. Without `timeout` there is one of 30 s. Takes some messages and copies for each call. Equal on all ranks.
+        False: as the environment variable PARHELION_CHECK says (1: yes).
     overlap: the exchange will be begun and ended around work, and "auto" measures it so. Equal on all ranks. False: as
         PARHELION_OVERLAP says (1: yes).
     at_once: a promise that the exchange is called only, never begun: then "auto" tries to go dimension by dimension, too. Equal on
@@ -72,9 +76,10 @@ class Exchange(_core.Exchange):
     ) -> None:
         sources, passed = _groups(source, arrays)
         comm = _communicator(sources[0])
-        comm.require_equal("the groups", "their number", len(sources), "pass as many groups on every rank")
+        limit = _limit(timeout, check)
+        comm.require_equal("the groups", "their number", len(sources), "pass as many groups on every rank", "Exchange", limit)
         if len(sources) > 1:
-            together(comm, lambda: [_communicator(each) for each in sources])
+            together(comm, lambda: [_communicator(each) for each in sources], limit)
         self._sources = tuple(build_pattern(each) if isinstance(each, IndexedDomain) else each for each in sources)
         self._patterns: list[Pattern] = []  # when somebody asks for them
         natives = [each._native for each in self._sources]
@@ -83,7 +88,7 @@ class Exchange(_core.Exchange):
         def parse() -> tuple[Any, ...]:
             return read_groups(read_from, passed), transport_name(transport), time_limit(timeout), _count(parts)
 
-        read, name, seconds, count = together(comm, parse)
+        read, name, seconds, count = together(comm, parse, limit)
         split = split_components(comm, read)
         groups = [(native, [field.native() for field in chain(*fields)]) for native, fields in zip(natives, split, strict=True)]
         kept = [array for group in read for each in group for array in each.arrays]
@@ -146,6 +151,14 @@ class Exchange(_core.Exchange):
         )
         return subset
 
+    def stale(self, *arrays: Any) -> StaleGhosts:
+        """Which ghosts of this rank differ from their owners' values, byte by byte, of all that a call would fill. Collective.
+
+        `arrays` as in a call; they are read only. The first call takes as much memory as they have, and sets up an exchange over MPI.
+        False where there is none: `if exchange.stale(): …`. ValueError while the exchange is under way.
+        """
+        return stale_from(self._stale(*arrays), [number for number, fields in enumerate(self._split) for _ in fields])
+
     @property
     def arrays(self) -> tuple[Any, ...]:
         """The arrays as they were passed, group by group."""
@@ -184,6 +197,12 @@ def _groups(source: Any, arrays: tuple[Any, ...]) -> tuple[list[Any], list[tuple
     if arrays or not source or not all(isinstance(group, (list, tuple)) and group for group in source):
         raise TypeError("groups are passed as one list of tuples: use Exchange([(cells, u, v), (nodes, x)])")
     return [group[0] for group in source], [tuple(group[1:]) for group in source]
+
+
+def _limit(timeout: Any, check: Any) -> float:
+    """Of waits for other ranks before they have agreed on the options: what is no time limit is told later, on every rank."""
+    known = isinstance(timeout, (int, float)) and timeout > 0
+    return max(float(timeout), 5.0) if known else 30.0 if check is True and "PARHELION_TIMEOUT" not in os.environ else 0.0
 
 
 def _communicator(source: Any) -> _core.Communicator:

@@ -96,9 +96,9 @@ def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Part
     """
     arrays = list(chain(*groups))
     depths = [parts.depth for parts in arrays]
-    if comm.largest([max(depths)])[0] > 0:
-        comm.require_equal("the arrays", "their number", len(arrays), "pass as many arrays on every rank")
-        depths = comm.largest(depths)
+    if comm.largest([max(depths)], "Exchange")[0] > 0:
+        comm.require_equal("the arrays", "their number", len(arrays), "pass as many arrays on every rank", "Exchange", 0)
+        depths = comm.largest(depths, "Exchange")
     next_depth = iter(depths)
     return [[_split(parts, next(next_depth)) for parts in group] for group in groups]
 

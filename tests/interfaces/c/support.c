@@ -30,6 +30,6 @@ phl_index_map make_map(void) {
     int64_t ids[most_ghosts];
     const int count = ghosts_of(rank, ids);
     phl_index_map map = NULL;
-    GOOD(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), count, ids, &map));
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), count, ids, NULL, &map));
     return map;
 }

@@ -96,6 +96,57 @@ static void exchange_subsets(phl_exchange whole, double* u, double* v, const int
     check_grid(u, all[0], all[1], 1);
 }
 
+// The first cell of the array is a ghost beyond both dimensions' ends, which are periodic.
+static void compare_with_owners(phl_exchange exchange, double* u) {
+    int64_t counts[2] = {-1, -1};
+    int32_t told = -1;
+    phl_stale_ghost first[2];
+    GOOD(phl_exchange_check(exchange, NULL, 0));
+    GOOD(phl_exchange_stale(exchange, NULL, 0, counts, 2, first, &told));
+    CHECK(counts[0] == 0 && counts[1] == 0 && told == 0);
+    const double kept = u[0];
+    if (rank == 0) u[0] = kept + 0.5;
+    GOOD(phl_exchange_stale(exchange, NULL, 0, counts, 2, first, &told));
+    CHECK(counts[0] == (rank == 0) && counts[1] == 0 && told == counts[0]);
+    if (told == 1) CHECK(first[0].field == 0 && first[0].dimensions == 2 && strcmp(first[0].here, first[0].there) != 0);
+    FAILS(phl_exchange_check(exchange, NULL, 0), PHL_ERROR_VALUE, "on its owner");
+    u[0] = kept;
+}
+
+// What is written too early is told, and parts are ready one by one.
+static void exchange_with_options(phl_cartesian domain, double* u, const phl_field* fields, int64_t cells, int has_cells) {
+    phl_exchange_options options = PHL_EXCHANGE_OPTIONS_INIT;
+    options.transport = "mpi_p2p";
+    options.timeout_s = 60;
+    options.check = 1;
+    options.parts = 2;
+    phl_exchange exchange = NULL;
+    GOOD(phl_exchange_create_cartesian(domain, 2, fields, &options, &exchange));
+    GOOD(phl_exchange_begin(exchange, NULL, 0));
+    double* changed = malloc(sizeof(double) * (size_t)cells);
+    memcpy(changed, u, sizeof(double) * (size_t)cells);
+    for (int64_t i = 0; i < cells; ++i) u[i] = -7;
+    if (has_cells) FAILS(phl_exchange_end(exchange), PHL_ERROR_VALUE, "was written between begin and end");
+    else GOOD(phl_exchange_end(exchange));
+    memcpy(u, changed, sizeof(double) * (size_t)cells);
+    free(changed);
+    GOOD(phl_exchange_forward(exchange, NULL, 0));
+    GOOD(phl_exchange_begin_parts(exchange, NULL, 0));
+    int32_t dimension = -1;
+    int64_t first[2], last[2];
+    for (int part = 0; part < 2; ++part) {
+        GOOD(phl_exchange_part(exchange, part, 0, 0, &dimension, &first[part], &last[part]));
+        GOOD(phl_exchange_ready(exchange, part));
+    }
+    CHECK(dimension == 0 && first[0] == 0 && last[0] == first[1]);
+    FAILS(phl_exchange_ready(exchange, 2), PHL_ERROR_VALUE, "no part 2");
+    GOOD(phl_exchange_end(exchange));
+    GOOD(phl_exchange_check(exchange, NULL, 0));
+    GOOD(phl_exchange_free(&exchange));
+    options.parts = -1;
+    FAILS(phl_exchange_create_cartesian(domain, 2, fields, &options, &exchange), PHL_ERROR_VALUE, "-1 parts");
+}
+
 static void exchange_grid(phl_cartesian domain) {
     int64_t lower[2], upper[2], low[2], high[2];
     GOOD(phl_cartesian_owned(domain, 0, lower, upper));
@@ -112,7 +163,7 @@ static void exchange_grid(phl_cartesian domain) {
     fill_grid(v, owned, all, 3);
     const phl_field fields[2] = {{.element = {PHL_FLOAT64, 1, 0}, .cells = u}, {.element = {PHL_FLOAT64, 3, 0}, .cells = v}};
     phl_exchange exchange = NULL;
-    GOOD(phl_exchange_create_cartesian(domain, 2, fields, NULL, 0, &exchange));
+    GOOD(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange));
     GOOD(phl_exchange_begin(exchange, NULL, 0));
     int under_way = 0;
     GOOD(phl_exchange_under_way(exchange, &under_way));
@@ -125,16 +176,18 @@ static void exchange_grid(phl_cartesian domain) {
     check_grid(v, low, high, 3);
     exchange_other_arrays(exchange, fields, owned, all, cells);
     exchange_subsets(exchange, u, v, owned, all);
+    exchange_with_options(domain, u, fields, cells, lower[0] < upper[0] && lower[1] < upper[1]);
     phl_field elsewhere[2] = {fields[0], fields[1]};
     elsewhere[0].space = PHL_DEVICE;
     FAILS(phl_exchange_forward(exchange, elsewhere, 2), PHL_ERROR_VALUE, "another memory space");
     phl_exchange none = NULL;
-    FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, 0, &none), PHL_ERROR_VALUE, "device memory");
+    FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, &none), PHL_ERROR_VALUE, "device memory");
     elsewhere[0].space = 7;
-    FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, 0, &none), PHL_ERROR_VALUE, "memory space 7 does not exist");
+    FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, &none), PHL_ERROR_VALUE, "memory space 7 does not exist");
     const char* text = NULL;
     GOOD(phl_exchange_explain(exchange, &text));
     CHECK(strstr(text, "transport") != NULL);
+    compare_with_owners(exchange, u);
     phl_exchange copy = exchange;
     GOOD(phl_exchange_free(&exchange));
     FAILS(phl_exchange_forward(copy, NULL, 0), PHL_ERROR_HANDLE, "freed already");
@@ -153,7 +206,7 @@ static void exchange_cells(void) {
     for (int64_t i = 0; i < 2 * owned; ++i) x[i] = (float)(2 * first_of(rank) + i);
     const phl_field field = {.element = {PHL_FLOAT32, 2, 0}, .cells = x, .ghosts = g};
     phl_exchange exchange = NULL;
-    GOOD(phl_exchange_create_index_map(map, 1, &field, "mpi_p2p", 0, &exchange));
+    GOOD(phl_exchange_create_index_map(map, 1, &field, &(phl_exchange_options){.transport = "mpi_p2p"}, &exchange));
     GOOD(phl_index_map_free(&map));
     GOOD(phl_exchange_forward(exchange, NULL, 0));
     for (int i = 0; i < 2 * ghosts; ++i) CHECK(g[i] == (float)(2 * ids[i / 2] + i % 2));
@@ -234,9 +287,9 @@ static void exchange_groups(phl_cartesian domain) {
     const phl_field fields[2] = {{.element = {PHL_FLOAT64, 1, 0}, .cells = u}, {.element = {PHL_INT32, 1, 0}, .cells = x}};
     const phl_group groups[2] = {{.domain = domain, .field = &fields[0], .fields = 1}, {.map = map, .field = &fields[1], .fields = 1}};
     phl_exchange both = NULL, grid = NULL, rest = NULL;
-    GOOD(phl_exchange_create_groups(2, groups, NULL, 0, &both));
-    GOOD(phl_exchange_create_groups(1, groups, "mpi_p2p", 0, &grid));
-    GOOD(phl_exchange_create_index_map(map, 1, &fields[1], "mpi_p2p", 0, &rest));
+    GOOD(phl_exchange_create_groups(2, groups, NULL, &both));
+    GOOD(phl_exchange_create_groups(1, groups, &(phl_exchange_options){.transport = "mpi_p2p"}, &grid));
+    GOOD(phl_exchange_create_index_map(map, 1, &fields[1], &(phl_exchange_options){.transport = "mpi_p2p"}, &rest));
     int32_t together = 0, of_grid = 0, of_map = 0;
     GOOD(phl_exchange_traffic(both, PHL_FORWARD, NULL, &together));
     GOOD(phl_exchange_traffic(grid, PHL_FORWARD, NULL, &of_grid));
@@ -248,11 +301,11 @@ static void exchange_groups(phl_cartesian domain) {
     exchange_others_of_groups(both, fields, owned, all);
     const phl_group wrong[2] = {groups[0], {.domain = domain, .map = map, .field = &fields[1], .fields = 1}};
     phl_exchange none = NULL;
-    FAILS(phl_exchange_create_groups(2, wrong, NULL, 0, &none), PHL_ERROR_VALUE, "group 1 needs a domain or an index map");
+    FAILS(phl_exchange_create_groups(2, wrong, NULL, &none), PHL_ERROR_VALUE, "group 1 needs a domain or an index map");
     const phl_group half[2] = {groups[0], {.map = rank == ranks - 1 ? NULL : map, .field = &fields[1], .fields = 1}};
-    FAILS(phl_exchange_create_groups(2, half, NULL, 0, &none), PHL_ERROR_VALUE, "group 1 needs a domain or an index map");
-    FAILS(phl_exchange_create_groups(0, groups, NULL, 0, &none), PHL_ERROR_VALUE, "at least one group");
-    FAILS(phl_exchange_create_groups(1, NULL, NULL, 0, &none), PHL_ERROR_VALUE, "group");
+    FAILS(phl_exchange_create_groups(2, half, NULL, &none), PHL_ERROR_VALUE, "group 1 needs a domain or an index map");
+    FAILS(phl_exchange_create_groups(0, groups, NULL, &none), PHL_ERROR_VALUE, "at least one group");
+    FAILS(phl_exchange_create_groups(1, NULL, NULL, &none), PHL_ERROR_VALUE, "group");
     GOOD(phl_exchange_free(&both));
     GOOD(phl_exchange_free(&grid));
     GOOD(phl_exchange_free(&rest));

@@ -14,7 +14,7 @@ static void from_one_root(int root) {
     phl_index_map map = NULL;
     const int here = rank == root;
     GOOD(phl_index_map_create_from_root(MPI_COMM_WORLD, root, here ? ranks : 0, here ? owned : NULL, here ? counts : NULL,
-                                        here ? all : 0, here ? ids : NULL, &map));
+                                        here ? all : 0, here ? ids : NULL, NULL, &map));
     int64_t wanted[most_ghosts], got[most_ghosts], global, first;
     int32_t owners[most_ghosts], cells, ghosts;
     GOOD(phl_index_map_sizes(map, &cells, &ghosts, &global, &first));
@@ -25,11 +25,11 @@ static void from_one_root(int root) {
     GOOD(phl_index_map_free(&map));
 
     counts[0] += 1;
-    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, root, ranks, owned, counts, all, ids, &map), PHL_ERROR_VALUE,
+    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, root, ranks, owned, counts, all, ids, NULL, &map), PHL_ERROR_VALUE,
           "add up");
-    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, root, ranks + 1, owned, counts, all, ids, &map), PHL_ERROR_VALUE,
+    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, root, ranks + 1, owned, counts, all, ids, NULL, &map), PHL_ERROR_VALUE,
           "one entry per rank");
-    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, ranks, ranks, owned, counts, all, ids, &map), PHL_ERROR_VALUE,
+    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, ranks, ranks, owned, counts, all, ids, NULL, &map), PHL_ERROR_VALUE,
           "does not exist");
     CHECK(map == NULL);
     free(owned);
@@ -65,7 +65,7 @@ static void rows_of_entries(void) {
 static phl_index_map round_robin(void) {
     const int64_t owned[3] = {rank, rank + ranks, rank + 2 * ranks}, ghost = (rank + 1) % ranks;
     phl_index_map map = NULL;
-    GOOD(phl_index_map_create_with_ids(MPI_COMM_WORLD, 3, owned, 1, &ghost, ranks == 1, &map));
+    GOOD(phl_index_map_create_with_ids(MPI_COMM_WORLD, 3, owned, 1, &ghost, ranks == 1, NULL, &map));
     return map;
 }
 

@@ -6,16 +6,16 @@ static void bad_ghosts(void) {
     const int64_t own = first_of(rank), outside = first_of(ranks), negative = -1;
     const int last = ranks - 1;
     if (owned_by(0) > 0)
-        FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == 0, &own, &map), PHL_ERROR_VALUE, "owns");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == last, &outside, &map), PHL_ERROR_VALUE, "outside");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), 1, &negative, &map), PHL_ERROR_VALUE, "outside");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, rank == last ? -4 : 3, 0, NULL, &map), PHL_ERROR_VALUE, "-4");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, rank == last ? 2 : 0, NULL, &map), PHL_ERROR_VALUE, "null pointer");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, rank == last ? -2 : 0, NULL, &map), PHL_ERROR_VALUE, "-2 entries");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, 0, NULL, NULL), PHL_ERROR_VALUE, "null pointer");
-    FAILS(phl_index_map_create(MPI_COMM_NULL, 3, 0, NULL, &map), PHL_ERROR_VALUE, "MPI_COMM_NULL");
+        FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == 0, &own, NULL, &map), PHL_ERROR_VALUE, "owns");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == last, &outside, NULL, &map), PHL_ERROR_VALUE, "outside");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), 1, &negative, NULL, &map), PHL_ERROR_VALUE, "outside");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, rank == last ? -4 : 3, 0, NULL, NULL, &map), PHL_ERROR_VALUE, "-4");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, rank == last ? 2 : 0, NULL, NULL, &map), PHL_ERROR_VALUE, "null pointer");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, rank == last ? -2 : 0, NULL, NULL, &map), PHL_ERROR_VALUE, "-2 entries");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, 0, NULL, NULL, NULL), PHL_ERROR_VALUE, "null pointer");
+    FAILS(phl_index_map_create(MPI_COMM_NULL, 3, 0, NULL, NULL, &map), PHL_ERROR_VALUE, "MPI_COMM_NULL");
     const int64_t twice[2] = {5, 5};
-    FAILS(phl_index_map_create_with_ids(MPI_COMM_WORLD, 2, twice, 0, NULL, 0, &map), PHL_ERROR_VALUE, "more than once");
+    FAILS(phl_index_map_create_with_ids(MPI_COMM_WORLD, 2, twice, 0, NULL, 0, NULL, &map), PHL_ERROR_VALUE, "more than once");
     CHECK(map == NULL);
 }
 
@@ -63,7 +63,7 @@ static void unlike_ranks(void) {
     const int last = ranks - 1;
     const int64_t ghost = (2 * rank + 2) % (2 * ranks), counts[2] = {1, rank == last ? -1 : 1};
     double x[9] = {0};
-    GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, 1, &ghost, &map));
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, 1, &ghost, NULL, &map));
     const phl_element element = {PHL_FLOAT64, rank == last ? 3 : 2, 0};
     const phl_cells cells = {x, 3, 0}, none = {0};
     char words[80];
@@ -73,7 +73,7 @@ static void unlike_ranks(void) {
     FAILS(phl_index_map_create_ragged(map, 2, counts, &entries), PHL_ERROR_VALUE, "-1");
     FAILS(phl_index_map_create_ragged(map, rank == last ? 1 : 2, counts, &entries), PHL_ERROR_VALUE, "counts");
     const int64_t owned[1] = {4};
-    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, 0, 1, owned, owned, 0, NULL, &entries), PHL_ERROR_VALUE, "ranks");
+    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, 0, 1, owned, owned, 0, NULL, NULL, &entries), PHL_ERROR_VALUE, "ranks");
     CHECK(entries == NULL);
     GOOD(phl_index_map_free(&map));
 }
@@ -94,11 +94,11 @@ static void bad_grids(void) {
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, NULL, &domain));
     phl_exchange exchange = NULL;
     const phl_field null_field = {.element = {PHL_INT32, 1, 0}};
-    FAILS(phl_exchange_create_cartesian(domain, 1, &null_field, NULL, 0, &exchange), PHL_ERROR_VALUE, "null pointer");
-    FAILS(phl_exchange_create_cartesian(domain, 1, NULL, NULL, 0, &exchange), PHL_ERROR_VALUE, "null pointer");
+    FAILS(phl_exchange_create_cartesian(domain, 1, &null_field, NULL, &exchange), PHL_ERROR_VALUE, "null pointer");
+    FAILS(phl_exchange_create_cartesian(domain, 1, NULL, NULL, &exchange), PHL_ERROR_VALUE, "null pointer");
     int32_t cells[256] = {0};
     const phl_field field = {.element = {PHL_INT32, 1, 0}, .cells = cells};
-    FAILS(phl_exchange_create_cartesian(domain, 1, &field, "carrier_pigeon", 0, &exchange), PHL_ERROR_VALUE, "carrier_pigeon");
+    FAILS(phl_exchange_create_cartesian(domain, 1, &field, &(phl_exchange_options){.transport = "carrier_pigeon"}, &exchange), PHL_ERROR_VALUE, "carrier_pigeon");
     CHECK(exchange == NULL);
     GOOD(phl_cartesian_free(&domain));
 }
@@ -114,17 +114,20 @@ static void shared_memory(void) {
     double u[48] = {0}, v[48] = {0};
     const phl_element element = {PHL_FLOAT64, 1, 0};
     phl_field fields[2] = {{.element = element, .cells = u}, {.element = element, .cells = rank == last ? u + 10 : v}};
-    FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, 0, &exchange), PHL_ERROR_VALUE, "field 0 and field 1 share memory");
+    FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange), PHL_ERROR_VALUE, "field 0 and field 1 share memory");
     fields[1].cells = v;
-    GOOD(phl_exchange_create_cartesian(domain, 2, fields, "mpi_p2p", 0, &exchange));
+    GOOD(phl_exchange_create_cartesian(domain, 2, fields, &(phl_exchange_options){.transport = "mpi_p2p"}, &exchange));
     GOOD(phl_exchange_free(&exchange));
+    fields[0].own_halo = fields[1].own_halo = 1;  // and no widths
+    FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange), PHL_ERROR_VALUE, "no field has a halo, though its domain has one");
+    fields[0].own_halo = fields[1].own_halo = 0;
     GOOD(phl_cartesian_free(&domain));
 
     phl_index_map map = NULL;
     const int64_t ghost = (2 * rank + 2) % (2 * ranks);
-    GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, ranks > 1, &ghost, &map));
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, ranks > 1, &ghost, NULL, &map));
     phl_field cells[2] = {{.element = element, .cells = u}, {.element = element, .cells = rank == last ? u : v}};
-    FAILS(phl_exchange_create_index_map(map, 2, cells, NULL, 0, &exchange), PHL_ERROR_VALUE, "share memory");
+    FAILS(phl_exchange_create_index_map(map, 2, cells, NULL, &exchange), PHL_ERROR_VALUE, "share memory");
     if (ranks > 1) {
         const phl_cells owned = {u, 2, 0}, inside = {u + 1, 1, 0}, behind = {u + 2, 1, 0};
         FAILS(phl_gather(map, element, owned, inside), PHL_ERROR_VALUE, "share memory");
@@ -148,7 +151,7 @@ static void rank_without_cells(void) {
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 1, &extent, &options, &domain));
     double u[20] = {0};
     const phl_field field = {.element = {PHL_FLOAT64, 4, 0}, .order = PHL_ORDER_FORTRAN, .cells = split[rank] > 0 ? u : NULL};
-    GOOD(phl_exchange_create_cartesian(domain, 1, &field, "mpi_p2p", 0, &exchange));
+    GOOD(phl_exchange_create_cartesian(domain, 1, &field, &(phl_exchange_options){.transport = "mpi_p2p"}, &exchange));
     for (int c = 0; c < 4; ++c) u[5 * c + 1] = u[5 * c + 3] = 10 * c + 1;
     GOOD(phl_exchange_forward(exchange, NULL, 0));
     for (int c = 0; c < 4 && split[rank] > 0; ++c) CHECK(u[5 * c] == 10 * c + 1 && u[5 * c + 4] == 10 * c + 1);

@@ -14,6 +14,7 @@ contains
     call exchange_grid()
     call exchange_cells()
     call exchange_groups()
+    call exchange_with_options()
   end subroutine
 
   pure real(real64) function value_at(i, j, c)
@@ -109,7 +110,7 @@ contains
     ids = ghosts_of(rank)
     call map%init(world, owned_by(rank), ids)
     allocate (x(2, owned_by(rank)), g(2, size(ids)))
-    call exchange%init(map, x, g, transport='mpi_p2p')
+    call exchange%init(map, x, g, options=exchange_options(transport='mpi_p2p'))
     do i = 1, owned_by(rank)
       x(:, i) = (before(rank) + i) * [1, -1]
     end do
@@ -124,10 +125,66 @@ contains
     do i = 1, size(ids)
       g(:, i) = [ghost_value(rank, i, 1), ghost_value(rank, i, 2)]
     end do
+    call compare_with_owners(exchange, x, g)
     call exchange%reverse(phl_max)
     do i = 1, owned_by(rank)
       call check(x(1, i) == combined(before(rank) + i, 1, phl_max), 'fixed arrays: reverse')
     end do
+  end subroutine
+
+  !> Ghosts that hold something else: but for a chance most of them differ, and nothing is changed.
+  subroutine compare_with_owners(exchange, x, g)
+    type(halo_exchange), intent(in) :: exchange
+    integer, intent(in), target :: x(:, :), g(:, :)
+    type(stale_ghost), allocatable :: first(:)
+    integer, allocatable, target :: right(:, :)
+    integer(int64) :: counts(1)
+    integer :: stat
+    character(300) :: message
+    call exchange%stale(counts, first=first)
+    call check(counts(1) <= size(g) .and. 2 * counts(1) >= size(g) .and. size(first) == min(8_int64, counts(1)), 'stale: how many')
+    if (size(first) > 0) &
+      call check(first(1)%field == 1 .and. first(1)%here /= first(1)%there .and. size(first(1)%cell) == 1, 'stale: first')
+    call exchange%check(stat=stat, errmsg=message)
+    if (ranks > 1) call check(stat == phl_error_value .and. index(message, 'on its owner') > 0, 'check: ' // message)
+    allocate (right, mold=g)
+    call exchange%forward(x, right)
+    call exchange%check(x, right)
+    call exchange%stale(counts, x, right)
+    call check(counts(1) == 0, 'stale: none')
+    call check(exchange%transport() == 'mpi_p2p' .and. index(exchange%explain(), 'transport mpi_p2p') > 0, 'explain')
+  end subroutine
+
+  !> Checked, and in parts.
+  subroutine exchange_with_options()
+    type(cartesian_domain) :: domain
+    type(halo_exchange) :: exchange
+    real(real64), allocatable, target :: u(:, :)
+    integer :: a(2), b(2), lo(2), hi(2), along, first, last, next, finish, stat
+    character(300) :: message
+    call domain%init(world, extent, halo=width, periodic=[.true., .true.])
+    call domain%owned(a, b)
+    call domain%extended(lo, hi)
+    allocate (u(lo(1):hi(1), lo(2):hi(2)), source=real(rank, real64))
+    call exchange%init(domain, u, options=exchange_options(transport='mpi_p2p', timeout=60d0, parts=2, check=.true.))
+    call exchange%begin()
+    u = -7
+    call exchange%end(stat=stat, errmsg=message)
+    if (all(a <= b)) then
+      call check(stat == phl_error_value .and. index(message, 'was written between begin and end') > 0, 'checked: ' // message)
+    end if
+    call exchange%begin_parts()
+    call exchange%part(1, along, first, last)
+    call exchange%part(2, along, next, finish)
+    call check(along == 2 .and. first == 1 .and. next == last + 1, 'parts: cells')
+    call exchange%ready(2)
+    call exchange%ready(1)
+    call exchange%end()
+    call exchange%check()
+    call exchange%init(domain, u, options=exchange_options(at_once=.true.))
+    call exchange%forward()
+    call exchange%begin(stat=stat, errmsg=message)
+    call check(stat /= 0 .and. index(message, 'at once only') > 0, 'at once: ' // message)
   end subroutine
 
   !> A grid and an index map in one exchange.
@@ -157,8 +214,8 @@ contains
     call groups(1)%init(domain, u)
     call groups(2)%init(map, x)
     call both%init(groups)
-    call grid%init(groups(1:1), transport='mpi_p2p')
-    call cells%init(map, x, transport='mpi_p2p')
+    call grid%init(groups(1:1), options=exchange_options(transport='mpi_p2p'))
+    call cells%init(map, x, options=exchange_options(transport='mpi_p2p'))
     call check(both%messages_sent() <= ranks - 1 .and. both%messages_sent() >= max(grid%messages_sent(), cells%messages_sent()), &
                'one message for all groups')
     call both%forward()

@@ -11,6 +11,7 @@ contains
   subroutine run_maps()
     call sizes_and_ids()
     call from_a_typed_communicator()
+    call with_owned_ids()
     call from_root(0)
     call from_root(ranks - 1)
     call ragged()
@@ -69,6 +70,25 @@ contains
     call domain%init(mpi_comm(world), [4, 4])
     call get_rank(mpi_comm(world), r, n)
     call check(r == rank .and. n == ranks, 'rank in a typed communicator')
+  end subroutine
+
+  !> Rank r owns the ids r + 1, r + 1 + ranks, …, the last first, and reads what the rank before it owns.
+  subroutine with_owned_ids()
+    type(index_map) :: map
+    integer, allocatable :: x(:), ids(:)
+    integer, target :: ghosts(3)
+    integer :: i, stat
+    character(200) :: message
+    ids = [(rank + 1 + ranks * i, i=2, 0, -1)]
+    ghosts = [(modulo(rank - 1, ranks) + 1 + ranks * i, i=0, 2)]
+    call map%init(world, ids, ghosts, self_ghosts=ranks == 1, options=exchange_options(timeout=60d0, check=.true.))
+    call check(map%owned_size() == 3 .and. map%global_size() == 3 * ranks .and. map%first_id() == 0, 'owned ids: sizes')
+    allocate (x(6), source=0)
+    x(:3) = ids
+    call map%gather(x)
+    call check(all(x(4:) == ghosts), 'owned ids: gather')
+    call map%init(world, [ids, ids(1)], ghosts, stat=stat, errmsg=message)
+    call check(stat == phl_error_value .and. index(message, 'more than once') > 0, 'owned ids: twice')
   end subroutine
 
   subroutine from_root(root)

@@ -75,7 +75,7 @@ static int64_t check_set(const char* folder) {
     part p = read_part(folder);
     phl_index_map map = NULL;
     int64_t first = 0;
-    GOOD(phl_index_map_create(MPI_COMM_WORLD, p.owned, p.ghosts, p.ids, &map));
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, p.owned, p.ghosts, p.ids, NULL, &map));
     GOOD(phl_index_map_sizes(map, NULL, NULL, NULL, &first));
     double* x = malloc(((size_t)p.owned + 1) * 2 * sizeof *x);
     double* g = malloc(((size_t)p.ghosts + 1) * 2 * sizeof *g);

@@ -1,0 +1,19 @@
+// The reduction behind every agreement.
+#pragma once
+
+#include <cstdint>
+
+#include "parhelion/core/communicator.hpp"
+
+namespace parhelion {
+
+struct Met {
+    int complainer;  ///< the lowest rank that complains, or −1
+    bool equal;      ///< all prints
+};
+
+/// Collective, one reduction, of one form wherever ranks agree: those that are in different calls (Doing) meet in it, too, and each of them
+/// then throws an Error that says who is where.
+Met meet(const Communicator& comm, bool complains, std::uint64_t print);
+
+}  // namespace parhelion

@@ -1,0 +1,28 @@
+#include "core/time_limit.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+namespace parhelion {
+
+bool checks_by_environment() {
+    const char* text = std::getenv("PARHELION_CHECK");
+    return text != nullptr && std::string(text) == "1";
+}
+
+double time_limit(double from_options, bool checked) {
+    constexpr double where_checked_s = 30;
+    if (from_options > 0) return from_options;
+    const char* text = std::getenv("PARHELION_TIMEOUT");
+    const double told = text == nullptr ? 0 : std::atof(text);
+    if (told > 0) return told;
+    return checked || checks_by_environment() ? where_checked_s : 0;
+}
+
+double setup_time_limit(double from_options, bool checked) {
+    constexpr double least_s = 5;
+    return time_limit(from_options > 0 ? std::max(from_options, least_s) : 0, checked);
+}
+
+}  // namespace parhelion

@@ -1,0 +1,144 @@
+#include "plan/value_place.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <complex>
+#include <cstring>
+
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+namespace {
+
+// Of one box, packed with the last of `order` fastest.
+void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, const Box& box, const std::vector<int>& order, byte_count value) {
+    const Field& field = plan.fields[static_cast<std::size_t>(place.f)];
+    const Pattern& pattern = plan.pattern_of(place.f);
+    const BoxLayout shape = box_in_field(plan, place.f, piece, box);
+    place.cell.resize(static_cast<std::size_t>(pattern.dimensions));
+    for (auto d = order.rbegin(); d != order.rend(); ++d) {
+        const byte_count count = shape.count[static_cast<std::size_t>(*d)], i = value % count;
+        value /= count;
+        if (*d == pattern.dimensions) place.component = static_cast<int>(i);
+        else place.cell[static_cast<std::size_t>(*d)] = box.lo[*d] + i;
+    }
+    const Box& block = pattern.blocks[static_cast<std::size_t>(piece.block)];
+    place.owned = true;
+    for (int d = 0; d < pattern.dimensions; ++d) {
+        const global_index at = place.cell[static_cast<std::size_t>(d)];
+        place.owned = place.owned && at >= block.lo[d] && at < block.hi[d];
+    }
+    for (int d = 0; d < pattern.dimensions; ++d) place.cell[static_cast<std::size_t>(d)] += piece.shift[d];
+    place.size = field.element.size;
+}
+
+void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at, const std::vector<std::vector<int>>* orders, byte_count offset) {
+    const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
+    const int dimensions = plan.pattern_of(at.f).dimensions;
+    const std::vector<int> order = orders ? (*orders)[static_cast<std::size_t>(at.f)] : packing_order(field, dimensions);
+    for (const BoxPiece& piece : at.side->boxes) {
+        const Box box = clipped(piece, field, dimensions);
+        const byte_count bytes = box.cells() * bytes_per_cell(field);
+        if (offset < bytes) return find_in_box(place, plan, piece, box, order, offset / field.element.size);
+        offset -= bytes;
+    }
+}
+
+void find_in_cells(ValuePlace& place, const Plan& plan, const MessageField& at, byte_count offset) {
+    const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
+    const Pattern& pattern = plan.pattern_of(at.f);
+    std::size_t k = field.ragged() ? 0 : static_cast<std::size_t>(offset / bytes_per_cell(field));
+    if (field.ragged())
+        for (byte_count row; offset >= (row = row_span(pattern, field, at.side->cells[k]).bytes); ++k) offset -= row;
+    place.local = at.side->cells[k];
+    place.owned = place.local < pattern.owned;
+    place.component = static_cast<int>(offset % bytes_per_cell(field) / field.element.size);
+    place.size = field.element.size;
+    if (!pattern.ids) return;
+    const auto cell = static_cast<std::size_t>(place.local);
+    if (!place.owned) place.cell = {pattern.ids->ghosts[cell - static_cast<std::size_t>(pattern.owned)]};
+    else place.cell = {pattern.ids->first >= 0 ? pattern.ids->first + place.local : pattern.ids->owned[cell]};
+}
+
+template <class T>
+std::string number(const std::byte* value) {
+    T read;
+    std::memcpy(&read, value, sizeof read);
+    if constexpr (std::is_integral_v<T>) return std::to_string(read);
+    else {
+        char text[64];
+        return {text, std::to_chars(text, text + sizeof text, read).ptr};
+    }
+}
+
+template <class T>
+std::string pair(const std::byte* value) {
+    std::string text = "(";
+    return text.append(number<T>(value)).append(", ").append(number<T>(value + sizeof(T))).append(")");
+}
+
+std::string digits(const std::byte* value, byte_count size) {
+    constexpr byte_count most = 16;
+    std::string text = "0x";
+    for (byte_count i = 0; i < std::min(size, most); ++i)
+        for (const unsigned half : {std::to_integer<unsigned>(value[i]) >> 4, std::to_integer<unsigned>(value[i]) & 15u}) text += "0123456789abcdef"[half];
+    return size > most ? text + "…" : text;
+}
+
+}  // namespace
+
+ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at, const std::vector<std::vector<int>>* orders) {
+    for (const MessageField& field : layout.fields) {
+        if (at >= field.begin + field.bytes) continue;
+        ValuePlace place{field.f};
+        const byte_count offset = at - field.begin;
+        if (plan.pattern_of(field.f).indexed()) find_in_cells(place, plan, field, offset);
+        else find_in_boxes(place, plan, field, orders, offset);
+        place.first = at - offset % place.size;
+        return place;
+    }
+    throw Error("byte " + std::to_string(at) + " is no part of a message of " + std::to_string(layout.bytes()));
+}
+
+byte_count first_difference(const MessageLayout& layout, const std::byte* a, const std::byte* b, byte_count from) {
+    for (const MessageField& field : layout.fields) {
+        const byte_count first = std::max(field.begin, from), end = field.begin + field.bytes;
+        if (first >= end || std::memcmp(a + first, b + first, static_cast<std::size_t>(end - first)) == 0) continue;
+        return std::mismatch(a + first, a + end, b + first).first - a;
+    }
+    return -1;
+}
+
+std::string to_string(const Plan& plan, const ValuePlace& place) {
+    std::string text = "cell ";
+    if (place.cell.empty()) text = "local cell " + std::to_string(place.local);
+    else if (plan.pattern_of(place.f).indexed()) text += std::to_string(place.cell.front());
+    else {
+        text += "(";
+        for (std::size_t d = 0; d < place.cell.size(); ++d) text.append(d > 0 ? ", " : "").append(std::to_string(place.cell[d]));
+        text += ")";
+    }
+    const bool several = plan.fields[static_cast<std::size_t>(place.f)].components > 1;
+    return several ? text + ", component " + std::to_string(place.component) : text;
+}
+
+std::string value_text(const Element& element, const std::byte* value) {
+    switch (element.scalar) {
+        case Scalar::int8: return number<std::int8_t>(value);
+        case Scalar::int16: return number<std::int16_t>(value);
+        case Scalar::int32: return number<std::int32_t>(value);
+        case Scalar::int64: return number<std::int64_t>(value);
+        case Scalar::uint8: return number<std::uint8_t>(value);
+        case Scalar::uint16: return number<std::uint16_t>(value);
+        case Scalar::uint32: return number<std::uint32_t>(value);
+        case Scalar::uint64: return number<std::uint64_t>(value);
+        case Scalar::float32: return number<float>(value);
+        case Scalar::float64: return number<double>(value);
+        case Scalar::complex64: return pair<float>(value);
+        case Scalar::complex128: return pair<double>(value);
+        case Scalar::bytes: break;
+    }
+    return digits(value, element.size);
+}
+
+}  // namespace parhelion
