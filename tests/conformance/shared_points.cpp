@@ -226,3 +226,69 @@ TEST_CASE("std::arrays are combined number by number, in grids as in index maps"
     }
     CHECK(holds(error_of([&] { exchange.reverse(Reduction::max); }), "no order"));
 }
+
+TEST_CASE("cells get local numbers of their nodes, whose owners are told or are the lowest ranks that have them") {
+    const Communicator comm(MPI_COMM_WORLD);
+    for_random_cases(3, [&](Random& random) {
+        const int nodes = random.between(1, 40), per_cell = random.between(1, 5);
+        const std::uint64_t salt = random.next();
+        // Which nodes the cells of any rank have: known to all.
+        const auto cells_of = [&](int rank) {
+            std::vector<global_index> ids;
+            Random own(mix(salt, static_cast<std::uint64_t>(rank)));
+            for (int i = own.between(0, 12) * per_cell; i > 0; --i) ids.push_back(own.chance(10) ? -1 : 7 * own.between(0, nodes - 1));
+            return ids;
+        };
+        std::vector<std::vector<bool>> has(static_cast<std::size_t>(nodes), std::vector<bool>(static_cast<std::size_t>(comm.size())));
+        for (int r = 0; r < comm.size(); ++r)
+            for (global_index id : cells_of(r))
+                if (id >= 0) has[static_cast<std::size_t>(id / 7)][static_cast<std::size_t>(r)] = true;
+        const auto mine = cells_of(comm.rank());
+        std::vector<global_index> owned;
+        for (int n = comm.rank(); n < nodes; n += comm.size()) owned.push_back(7 * n);
+        for (const bool told : {false, true}) {
+            const Localized made = told ? localize(mine, IndexedDomain::with_owned_ids(owned, {}, comm)) : localize(mine, comm);
+            REQUIRE_EQ(made.connectivity.size(), mine.size());
+            for (std::size_t i = 0; i < mine.size(); ++i) {
+                if (mine[i] < 0) REQUIRE_EQ(made.connectivity[i], -1);
+                else REQUIRE_EQ(made.nodes.global_of(made.connectivity[i]), mine[i]);
+            }
+            if (told) {
+                CHECK_EQ(made.nodes.owned(), static_cast<local_index>(owned.size()));
+                continue;
+            }
+            for (local_index cell = 0; cell < made.nodes.size(); ++cell) {
+                const auto& holders = has[static_cast<std::size_t>(made.nodes.global_of(cell) / 7)];
+                const auto lowest = std::find(holders.begin(), holders.end(), true) - holders.begin();
+                CHECK_EQ(cell < made.nodes.owned(), lowest == comm.rank());
+            }
+        }
+    });
+    CHECK(holds(error_of([&] { localize(std::vector<global_index>{-2}, comm); }), "start at 0"));
+    CHECK(holds(error_of([&] { localize(std::vector<global_index>{5}, IndexedDomain(0, {}, comm)); }), "global id 5"));
+}
+
+TEST_CASE("many ids get the local numbers that each gets alone: owned ones before ghosts, the first of equal ghosts") {
+    const Communicator comm(MPI_COMM_WORLD);
+    for_random_cases(4, [&](Random& random) {
+        // Ids that follow each other, ids far apart, and ids of one place in every group of the table.
+        const global_index step = std::vector<global_index>{1, 8, 1024, 999983}[random.next() % 4];
+        std::vector<global_index> owned, ghosts;
+        for (int i = 0; i < 300; ++i) owned.push_back((i * comm.size() + comm.rank()) * step);
+        for (int i = 0; i < 50; ++i) ghosts.push_back(random.between(0, 300 * comm.size() - 1) * step);
+        const IndexedDomain domain = IndexedDomain::with_owned_ids(owned, ghosts, comm, SelfGhosts::allowed);
+        std::vector<global_index> ids{-1, -7, 300 * comm.size() * step, 1 + step};
+        for (int i = 0; i < 300 * comm.size(); ++i) ids.push_back(i * step);
+        std::vector<local_index> cells(ids.size());
+        domain.local_of(ids, cells);
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            const auto mine = std::find(owned.begin(), owned.end(), ids[i]);
+            const auto ghost = std::find(ghosts.begin(), ghosts.end(), ids[i]);
+            const auto expected = mine != owned.end()     ? mine - owned.begin()
+                                  : ghost != ghosts.end() ? domain.owned() + (ghost - ghosts.begin())
+                                                          : -1;
+            REQUIRE_EQ(cells[i], expected);
+            REQUIRE_EQ(domain.local_of(ids[i]), expected);
+        }
+    });
+}

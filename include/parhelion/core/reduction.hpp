@@ -38,6 +38,7 @@ class ElementReduction final : public UserReduction {
 
 public:
     explicit ElementReduction(Function function) : UserReduction(element_of<T>()), function_(std::move(function)) {}
+    /// Element by element.
     void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
         for (byte_count i = 0; i < bytes; i += static_cast<byte_count>(sizeof(T))) {
             T a, b;

@@ -33,9 +33,9 @@ template <class A>
 std::size_t rank_of(A& a) {
     if constexpr (IsTensor<A>) return static_cast<std::size_t>(A::NumDimensions);
     else if constexpr (IsMatrix<A>) return 2;
+    else if constexpr (HasStrides<A>) return static_cast<std::size_t>(a.shape().size());  // some of xtensor's have another `rank`
     else if constexpr (requires { { a.rank() } -> std::convertible_to<std::size_t>; }) return static_cast<std::size_t>(a.rank());
-    else if constexpr (requires { { A::rank } -> std::convertible_to<std::size_t>; }) return static_cast<std::size_t>(A::rank);
-    else return static_cast<std::size_t>(a.shape().size());
+    else return static_cast<std::size_t>(A::rank);
 }
 
 template <class A>

@@ -36,15 +36,15 @@ def localize(
         x = nodes.zeros()
         nodes.forward(x)                # x[cells] has the values of each cell's nodes
     """
-    domain = nodes if isinstance(nodes, IndexedDomain) else None
-    native_comm = domain._native_comm if domain is not None else resolve(comm)[1]
-    flat = together(native_comm, lambda: to_ids(np.ravel(connectivity), "connectivity"))
-    if nodes is None:
-        found, local = _core.localize_alone(native_comm, flat)
+    if nodes is None or isinstance(nodes, IndexedDomain):
+        owners = nodes
     else:
-        if domain is None:
-            domain = IndexedDomain.with_owned_ids(nodes, (), comm)
-        found, local = _core.localize(domain._native, flat)
-    owner = IndexedDomain.__new__(IndexedDomain)
-    owner._comm, owner._native_comm, owner._native = (resolve(comm)[0] if domain is None else domain._comm), native_comm, found
-    return IndexMap(owner), local.reshape(np.shape(connectivity))
+        owners = IndexedDomain.with_owned_ids(nodes, (), comm)
+    made = IndexedDomain.__new__(IndexedDomain)
+    made._comm, made._native_comm = resolve(comm) if owners is None else (owners._comm, owners._native_comm)
+    flat = together(made._native_comm, lambda: to_ids(np.ravel(connectivity), "connectivity"))
+    if owners is None:
+        made._native, local = _core.localize_alone(made._native_comm, flat)
+    else:
+        made._native, local = _core.localize(owners._native, flat)
+    return IndexMap(made), local.reshape(np.shape(connectivity))
