@@ -45,8 +45,9 @@ class Redistribution:
             raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
         name, seconds = together(comm, check)
         self._patterns = [build_pattern(domain)._native for domain in (source, target)]
-        natives: Any = (source._native, target._native)
-        self._native = _core.Redistribution(*natives, name, seconds)
+        before: Any = source._native  # of one kind, as has been checked
+        after: Any = target._native
+        self._native = _core.Redistribution(before, after, name, seconds)
 
     def __call__(self, source: Any, target: Any) -> None:
         """Owned values of `source`, an array of the first domain, into the owned cells of `target`, one of the second."""
