@@ -93,6 +93,16 @@ int phl_map_end_reverse(phl_index_map map, const phl_values* arrays, int count) 
     return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.end_reverse(all); });
 }
 
+int phl_map_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count) {
+    return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.reduce_shared(all, reduction_from(reduction)); });
+}
+int phl_map_begin_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count) {
+    return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.begin_reduce_shared(all, reduction_from(reduction)); });
+}
+int phl_map_end_reduce_shared(phl_index_map map, const phl_values* arrays, int count) {
+    return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.end_reduce_shared(all); });
+}
+
 int phl_gather(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
     const phl_values one{element, owned, ghosts};
     return phl_map_forward(map, &one, 1);

@@ -2,6 +2,7 @@
 #include "objects.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/index_map/derive.hpp"
+#include "parhelion/index_map/localize.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -126,6 +127,21 @@ int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* id
     });
 }
 
+int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
+    return guarded([&] {
+        const auto object = get(map);
+        validate_together(object->map.communicator(), [&] {
+            require_array(ids, count, "ids");
+            require_array(cells, count, "cells");
+            if (object->map.under_way())
+                throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
+        });
+        auto [nodes, numbers] = localize(span_of(ids, count), object->map.domain());
+        object->map = IndexMap(std::move(nodes));
+        std::copy(numbers.begin(), numbers.end(), cells);
+    });
+}
+
 int phl_index_map_free(phl_index_map* map) {
     return guarded([&] {
         require_output(map, "map");
@@ -191,7 +207,7 @@ int phl_index_map_to_local(phl_index_map map, int64_t count, const int64_t* ids,
         const auto object = get(map);
         require_array(ids, count, "ids");
         require_array(cells, count, "cells");
-        std::transform(ids, ids + count, cells, [&](int64_t id) { return object->map.domain().local_of(id); });
+        object->map.domain().local_of(span_of(ids, count), {cells, static_cast<std::size_t>(count)});
     });
 }
 

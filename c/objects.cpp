@@ -33,7 +33,7 @@ Element element_from(phl_element element) {
     return {static_cast<Scalar>(scalar), size};
 }
 
-Reduction reduction_from(int number) { return static_cast<Reduction>(in_range(number, PHL_OR, "reduction")); }
+Reduction reduction_from(int number) { return static_cast<Reduction::Kind>(in_range(number, PHL_PROD, "reduction")); }
 Direction direction_from(int number) { return static_cast<Direction>(in_range(number, PHL_REVERSE, "direction")); }
 
 void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {

@@ -210,6 +210,19 @@ int phl_f_map_reverse(phl_index_map map, int phase, int reduction, Array a, Arra
     });
 }
 
+int phl_f_map_reduce_shared(phl_index_map map, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
+                            Array h) {
+    return guarded([&] {
+        const auto object = get(map);
+        const Reduction how = reduction_from(reduction);
+        const auto read = [&](const CFI_cdesc_t& x) { return combinable(values_from(object->map.domain(), x), x, how); };
+        const auto arrays = read_arrays(*object, {a, b, c, d, e, f, g, h}, read);
+        if (phase == whole) object->map.reduce_shared(arrays, how);
+        else if (phase == begin_only) object->map.begin_reduce_shared(arrays, how);
+        else object->map.end_reduce_shared(arrays);
+    });
+}
+
 int phl_f_distribute(phl_index_map map, int root, Array all, Array x) { return move(&distribute, map, root, *all, *x); }
 int phl_f_collate(phl_index_map map, int root, Array x, Array all) { return move(&collate, map, root, *all, *x); }
 

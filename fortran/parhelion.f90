@@ -5,14 +5,14 @@ module parhelion
   use phl_bindings, only: phl_allocate, phl_f_rank, phl_release, phl_start, phl_stop
   use phl_cartesian, only: cartesian_domain
   use phl_exchange, only: field_group, field_list, halo_exchange, phl_as_made, stale_ghost
-  use phl_index_map, only: index_map, phl_and, phl_max, phl_min, phl_or, phl_replace, phl_sum
+  use phl_index_map, only: index_map, phl_and, phl_max, phl_min, phl_or, phl_prod, phl_replace, phl_sum
   use phl_options, only: exchange_options
   use phl_status
   implicit none
   private
   public :: index_map, cartesian_domain, field_group, field_list, halo_exchange, phl_as_made
   public :: exchange_options, stale_ghost
-  public :: phl_replace, phl_sum, phl_min, phl_max, phl_and, phl_or
+  public :: phl_replace, phl_sum, phl_min, phl_max, phl_and, phl_or, phl_prod
   public :: phl_success, phl_error_value, phl_error_type, phl_error_communication, phl_error_timeout, phl_error_lost_peer, &
       phl_error_system, phl_error_handle, phl_error_internal
   public :: start_mpi, stop_mpi, get_rank, allocate_shared, release_shared

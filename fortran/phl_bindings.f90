@@ -127,6 +127,12 @@ module phl_bindings
       integer(c_int), value :: phase, reduction
       type(*), dimension(..), intent(inout), optional :: a, b, c, d, e, f, g, h
     end function
+    integer(c_int) function phl_f_map_reduce_shared(map, phase, reduction, a, b, c, d, e, f, g, h) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int), value :: phase, reduction
+      type(*), dimension(..), intent(inout), optional :: a, b, c, d, e, f, g, h
+    end function
     integer(c_int) function phl_f_distribute(map, root, all, x) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: map

@@ -372,7 +372,7 @@ contains
     call finish(phl_exchange_end(this%handle), stat, errmsg)
   end subroutine
 
-  !> Ghost → owner, combined there: phl_sum, phl_min, phl_max, phl_and, phl_or, phl_replace.
+  !> Ghost → owner, combined there: phl_sum, phl_min, phl_max, phl_and, phl_or, phl_prod, phl_replace.
   subroutine reverse(this, reduction, a, b, c, d, e, f, g, h, fields, stat, errmsg)
     class(halo_exchange), intent(in) :: this
     integer, intent(in) :: reduction

@@ -15,11 +15,11 @@ module phl_index_map
   private
   public :: index_map
 
-  public :: phl_replace, phl_sum, phl_min, phl_max, phl_and, phl_or
+  public :: phl_replace, phl_sum, phl_min, phl_max, phl_and, phl_or, phl_prod
 
   !> What an owner does with the values that come back; `phl_and` and `phl_or` of logicals, and of integers bit by bit.
   enum, bind(c)
-    enumerator :: phl_replace = 0, phl_sum, phl_min, phl_max, phl_and, phl_or
+    enumerator :: phl_replace = 0, phl_sum, phl_min, phl_max, phl_and, phl_or, phl_prod
   end enum
 
   !> A handle: a copy by assignment is the same map, which is freed once, with the first of them that ends.
@@ -46,6 +46,7 @@ module phl_index_map
     procedure :: scatter_begin, scatter_end
     procedure :: forward, begin_forward, end_forward
     procedure :: reverse, begin_reverse, end_reverse
+    procedure :: sum_shared, reduce_shared, begin_reduce_shared, end_reduce_shared
     procedure :: distribute, collate
     !> For phl_exchange.
     procedure :: c_handle
@@ -561,6 +562,50 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(phl_f_map_reverse(this%handle, end_only, phl_replace, a, b, c, d, e, f, g, h), stat, errmsg)
+  end subroutine
+
+  !> Points that several ranks hold, as owner or as ghosts: each of them gets the sum of all their values, in one round of messages.
+  !> Values are added in ascending order of rank, everywhere alike, so that all get the same bits. A rank holds a point once. The
+  !> first call for such arrays is collective.
+  subroutine sum_shared(this, a, b, c, d, e, f, g, h, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: a
+    type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_map_reduce_shared(this%handle, whole, phl_sum, a, b, c, d, e, f, g, h), stat, errmsg)
+  end subroutine
+
+  !> The same with another reduction (phl_min, …); phl_replace gives the value of the last rank that holds a point.
+  subroutine reduce_shared(this, reduction, a, b, c, d, e, f, g, h, stat, errmsg)
+    class(index_map), intent(in) :: this
+    integer, intent(in) :: reduction
+    type(*), dimension(..), intent(inout) :: a
+    type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_map_reduce_shared(this%handle, whole, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
+  end subroutine
+
+  !> `reduce_shared` in two halves, with the same arrays: shared points must not be written between them, others may.
+  subroutine begin_reduce_shared(this, reduction, a, b, c, d, e, f, g, h, stat, errmsg)
+    class(index_map), intent(in) :: this
+    integer, intent(in) :: reduction
+    type(*), dimension(..), intent(inout) :: a
+    type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_map_reduce_shared(this%handle, begin_only, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
+  end subroutine
+
+  !> The second half: shared points have their values when it returns.
+  subroutine end_reduce_shared(this, a, b, c, d, e, f, g, h, stat, errmsg)
+    class(index_map), intent(in) :: this
+    type(*), dimension(..), intent(inout) :: a
+    type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(phl_f_map_reduce_shared(this%handle, end_only, phl_replace, a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> Collective. Values of all cells, which `root` has in `all` in the order of their ids, to their owners. Other ranks may

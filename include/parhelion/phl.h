@@ -39,7 +39,7 @@ enum phl_scalar {
 
 /* What an owner does with the values that come back in a reverse exchange. Complex numbers have no minimum or maximum,
  * floating-point numbers no bits. */
-enum phl_reduction { PHL_REPLACE = 0, PHL_SUM, PHL_MIN, PHL_MAX, PHL_AND, PHL_OR };
+enum phl_reduction { PHL_REPLACE = 0, PHL_SUM, PHL_MIN, PHL_MAX, PHL_AND, PHL_OR, PHL_PROD };
 
 /* Owner → ghost, or ghost → owner. */
 enum phl_direction { PHL_FORWARD = 0, PHL_REVERSE };
@@ -123,6 +123,9 @@ int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const in
 int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map);
 /* Collective. Adds those of `ids` as ghosts that the rank neither owns nor has, in ascending order behind the others. */
 int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids);
+/* Collective. From global ids of nodes, as this rank's cells list them, to local numbers: adds the nodes that it neither owns nor has as ghosts
+ * to the map, and writes the local number of each id; −1 (none) stays. */
+int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells);
 /* Local. Refused while an exchange of the map is under way. */
 int phl_index_map_free(phl_index_map* map);
 
@@ -174,6 +177,12 @@ int phl_map_end_forward(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
 int phl_map_begin_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
 int phl_map_end_reverse(phl_index_map map, const phl_values* arrays, int count);
+/* Points that several ranks hold, as owner or as ghosts: each gets all their values combined (PHL_SUM, …), in ascending order of rank and with the
+ * same bits everywhere, in one round of messages. Between begin and end shared points must not be written. A rank holds a point once. The
+ * first call is collective, as in phl_map_forward. */
+int phl_map_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count);
+int phl_map_begin_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count);
+int phl_map_end_reduce_shared(phl_index_map map, const phl_values* arrays, int count);
 /* The same for one array. */
 int phl_gather(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
 int phl_gather_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);

@@ -13,8 +13,10 @@ void bind_indexed_domain(nanobind::module_& module);
 void bind_pattern(nanobind::module_& module);
 void bind_field(nanobind::module_& module);
 void bind_transports(nanobind::module_& module);
+void bind_reduction(nanobind::module_& module);
 void bind_exchange(nanobind::module_& module);
 void bind_index_map(nanobind::module_& module);
+void bind_redistribution(nanobind::module_& module);
 void bind_ghost_rows(nanobind::module_& module);
 void bind_ghost_exchange(nanobind::module_& module);
 

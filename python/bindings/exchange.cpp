@@ -12,6 +12,7 @@
 #include "convert.hpp"
 #include "parhelion/core/error.hpp"
 #include "python_exchange.hpp"
+#include "reduction.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -55,10 +56,11 @@ public:
         const ArrayList list = read(arrays);
         guarded([&] { (*exchange_)(list); });
     }
-    void reverse(const std::string& reduction, const nb::args& arrays) {
-        const Reduction how = parse_reduction(reduction);
+    void reverse(nb::handle reduction, const nb::args& arrays) {
+        const Reduction how = to_reduction(reduction);
         const ArrayList list = read(arrays);
         guarded([&] { exchange_->reverse(how, list); });
+        rethrow(how);
     }
     void begin(const nb::args& arrays) {
         start(arrays, [&](const ArrayList& list) { return exchange_->begin(list); });
@@ -66,9 +68,15 @@ public:
     void begin_parts(const nb::args& arrays) {
         start(arrays, [&](const ArrayList& list) { return exchange_->begin_parts(list); });
     }
-    void begin_reverse(const std::string& reduction, const nb::args& arrays) {
-        const Reduction how = parse_reduction(reduction);
+    void begin_reverse(nb::handle reduction, const nb::args& arrays) {
+        const Reduction how = to_reduction(reduction);
         start(arrays, [&](const ArrayList& list) { return exchange_->begin_reverse(how, list); });
+        how_ = how;
+        reduction_ = nb::borrow(reduction);
+    }
+    void end() override {
+        PythonExchangeOf::end();
+        if (how_) rethrow(*std::exchange(how_, {}));
     }
     using Stale = std::tuple<int, int, std::vector<global_index>, int, std::string, std::string, std::string>;
     std::pair<std::vector<global_index>, std::vector<Stale>> stale(const nb::args& arrays) {
@@ -103,6 +111,8 @@ private:
         ++begun_;
     }
     CallArrays call_arrays_;
+    std::optional<Reduction> how_;  // of the reverse exchange that is under way
+    nb::object reduction_;          // what it was passed as, which has to stay
 };
 using Methods = ExchangeMethods<PythonExchange>;
 using Self = Methods::Self;
@@ -183,14 +193,14 @@ void bind_exchange(nb::module_& module) {
         .def("_part", &PythonExchange::part, "part"_a, "block"_a, "group"_a,
              nb::sig("def _part(self, part: int, block: int, group: int) -> tuple[int, int, int]"))
         .def("reverse", &PythonExchange::reverse, "reduction"_a = "sum", "arrays"_a,
-             nb::sig("def reverse(self, reduction: str = 'sum', *arrays: object) -> None"),
-             "Combines every ghost's value into its owner's: sum, min, max, replace, bit_and or bit_or.\n\n"
+             nb::sig("def reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> None"),
+             "Combines every ghost's value into its owner's: sum, prod, min, max, replace, bit_and, bit_or, or a Reduction.\n\n"
              "The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values, except with the\n"
              "staged algorithm. TypeError where the elements cannot be combined so.\n\n"
              "    exchange.reverse(\"sum\", force)        # arrays behind the reduction, as in a call")
-        .def("begin_reverse", [](Self self, const std::string& reduction, const nb::args& arrays) {
+        .def("begin_reverse", [](Self self, nb::handle reduction, const nb::args& arrays) {
                  return Methods::of(self).begin_reverse(reduction, arrays), Methods::step(self);
-             }, "reduction"_a = "sum", "arrays"_a, nb::sig("def begin_reverse(self, reduction: str = 'sum', *arrays: object) -> Step"),
+             }, "reduction"_a = "sum", "arrays"_a, nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> Step"),
              "Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must not be touched and ghosts\n"
              "not be written.")
         .def("end", &PythonExchange::end, "Ends what `begin` or `begin_reverse` started; waits for the neighbors.")

@@ -11,6 +11,7 @@
 #include "convert.hpp"
 #include "parhelion/core/error.hpp"
 #include "python_exchange.hpp"
+#include "reduction.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -113,9 +114,32 @@ void forward(PythonMap& map, const nb::tuple& given, const nb::object& as_array)
     with_arrays(map, given, as_array, [&](const CellArrays& arrays) { map.forward(arrays); });
 }
 
-void reverse(PythonMap& map, const std::string& reduction, const nb::tuple& given, const nb::object& as_array) {
-    const Reduction how = parse_reduction(reduction);
+void reverse(PythonMap& map, nb::handle reduction, const nb::tuple& given, const nb::object& as_array) {
+    const Reduction how = to_reduction(reduction);
     with_arrays(map, given, as_array, [&](const CellArrays& arrays) { map.reverse(arrays, how); });
+    rethrow(how);
+}
+
+void reduce_shared(PythonMap& map, nb::handle reduction, const nb::tuple& given, const nb::object& as_array) {
+    const Reduction how = to_reduction(reduction);
+    with_arrays(map, given, as_array, [&](const CellArrays& arrays) { map.reduce_shared(arrays, how); });
+    rethrow(how);
+}
+
+void begin_reduce_shared(PythonMap& map, nb::handle reduction, const nb::tuple& given, const nb::object& as_array) {
+    const Reduction how = to_reduction(reduction);
+    with_arrays(map, given, as_array, [&](const CellArrays& arrays) { map.begin_reduce_shared(arrays, how); });
+}
+
+void end_reduce_shared(PythonMap& map, nb::handle reduction, const nb::tuple& given, const nb::object& as_array) {
+    with_arrays(map, given, as_array, [&](const CellArrays& arrays) { map.end_reduce_shared(arrays); });
+    rethrow(to_reduction(reduction));
+}
+
+std::string explain_shared(PythonMap& map, const nb::tuple& given, const nb::object& as_array) {
+    std::string text;
+    with_arrays(map, given, as_array, [&](const CellArrays& arrays) { text = map.explain_shared(arrays); });
+    return text;
 }
 
 std::vector<local_index> to_cells(const Ids& ids) {
@@ -140,7 +164,15 @@ void bind_index_map(nb::module_& module) {
              nb::call_guard<nb::gil_scoped_release>())
         .def_static("push", &push, "owners"_a, "cells"_a, "ranks"_a)
         .def("forward", &forward, "arrays"_a, "as_array"_a)
-        .def("reverse", &reverse, "reduction"_a, "arrays"_a, "as_array"_a)
+        .def("reverse", &reverse, "reduction"_a, "arrays"_a, "as_array"_a,
+             nb::sig("def reverse(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> None"))
+        .def("reduce_shared", &reduce_shared, "reduction"_a, "arrays"_a, "as_array"_a,
+             nb::sig("def reduce_shared(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> None"))
+        .def("begin_reduce_shared", &begin_reduce_shared, "reduction"_a, "arrays"_a, "as_array"_a,
+             nb::sig("def begin_reduce_shared(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> None"))
+        .def("end_reduce_shared", &end_reduce_shared, "reduction"_a, "arrays"_a, "as_array"_a,
+             nb::sig("def end_reduce_shared(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> None"))
+        .def("explain_shared", &explain_shared, "arrays"_a, "as_array"_a)
         .def_prop_ro("domain", [](const PythonMap& map) { return IndexedDomain(map.domain()); })
         .def_prop_ro("pattern", [](const PythonMap& map) { return Pattern(map.pattern()); });
 }

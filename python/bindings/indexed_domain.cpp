@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "convert.hpp"
 #include "parhelion/domain/partition_files.hpp"
+#include "parhelion/index_map/localize.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -58,6 +59,26 @@ nb::tuple read_part(const std::string& folder, const Communicator& comm) {
     return nb::make_tuple(part.owned, to_numpy(std::move(part.ghosts)));
 }
 
+nb::tuple to_python(Localized made) { return nb::make_tuple(std::move(made.nodes), to_numpy(std::move(made.connectivity))); }
+
+nb::tuple localize_with(const IndexedDomain& nodes, const Ids& ids) {
+    const std::span<const global_index> all(ids.data(), ids.size());
+    auto made = [&] {
+        nb::gil_scoped_release unlocked;
+        return localize(all, nodes);
+    }();
+    return to_python(std::move(made));
+}
+
+nb::tuple localize_alone(const Communicator& comm, const Ids& ids) {
+    const std::span<const global_index> all(ids.data(), ids.size());
+    auto made = [&] {
+        nb::gil_scoped_release unlocked;
+        return localize(all, comm);
+    }();
+    return to_python(std::move(made));
+}
+
 }  // namespace
 
 void bind_indexed_domain(nb::module_& module) {
@@ -77,9 +98,15 @@ void bind_indexed_domain(nb::module_& module) {
              }, "cells"_a)
         .def("local_of",
              [](Domain domain, const Ids& ids) {
-                 return map_ids<local_index>(ids, [&](std::int64_t id) { return domain.local_of(id); });
+                 std::vector<local_index> cells(ids.size());
+                 domain.local_of({ids.data(), ids.size()}, cells);
+                 return to_numpy(std::move(cells));
              }, "ids"_a)
         .def("owners_of", [](Domain domain, const Ids& ids) { return to_numpy(owners_of(domain, ids)); }, "ids"_a);
+    module.def("localize", &localize_with, "nodes"_a, "ids"_a,
+               nb::sig("def localize(nodes: IndexedDomain, ids: NDArray[numpy.int64]) -> tuple[IndexedDomain, NDArray[numpy.int32]]"));
+    module.def("localize_alone", &localize_alone, "comm"_a, "ids"_a,
+               nb::sig("def localize_alone(comm: Communicator, ids: NDArray[numpy.int64]) -> tuple[IndexedDomain, NDArray[numpy.int32]]"));
     module.def("read_partition", &read_part, "folder"_a, "comm"_a,
                nb::sig("def read_partition(folder: str, comm: Communicator) -> tuple[int, NDArray[numpy.int64]]"));
 }

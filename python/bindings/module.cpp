@@ -14,8 +14,10 @@ NB_MODULE(_core, module) {
     bind_pattern(module);
     bind_field(module);
     bind_transports(module);
+    bind_reduction(module);
     bind_exchange(module);
     bind_index_map(module);
+    bind_redistribution(module);
     bind_ghost_rows(module);
     bind_ghost_exchange(module);
 }

@@ -155,6 +155,10 @@ class IndexedDomain:
 
     def owners_of(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]: ...
 
+def localize(nodes: IndexedDomain, ids: NDArray[numpy.int64]) -> tuple[IndexedDomain, NDArray[numpy.int32]]: ...
+
+def localize_alone(comm: Communicator, ids: NDArray[numpy.int64]) -> tuple[IndexedDomain, NDArray[numpy.int32]]: ...
+
 def read_partition(folder: str, comm: Communicator) -> tuple[int, NDArray[numpy.int64]]: ...
 
 class Pattern:
@@ -219,6 +223,9 @@ class Field:
     def __str__(self) -> str: ...
 
 def transports() -> list[tuple[str, str, str, str]]: ...
+
+class Reduction:
+    def __init__(self, element: str, combine: object) -> None: ...
 
 class Step:
     """An exchange under way, from `begin` to `end`."""
@@ -304,9 +311,9 @@ class Exchange:
     def parts(self) -> int:
         """Into how many parts the owned cells are divided."""
 
-    def reverse(self, reduction: str = 'sum', *arrays: object) -> None:
+    def reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> None:
         """
-        Combines every ghost's value into its owner's: sum, min, max, replace, bit_and or bit_or.
+        Combines every ghost's value into its owner's: sum, prod, min, max, replace, bit_and, bit_or, or a Reduction.
 
         The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values, except with the
         staged algorithm. TypeError where the elements cannot be combined so.
@@ -314,7 +321,7 @@ class Exchange:
             exchange.reverse("sum", force)        # arrays behind the reduction, as in a call
         """
 
-    def begin_reverse(self, reduction: str = 'sum', *arrays: object) -> Step:
+    def begin_reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> Step:
         """
         Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must not be touched and ghosts
         not be written.
@@ -357,13 +364,34 @@ class IndexMap(AnyIndexMap):
 
     def forward(self, arrays: tuple, as_array: object) -> None: ...
 
-    def reverse(self, reduction: str, arrays: tuple, as_array: object) -> None: ...
+    def reverse(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> None: ...
+
+    def reduce_shared(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> None: ...
+
+    def begin_reduce_shared(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> None: ...
+
+    def end_reduce_shared(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> None: ...
+
+    def explain_shared(self, arrays: tuple, as_array: object) -> str: ...
 
     @property
     def domain(self) -> IndexedDomain: ...
 
     @property
     def pattern(self) -> Pattern: ...
+
+class Redistribution:
+    @overload
+    def __init__(self, source: CartesianDomain, target: CartesianDomain, transport: str, timeout_s: float) -> None: ...
+
+    @overload
+    def __init__(self, source: IndexedDomain, target: IndexedDomain, transport: str, timeout_s: float) -> None: ...
+
+    def forward(self, pairs: Sequence[tuple[Field, Field]]) -> None: ...
+
+    def back(self, pairs: Sequence[tuple[Field, Field]]) -> None: ...
+
+    def explain(self) -> str: ...
 
 class RowLayout:
     def __init__(self, kind: str, element: str, components: int, width: int, alignment: int) -> None: ...

@@ -62,7 +62,6 @@ IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
     domain.arbitrary_ = true;
     domain.owned_ = static_cast<local_index>(owned_ids.size());
     domain.owned_ids_ = std::move(owned_ids);
-    domain.owned_by_id_ = ascending_order(domain.owned_ids_);
     domain.ghost_ids_ = std::move(ghosts);
     global_index limit = 0;
     for (global_index id : domain.owned_ids_) limit = std::max(limit, id + 1);
@@ -70,8 +69,8 @@ IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
     check_mpi(MPI_Allreduce(&limit, &domain.id_limit_, 1, MPI_INT64_T, MPI_MAX, comm.handle()), "MPI_Allreduce");
     check_mpi(MPI_Allreduce(&owned, &domain.global_size_, 1, MPI_INT64_T, MPI_SUM, comm.handle()), "MPI_Allreduce");
     // Every id is asked for by its owner too, so that one owned twice is noticed though nobody reads it.
-    std::vector<global_index> sorted;
-    for (local_index cell : domain.owned_by_id_) sorted.push_back(domain.owned_ids_[cell]);
+    std::vector<global_index> sorted = domain.owned_ids_;
+    std::sort(sorted.begin(), sorted.end());
     const auto owners = find_owners(comm, {domain.id_limit_, 0, 0, domain.owned_ids_, true}, sorted);
     validate_together(comm, [&] {
         for (std::size_t i = 0; i < owners.size(); ++i)
@@ -84,6 +83,7 @@ IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
 
 void IndexedDomain::finish(SelfGhosts self) {
     by_id_ = ascending_order(ghost_ids_);
+    number();
     validate_together(comm_, [&] { check_ghosts(self); });
     std::vector<global_index> unique;
     unique.reserve(by_id_.size());
@@ -124,18 +124,31 @@ global_index IndexedDomain::global_of(local_index cell) const {
     return arbitrary_ ? owned_ids_[static_cast<std::size_t>(cell)] : first_ + cell;
 }
 
+global_index IndexedDomain::id_of(local_index cell) const {
+    return cell < owned_ ? owned_ids_[static_cast<std::size_t>(cell)] : ghost_ids_[static_cast<std::size_t>(cell - owned_)];
+}
+
+void IndexedDomain::number() {
+    table_.reserve(owned_ids_.size() + ghost_ids_.size());
+    const auto ids = [this](local_index cell) { return id_of(cell); };
+    for (local_index cell = arbitrary_ ? 0 : owned_; cell < size(); ++cell) table_.insert(cell, ids);
+}
+
 local_index IndexedDomain::owned_of(global_index id) const {
     if (!arbitrary_) return id >= first_ && id < first_ + owned_ ? static_cast<local_index>(id - first_) : -1;
-    const auto found = std::lower_bound(owned_by_id_.begin(), owned_by_id_.end(), id,
-        [&](local_index cell, global_index value) { return owned_ids_[cell] < value; });
-    return found != owned_by_id_.end() && owned_ids_[*found] == id ? *found : -1;
+    const local_index cell = table_.find(id, [this](local_index each) { return id_of(each); });
+    return cell < owned_ ? cell : -1;
 }
 
 local_index IndexedDomain::local_of(global_index id) const {
-    if (const local_index cell = owned_of(id); cell >= 0) return cell;
-    const auto found = std::lower_bound(by_id_.begin(), by_id_.end(), id,
-        [&](local_index position, global_index value) { return ghost_ids_[position] < value; });
-    return found != by_id_.end() && ghost_ids_[*found] == id ? owned_ + *found : -1;
+    if (!arbitrary_ && id >= first_ && id < first_ + owned_) return static_cast<local_index>(id - first_);
+    return table_.find(id, [this](local_index each) { return id_of(each); });
+}
+
+void IndexedDomain::local_of(std::span<const global_index> ids, std::span<local_index> cells) const {
+    if (ids.size() != cells.size())
+        throw Error(std::to_string(ids.size()) + " ids and places for " + std::to_string(cells.size()) + " local numbers: pass as many");
+    for (std::size_t i = 0; i < ids.size(); ++i) cells[i] = local_of(ids[i]);
 }
 
 std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) const {

@@ -101,11 +101,6 @@ std::vector<int> senders_of(const Plan& plan, Direction way) {
     return ranks_of(plan, [way](const LinkPlan& link) { return link.way(way).receive_bytes > 0; });
 }
 
-const char* name_of(Reduction reduction) {
-    static constexpr const char* names[] = {"replace", "sum", "min", "max", "bit_and", "bit_or"};
-    return names[static_cast<std::size_t>(reduction)];
-}
-
 // Before any is tried: what each lacks would say nothing of what all lack.
 void require_served(const Plan& plan) {
     const std::vector<TransportInfo> all = transports();
@@ -289,7 +284,7 @@ struct Exchange::Impl {
 
     void tell_call(Direction direction, Reduction how) {
         way = direction;
-        const std::string what = direction == Direction::forward ? "a forward exchange of " : std::string("a reverse exchange (") + name_of(how) + ") of ";
+        const std::string what = direction == Direction::forward ? "a forward exchange of " : std::string("a reverse exchange (") + to_string(how) + ") of ";
         call = calls->tell(what + (subset.empty() ? "all fields" : subset));
     }
 

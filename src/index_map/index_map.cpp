@@ -1,10 +1,12 @@
 #include "parhelion/index_map/index_map.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "index_map/map_exchange.hpp"
 #include "index_map/share_memory.hpp"
+#include "index_map/shared_reduction.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 
@@ -15,6 +17,8 @@ struct IndexMap::State {
     Pattern pattern;
     ExchangeOptions options;
     std::vector<std::unique_ptr<MapExchange>> exchanges;
+    std::optional<SharedPoints> points;  // when they have been asked for
+    std::vector<std::unique_ptr<SharedReduction>> sums;
     std::vector<CellValues> arrays;  // of a call
 
     State(IndexedDomain of, ExchangeOptions with) : domain(std::move(of)), pattern(build_pattern(domain)), options(std::move(with)) {}
@@ -47,6 +51,21 @@ struct IndexMap::State {
         if (found == nullptr)
             throw Error("no exchange of these arrays is under way in this direction: begin one, and end it with the same arrays");
         return *found;
+    }
+
+    SharedReduction* find_sum(auto&& condition) const {
+        const auto found = std::find_if(sums.begin(), sums.end(), [&](const auto& each) { return condition(*each); });
+        return found == sums.end() ? nullptr : found->get();
+    }
+    SharedReduction& idle_sum(CellArrays given) {
+        if (SharedReduction* known = find_sum([&](const SharedReduction& each) { return !each.under_way() && each.fits(given); })) {
+            check(given);
+            return *known;
+        }
+        validate_together(pattern.communicator, [&] { check(given); });
+        if (!points) points = find_shared_points(domain);
+        sums.push_back(std::make_unique<SharedReduction>(*points, domain.owned(), given, options));
+        return *sums.back();
     }
 
     void check(CellArrays given) const {
@@ -112,8 +131,43 @@ void IndexMap::end_reverse(const CellArrays& arrays) const {
     state_->begun(state_->complete(arrays), Direction::reverse).end();
 }
 
+void IndexMap::reduce_shared(const CellArrays& arrays, Reduction reduction) const {
+    const CellArrays all = state_->complete(arrays);
+    for (const CellValues& array : all) require_reducible(array.element, reduction);
+    state_->idle_sum(all).run(all, reduction);
+}
+
+void IndexMap::begin_reduce_shared(const CellArrays& arrays, Reduction reduction) const {
+    const CellArrays all = state_->complete(arrays);
+    for (const CellValues& array : all) require_reducible(array.element, reduction);
+    state_->idle_sum(all).begin(all, reduction);
+}
+
+void IndexMap::end_reduce_shared(const CellArrays& arrays) const {
+    const CellArrays all = state_->complete(arrays);
+    SharedReduction* const found = state_->find_sum([&](const SharedReduction& each) { return each.combines(all); });
+    if (found == nullptr) throw Error("no reduction of shared points of these arrays is under way: begin one, and end it with the same arrays");
+    found->end();
+}
+
+std::string IndexMap::explain_shared(const CellArrays& arrays) const {
+    const SharedReduction* const found = state_->find_sum([&](const SharedReduction& each) { return each.fits(arrays); });
+    if (found == nullptr) throw Error("shared points of such arrays have not been combined yet: call sum_shared first");
+    const Plan& plan = found->exchange().plan();
+    const auto number = [](auto value) { return std::to_string(value); };
+    std::size_t sent = 0, received = 0;
+    for (const Link& link : state_->pattern.stages[0]) {
+        if (link.rank == communicator().rank()) continue;
+        sent += !link.send.cells.empty(), received += !link.receive.cells.empty();
+    }
+    return number(state_->points->points.size()) + " of " + number(size()) + " points are shared, by up to " + number(state_->points->most_holders) +
+           " ranks: 1 round, " + number(plan.messages_sent()) + " messages of " + number(plan.bytes_sent()) +
+           " bytes together from this rank (reverse and forward: 2 rounds, " + number(sent + received) + " messages)\n" + found->exchange().explain();
+}
+
 bool IndexMap::under_way() const {
-    return state_->find([](const MapExchange& each) { return each.under_way(); }) != nullptr;
+    return state_->find([](const MapExchange& each) { return each.under_way(); }) != nullptr ||
+           state_->find_sum([](const SharedReduction& each) { return each.under_way(); }) != nullptr;
 }
 
 const Exchange* IndexMap::exchange(const CellArrays& arrays) const {

@@ -6,10 +6,16 @@ namespace parhelion {
 namespace {
 
 // Of one value, or of each in a vector of them. Minimum and maximum keep the destination's where a value is no number and where zeros
-// differ in sign. Sums get unsigned integers, which wrap around, as MPI's sums do in practice.
+// differ in sign. Sums and products get unsigned integers, which wrap around, as MPI's do in practice.
 struct Sum { template <class V> static V of(V a, V b) { return static_cast<V>(a + b); } };
 struct Min { template <class V> static V of(V a, V b) { return b < a ? b : a; } };
 struct Max { template <class V> static V of(V a, V b) { return a < b ? b : a; } };
+struct Prod {
+    template <class V> static V of(V a, V b) {
+        if constexpr (__is_same(V, unsigned short)) return static_cast<V>(1u * a * b);  // two ints could overflow
+        else return static_cast<V>(a * b);
+    }
+};
 struct And { template <class V> static V of(V a, V b) { return static_cast<V>(a & b); } };
 struct Or { template <class V> static V of(V a, V b) { return static_cast<V>(a | b); } };
 
@@ -120,6 +126,7 @@ template <class T>
 const Loops* combine_integers(Reduction reduction) {
     using U = std::make_unsigned_t<T>;
     if (reduction == Reduction::sum) return &Combined<U, Sum>::loops;
+    if (reduction == Reduction::prod) return &Combined<U, Prod>::loops;
     if (reduction == Reduction::bit_and) return &Combined<U, And>::loops;
     if (reduction == Reduction::bit_or) return &Combined<U, Or>::loops;
     return combine_ordered<T>(reduction);
@@ -133,6 +140,7 @@ const Loops* combine_sum(Reduction reduction) {
 
 template <class T>
 const Loops* combine_reals(Reduction reduction) {
+    if (reduction == Reduction::prod) return &Combined<T, Prod>::loops;
     return reduction == Reduction::sum ? combine_sum<T>(reduction) : combine_ordered<T>(reduction);
 }
 
@@ -149,8 +157,8 @@ const Loops* combining(Scalar scalar, Reduction reduction) {
         case Scalar::uint64: return combine_integers<std::uint64_t>(reduction);
         case Scalar::float32: return combine_reals<float>(reduction);
         case Scalar::float64: return combine_reals<double>(reduction);
-        case Scalar::complex64: return combine_sum<float>(reduction);
-        case Scalar::complex128: return combine_sum<double>(reduction);
+        case Scalar::complex64: return reduction == Reduction::prod ? complex_product(scalar) : combine_sum<float>(reduction);
+        case Scalar::complex128: return reduction == Reduction::prod ? complex_product(scalar) : combine_sum<double>(reduction);
     }
     return nullptr;
 }

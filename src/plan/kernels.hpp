@@ -25,6 +25,9 @@ const Kernels& kernels();
 /// One op, by these loops.
 void run_strided(const StridedOp& op, Bases src, Bases dst, const Loops& use = kernels());
 
+/// Products of complex numbers, compiled once: fused multiplications would give other bits with other instructions. Null for others.
+const Loops* complex_product(Scalar scalar);
+
 extern const Kernels kernels_baseline;
 #if defined(__x86_64__)
 extern const Kernels kernels_avx2;

@@ -59,7 +59,7 @@ TEST_CASE("owners of a structured grid combine integers in every way that there 
         auto fields = make_fields(domain, 2, turn, route.memory, combinable(Reduction::bit_or));
         Exchange exchange(pattern, views(fields), {route.transport});
         for (Reduction reduction : all_reductions) {
-            CAPTURE(static_cast<int>(reduction));
+            CAPTURE(to_string(reduction));
             check_reverse(exchange, fields, reduction, is_staged(domain), 0);
         }
     });

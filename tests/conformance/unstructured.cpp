@@ -54,7 +54,7 @@ TEST_CASE("owners in an index map combine integers in every way that there is") 
         auto fields = make_fields(domain, mesh, 2, turn, route.memory, combinable(Reduction::bit_or));
         Exchange exchange(pattern, views(fields), {route.transport});
         for (Reduction reduction : {Reduction::min, Reduction::bit_or, Reduction::max, Reduction::bit_and, Reduction::sum}) {
-            CAPTURE(static_cast<int>(reduction));
+            CAPTURE(to_string(reduction));
             check_reverse(exchange, fields, reduction, false, 0);
         }
     });

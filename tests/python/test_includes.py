@@ -11,8 +11,9 @@ STAGES = ("core", "domain", "pattern", "plan", "transport", "exchange")  # each 
 ON_TOP = {
     "index_map": STAGES,
     "ghosts": (*STAGES, "index_map"),
+    "redistribution": (*STAGES, "index_map"),
     "placement": ("core", "pattern"),
-    "c": (*STAGES, "index_map"),
+    "c": (*STAGES, "index_map", "redistribution"),
     "bench": (*STAGES, "index_map"),
 }
 MAY_INCLUDE = {stage: STAGES[:k] for k, stage in enumerate(STAGES)} | ON_TOP

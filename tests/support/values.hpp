@@ -74,7 +74,7 @@ inline void write_value(std::byte* at, Element element, std::uint64_t key, Value
         if constexpr (std::is_integral_v<T>) value = static_cast<T>(static_cast<std::int64_t>(number));
         else if constexpr (std::is_floating_point_v<T>) value = static_cast<T>(number);
         else value = T(static_cast<typename T::value_type>(number), static_cast<typename T::value_type>(mix(key, 1) % 101));
-        std::memcpy(at, &value, sizeof value);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(element.size); i += sizeof value) std::memcpy(at + i, &value, sizeof value);
     });
 }
 
@@ -86,8 +86,12 @@ T combined(T a, T b, Reduction reduction) {
         if (reduction == Reduction::sum) return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
         if (reduction == Reduction::bit_and) return static_cast<T>(a & b);
         if (reduction == Reduction::bit_or) return static_cast<T>(a | b);
+        if (reduction == Reduction::prod) return static_cast<T>(std::uint64_t(a) * std::uint64_t(b));
     } else if (reduction == Reduction::sum) {
         return a + b;
+    } else if (reduction == Reduction::prod) {
+        if constexpr (std::is_floating_point_v<T>) return a * b;
+        else return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
     }
     if constexpr (std::is_arithmetic_v<T>) return reduction == Reduction::min ? std::min(a, b) : std::max(a, b);
     return a;
@@ -97,11 +101,13 @@ T combined(T a, T b, Reduction reduction) {
 inline void combine_value(std::byte* into, const std::byte* from, Element element, Reduction reduction) {
     if (reduction == Reduction::replace) std::memcpy(into, from, static_cast<std::size_t>(element.size));
     else with_type(element, [&](auto a) {
-        auto b = a;
-        std::memcpy(&a, into, sizeof a);
-        std::memcpy(&b, from, sizeof b);
-        a = combined(a, b, reduction);
-        std::memcpy(into, &a, sizeof a);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(element.size); i += sizeof a) {
+            auto b = a;
+            std::memcpy(&a, into + i, sizeof a);
+            std::memcpy(&b, from + i, sizeof b);
+            a = combined(a, b, reduction);
+            std::memcpy(into + i, &a, sizeof a);
+        }
     });
 }
 

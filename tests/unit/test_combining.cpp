@@ -17,7 +17,8 @@ namespace {
 constexpr Scalar all_scalars[] = {Scalar::int8, Scalar::int16, Scalar::int32, Scalar::int64, Scalar::uint8, Scalar::uint16,
                                   Scalar::uint32, Scalar::uint64, Scalar::float32, Scalar::float64, Scalar::complex64,
                                   Scalar::complex128};
-constexpr Reduction all_reductions[] = {Reduction::sum, Reduction::min, Reduction::max, Reduction::bit_and, Reduction::bit_or};
+constexpr Reduction all_reductions[] = {Reduction::sum, Reduction::min, Reduction::max, Reduction::bit_and, Reduction::bit_or,
+                                        Reduction::prod};
 
 std::vector<const Kernels*> kernels_here() {
     std::vector<const Kernels*> found{&kernels_baseline};
@@ -38,6 +39,11 @@ T combined(T a, T b, Reduction reduction) {
         } else {
             return a + b;
         }
+    }
+    if (reduction == Reduction::prod) {
+        if constexpr (std::is_integral_v<T>) return static_cast<T>(std::uint64_t(a) * std::uint64_t(b));
+        else if constexpr (std::is_floating_point_v<T>) return a * b;
+        else return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
     }
     if constexpr (std::is_arithmetic_v<T>) {
         if (reduction == Reduction::min) return b < a ? b : a;
@@ -64,13 +70,7 @@ void expect(Bytes& dst, byte_count to, const Bytes& src, byte_count from, byte_c
     test::with_type({scalar, 0}, [&]<class T>(T) { expect_values<T>(dst, to, src, from, bytes, reduction); });
 }
 
-byte_count size_of(Scalar scalar) {
-    byte_count size = 1;
-    test::with_type({scalar, 0}, [&]<class T>(T) { size = sizeof(T); });
-    return size;
-}
-
-// Sums of two that are no numbers may take either's bits.
+// Sums and products of two that are no numbers may take either's bits.
 bool equal(Bytes a, const Bytes& b, Scalar scalar, Reduction reduction) {
     const auto no_numbers_alike = [&]<class T>(T) {
         for (std::size_t i = 0; i + sizeof(T) <= a.size(); i += sizeof(T)) {
@@ -80,8 +80,9 @@ bool equal(Bytes a, const Bytes& b, Scalar scalar, Reduction reduction) {
             if (x != x && y != y) std::memcpy(a.data() + i, &y, sizeof y);
         }
     };
-    if (reduction == Reduction::sum && (scalar == Scalar::float32 || scalar == Scalar::complex64)) no_numbers_alike(float{});
-    if (reduction == Reduction::sum && (scalar == Scalar::float64 || scalar == Scalar::complex128)) no_numbers_alike(double{});
+    const bool may_differ = reduction == Reduction::sum || reduction == Reduction::prod;
+    if (may_differ && (scalar == Scalar::float32 || scalar == Scalar::complex64)) no_numbers_alike(float{});
+    if (may_differ && (scalar == Scalar::float64 || scalar == Scalar::complex128)) no_numbers_alike(double{});
     return a == b;
 }
 
@@ -120,7 +121,7 @@ void for_all(Check check) {
                 if (loops == nullptr) continue;
                 CAPTURE(std::string(each->name));
                 CAPTURE(to_string(Element{scalar, static_cast<std::int32_t>(size_of(scalar))}));
-                CAPTURE(static_cast<int>(reduction));
+                CAPTURE(to_string(reduction));
                 check(*loops, scalar, reduction);
             }
 }

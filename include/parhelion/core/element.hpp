@@ -1,6 +1,7 @@
 // What one component of a cell is.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <string>
 #include <type_traits>
@@ -16,10 +17,11 @@ enum class Scalar : std::uint8_t {
     float32, float64, complex64, complex128
 };
 
-/// Element type of a field: a scalar that can be reduced, or opaque bytes of a given size.
+/// Element type of a field: a scalar that can be reduced, several of them next to each other (std::array<double, 3>), which are reduced
+/// one by one, or opaque bytes of a given size.
 struct Element {
     Scalar scalar = Scalar::bytes;
-    std::int32_t size = 1;  ///< bytes
+    std::int32_t size = 1;  ///< bytes: a multiple of the scalar's
     friend bool operator==(const Element&, const Element&) = default;
 };
 
@@ -37,16 +39,27 @@ constexpr Scalar scalar_of() {
         return static_cast<Scalar>(first + step);
     } else return Scalar::bytes;
 }
+
+// What a std::array, of arrays too, consists of.
+template <class T>
+struct Values { using type = std::remove_cv_t<T>; };
+template <class T, std::size_t n>
+struct Values<std::array<T, n>> : Values<T> {};
+template <class T, std::size_t n>
+struct Values<const std::array<T, n>> : Values<T> {};
 }  // namespace detail
 
-/// Element of a C++ type; any trivially copyable type that is not arithmetic becomes opaque bytes.
+/// Element of a C++ type: of numbers, complex numbers, and std::arrays of them. Any other trivially copyable type becomes opaque bytes.
 template <class T>
 constexpr Element element_of() {
     static_assert(std::is_trivially_copyable_v<T>, "halo elements are moved as bytes");
-    return {detail::scalar_of<T>(), static_cast<std::int32_t>(sizeof(T))};
+    return {detail::scalar_of<typename detail::Values<T>::type>(), static_cast<std::int32_t>(sizeof(T))};
 }
 
-/// "float32", "int64", "bytes24", …
+/// Bytes of one value; 1 for opaque bytes.
+std::int32_t size_of(Scalar scalar);
+
+/// "float32", "int64", "float64x3", "bytes24", …
 std::string to_string(Element element);
 
 /// The inverse of to_string. Throws Error for an unknown name.

@@ -6,6 +6,7 @@
 
 #include "parhelion/core/communicator.hpp"
 #include "parhelion/core/types.hpp"
+#include "parhelion/domain/id_table.hpp"
 
 namespace parhelion {
 
@@ -49,8 +50,10 @@ public:
     global_index global_of(local_index cell) const;
     /// Owned index of an id that this rank owns, else −1.
     local_index owned_of(global_index id) const;
-    /// Local index of an owned id or of its first ghost, else −1. O(log ghosts).
+    /// Local index of an owned id or of its first ghost, else −1. O(1).
     local_index local_of(global_index id) const;
+    /// Of each of `ids`, into `cells`. Throws Error where these are not as many.
+    void local_of(std::span<const global_index> ids, std::span<local_index> cells) const;
 
     /// Collective. The owner of each id; Error on every rank when one has none.
     std::vector<int> owners_of(std::span<const global_index> ids) const;
@@ -60,7 +63,8 @@ public:
 private:
     IndexedDomain(Communicator comm) : comm_(comm) {}
     void finish(SelfGhosts self);
-    void sort_ghosts();
+    void number();
+    global_index id_of(local_index cell) const;
     void check_ghosts(SelfGhosts self) const;
 
     Communicator comm_;
@@ -70,10 +74,10 @@ private:
     global_index id_limit_ = 0;  // ids are below this
     bool arbitrary_ = false;
     std::vector<global_index> owned_ids_;        // arbitrary ownership only
-    std::vector<local_index> owned_by_id_;       // owned_ids_ in ascending order
     std::vector<global_index> ghost_ids_;
     std::vector<int> ghost_owners_;
     std::vector<local_index> by_id_;
+    IdTable table_;  // of ghosts, and of owned cells where ownership is arbitrary
 };
 
 }  // namespace parhelion

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "parhelion/domain/indexed_domain.hpp"
@@ -61,6 +62,18 @@ public:
     void reverse(const CellArrays& arrays, Reduction reduction) const;
     void begin_reverse(const CellArrays& arrays, Reduction reduction) const;
     void end_reverse(const CellArrays& arrays) const;
+
+    /// Points that several ranks hold, as owner or as ghosts: each of them gets the sum of all their values, in one round of messages.
+    /// Values are added in ascending order of rank, everywhere alike: holders agree bit for bit, and so do runs and transports. Shared
+    /// points must not be written from begin to end, others may. The first call finds out who holds what, and is collective.
+    /// Errors: a rank that holds a point twice (on every rank); a reduction that some elements do not have.
+    void sum_shared(const CellArrays& arrays) const { reduce_shared(arrays, Reduction::sum); }
+    /// The same with another reduction; `replace` gives the value of the last rank that holds a point.
+    void reduce_shared(const CellArrays& arrays, Reduction reduction) const;
+    void begin_reduce_shared(const CellArrays& arrays, Reduction reduction) const;
+    void end_reduce_shared(const CellArrays& arrays) const;
+    /// How such arrays are combined: points, holders, messages, and what reverse and forward would take. Local, after the first call.
+    std::string explain_shared(const CellArrays& arrays) const;
 
     bool under_way() const;
     /// What moves arrays like these, null before the first call with such. Local.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "parhelion/core/element.hpp"
@@ -110,10 +111,12 @@ void run(const Program& program, Bases src, Bases dst);
 /// The program must hold only strided, plain indexed and ragged ops of scalars for which `supports` holds.
 void reduce(const Program& program, Bases src, Bases dst, Reduction reduction);
 
-/// Whether values of this scalar can be combined so (opaque bytes only replace, complex numbers have no order).
+/// Whether the library combines values of this scalar so (opaque bytes only replace, complex numbers have no order).
 bool supports(Reduction reduction, Scalar scalar);
-/// Throws Error where it does not.
+/// Throws Error where such elements cannot be combined so: the library does not, or what the program defines is for others.
 void require_reducible(const Element& element, Reduction reduction);
+/// "sum", …
+std::string to_string(Reduction reduction);
 
 /// The program is one contiguous piece on its source (destination) side: offset from its base, or −1.
 struct Contiguous { int base = -1; byte_count offset = 0, bytes = 0; };

@@ -10,6 +10,7 @@ from ..base.together import resolve, together, total
 from ..domain.indexed import IndexedDomain, to_ids
 from .fields import callable_array
 from .pattern import Pattern
+from .reduction import Reduction
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -71,12 +72,41 @@ class IndexMap(IndexedDomain):
         """
         self._map.forward(arrays, callable_array)
 
-    def reverse(self, reduction: str, *arrays: Any) -> None:
-        """Ghost → owner: sum, min, max, replace, bit_and or bit_or, in a fixed order, so that floating-point sums repeat bit for bit.
+    def reverse(self, reduction: str | Reduction, *arrays: Any) -> None:
+        """Ghost → owner: sum, prod, min, max, replace, bit_and, bit_or, or a Reduction of your own.
 
-        Arrays as for `forward`. Ghosts keep their values. TypeError where elements cannot be combined so.
+        In a fixed order, so that floating-point sums repeat bit for bit. Arrays as for `forward`. Ghosts keep their values. TypeError
+        where elements cannot be combined so.
         """
         self._map.reverse(reduction, arrays, callable_array)
+
+    def sum_shared(self, *arrays: Any) -> None:
+        """Every point that several ranks hold, as owner or as ghosts, gets the sum of all their values on each of them.
+
+        In one round of messages, where `reverse` and `forward` take two, all arrays in one message for each other holder. Values are
+        added in ascending order of rank, everywhere alike: all holders get the same bits, in every run. Arrays as for `forward`. The
+        first call finds out who holds what, and is collective; ValueError on every rank where one holds a point twice.
+
+            nodes.sum_shared(force, mass)
+        """
+        self.reduce_shared("sum", *arrays)
+
+    def reduce_shared(self, reduction: str | Reduction, *arrays: Any) -> None:
+        """As `sum_shared`, with another reduction; "replace" gives the value of the last rank that holds a point."""
+        self._map.reduce_shared(reduction, arrays, callable_array)
+
+    def begin_reduce_shared(self, reduction: str | Reduction, *arrays: Any) -> "SharedStep":
+        """Starts `reduce_shared`. Until the step ends, shared points must not be written; others may.
+
+            with nodes.begin_reduce_shared("sum", force):
+                update_elsewhere()
+        """
+        self._map.begin_reduce_shared(reduction, arrays, callable_array)
+        return SharedStep(self._map, reduction, arrays)
+
+    def explain_shared(self, *arrays: Any) -> str:
+        """How such arrays were combined: points, holders, messages, and what reverse and forward would take. After the first call."""
+        return self._map.explain_shared(arrays, callable_array)
 
     @property
     def pattern(self) -> Pattern:
@@ -93,6 +123,26 @@ class IndexMap(IndexedDomain):
 
     def __repr__(self) -> str:
         return f"IndexMap(rank {self._native_comm.rank}: {self.owned} owned of {self.global_size} cells, {self.ghosts} ghosts)"
+
+
+class SharedStep:
+    """A reduction of shared points under way, from `IndexMap.begin_reduce_shared` to `end`."""
+
+    def __init__(self, native: "_core.IndexMap", reduction: str | Reduction, arrays: tuple[Any, ...]) -> None:
+        self._native, self._reduction, self._arrays, self._ended = native, reduction, arrays, False
+
+    def end(self) -> None:
+        """Waits for the other holders; afterwards the points have their values. Once per step."""
+        if self._ended:
+            raise ValueError("this step has ended: end a step once")
+        self._ended = True
+        self._native.end_reduce_shared(self._reduction, self._arrays, callable_array)
+
+    def __enter__(self) -> "SharedStep":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.end()
 
 
 GhostMap = IndexMap

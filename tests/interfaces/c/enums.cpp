@@ -22,7 +22,8 @@ static_assert(same(Scalar::bytes, PHL_BYTES) && same(Scalar::int8, PHL_INT8) && 
               same(Scalar::float32, PHL_FLOAT32) && same(Scalar::float64, PHL_FLOAT64) &&
               same(Scalar::complex64, PHL_COMPLEX64) && same(Scalar::complex128, PHL_COMPLEX128));
 static_assert(same(Reduction::replace, PHL_REPLACE) && same(Reduction::sum, PHL_SUM) && same(Reduction::min, PHL_MIN) &&
-              same(Reduction::max, PHL_MAX) && same(Reduction::bit_and, PHL_AND) && same(Reduction::bit_or, PHL_OR));
+              same(Reduction::max, PHL_MAX) && same(Reduction::bit_and, PHL_AND) && same(Reduction::bit_or, PHL_OR) &&
+              same(Reduction::prod, PHL_PROD));
 static_assert(same(parhelion::Direction::forward, PHL_FORWARD) && same(parhelion::Direction::reverse, PHL_REVERSE));
 static_assert(same(parhelion::Order::c, PHL_ORDER_C) && same(parhelion::Order::fortran, PHL_ORDER_FORTRAN));
 static_assert(same(parhelion::Neighbors::full, PHL_NEIGHBORS_FULL) && same(parhelion::Neighbors::faces, PHL_NEIGHBORS_FACES));

@@ -53,7 +53,29 @@ DEFINE_SCATTER(int8_t, scatter_int8, PHL_INT8)
 DEFINE_SCATTER(float, scatter_float, PHL_FLOAT32)
 DEFINE_SCATTER(double, scatter_double, PHL_FLOAT64)
 
+/* Every rank holds points 0 and 1, which rank 0 owns; all get the sum, in the order of ranks. */
+static void shared_points(void) {
+    phl_index_map map = NULL;
+    const int64_t ids[2] = {1, 0};
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, rank == 0 ? 2 : 0, rank == 0 ? 0 : 2, ids, &map));
+    double x[2] = {0.1 * (rank + 1), 0.7 * (rank + 1)}, expected[2] = {0.1, 0.7}; /* by point */
+    if (rank > 0) x[0] = 0.7 * (rank + 1), x[1] = 0.1 * (rank + 1);
+    for (int r = 1; r < ranks; ++r) expected[0] += 0.1 * (r + 1), expected[1] += 0.7 * (r + 1);
+    const phl_values values = {{PHL_FLOAT64, 1, 0}, {x, 2, 0}, {0}};
+    GOOD(phl_map_reduce_shared(map, PHL_SUM, &values, 1));
+    CHECK(x[rank > 0] == expected[0] && x[rank == 0] == expected[1]);
+    GOOD(phl_map_begin_reduce_shared(map, PHL_MAX, &values, 1));
+    GOOD(phl_map_end_reduce_shared(map, &values, 1));
+    CHECK(x[rank > 0] == expected[0]);
+    const int64_t wanted[3] = {0, -1, 1};
+    int32_t cells[3];
+    GOOD(phl_index_map_localize(map, 3, wanted, cells));
+    CHECK(cells[0] == (rank > 0) && cells[1] == -1 && cells[2] == (rank == 0));
+    GOOD(phl_index_map_free(&map));
+}
+
 void test_scatter(void) {
+    shared_points();
     phl_index_map map = make_map();
     for (int components = 1; components <= 3; ++components) {
         for (int reduction = PHL_SUM; reduction <= PHL_OR; ++reduction) {

@@ -18,7 +18,7 @@ contains
   subroutine run_enums()
     call compare(0_c_int, [integer :: phl_success, phl_error_value, phl_error_type, phl_error_communication, &
         phl_error_timeout, phl_error_lost_peer, phl_error_system, phl_error_handle, phl_error_internal], 'status')
-    call compare(1_c_int, [integer :: phl_replace, phl_sum, phl_min, phl_max, phl_and, phl_or], 'reduction')
+    call compare(1_c_int, [integer :: phl_replace, phl_sum, phl_min, phl_max, phl_and, phl_or, phl_prod], 'reduction')
   end subroutine
 
   subroutine compare(kind, numbers, what)

@@ -20,6 +20,33 @@ contains
     call one_and_all()
     call several_at_once()
     call replaced()
+    call shared_points()
+  end subroutine
+
+  !> Every rank holds points 1 and 2, which rank 0 owns; all get the sum, in the order of ranks.
+  subroutine shared_points()
+    type(index_map) :: map
+    integer :: ids(2), r
+    real(real64) :: x(2), expected(2)
+    integer :: most(2)
+    ids = [2, 1]
+    if (rank == 0) then
+      call map%init(world, 2)
+      ids = [1, 2]
+    else
+      call map%init(world, 0, ids)
+    end if
+    x = 0.1_real64 * ids * (rank + 1)
+    expected = 0.1_real64 * ids
+    do r = 1, ranks - 1
+      expected = expected + 0.1_real64 * ids * (r + 1)
+    end do
+    most = rank
+    call map%sum_shared(x)
+    call check(all(x == expected), 'sum of shared points')
+    call map%begin_reduce_shared(phl_max, most)
+    call map%end_reduce_shared(most)
+    call check(all(most == ranks - 1), 'maximum of shared points')
   end subroutine
 
   subroutine sizes_and_ids()

@@ -1,0 +1,63 @@
+// Reductions that a program defines.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "parhelion/core/element.hpp"
+#include "parhelion/core/types.hpp"
+
+namespace parhelion {
+
+/// An associative function on elements of one type. It need not be commutative: values are combined by ascending rank, and within a rank
+/// as in its pattern.
+class UserReduction {
+public:
+    explicit UserReduction(Element element) : element_(element) {}
+    virtual ~UserReduction() = default;
+    UserReduction(const UserReduction&) = default;
+    UserReduction& operator=(const UserReduction&) = default;
+
+    /// What it combines.
+    const Element& element() const { return element_; }
+    /// into = into ⊕ from, `bytes` of elements next to each other on both sides, aligned or not. It must not throw.
+    virtual void combine(std::byte* into, const std::byte* from, byte_count bytes) const = 0;
+    /// Whether a call is dear, so that elements that lie apart are brought together first.
+    virtual bool wants_many() const { return false; }
+
+private:
+    Element element_;
+};
+
+/// What reduction_of gives.
+template <class T, class Function>
+class ElementReduction final : public UserReduction {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_invocable_r_v<T, const Function&, const T&, const T&>,
+                  "a reduction of T takes two T and gives one");
+
+public:
+    explicit ElementReduction(Function function) : UserReduction(element_of<T>()), function_(std::move(function)) {}
+    /// Element by element.
+    void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
+        for (byte_count i = 0; i < bytes; i += static_cast<byte_count>(sizeof(T))) {
+            T a, b;
+            std::memcpy(static_cast<void*>(&a), into + i, sizeof(T));
+            std::memcpy(static_cast<void*>(&b), from + i, sizeof(T));
+            a = function_(a, b);
+            std::memcpy(into + i, &a, sizeof(T));
+        }
+    }
+
+private:
+    Function function_;
+};
+
+/// The reduction `function(T, T) → T` of fields of T. Local. Fields of other elements are refused where it is used.
+///
+///     const auto nearest = reduction_of<Hit>([](const Hit& a, const Hit& b) { return b.distance < a.distance ? b : a; });
+///     exchange.reverse(nearest, view(domain, hits));
+template <class T, class Function>
+ElementReduction<T, Function> reduction_of(Function function) { return ElementReduction<T, Function>(std::move(function)); }
+
+}  // namespace parhelion

@@ -1,0 +1,90 @@
+"""Owned values from one domain to another of the same cells."""
+
+import math
+from typing import Any
+
+from .. import _core
+from ..base.arguments import time_limit, transport_name
+from ..base.together import together
+from ..domain.cartesian import CartesianDomain
+from ..domain.indexed import IndexedDomain
+from .fields import Parts, read_groups
+from .pattern import build_pattern
+
+Domain = CartesianDomain | IndexedDomain
+
+
+class Redistribution:
+    """Moves owned values between two domains of the same cells on one communicator. Construction is collective.
+
+    To another process grid or other splits, another partition, more or fewer ranks that own something (`splits` or ids of which a rank
+    has none). Ghosts are neither read nor written. Grids: each rank finds out alone with whom it shares cells. Index maps: cells are those of
+    equal global id. One message goes from each rank to each that gets cells of it, for all arrays of a call.
+
+    Parameters
+    ----------
+    source, target: two CartesianDomains of equal extents, or two IndexedDomains of the same global ids.
+    transport, timeout: as for an Exchange.
+
+    Raises ValueError or TypeError on every rank for domains of other cells or communicators.
+
+        redistribute = ph.Redistribution(rows, columns)
+        redistribute(u, v)                       # u of rows → v of columns
+        redistribute.back((u, v), (p, q))        # v → u and q → p, in the same messages
+    """
+
+    def __init__(self, source: Domain, target: Domain, transport: str | None = None, timeout: float | None = None) -> None:
+        def check() -> tuple[str, float]:
+            kinds = {type(domain) if isinstance(domain, CartesianDomain) else IndexedDomain for domain in (source, target)}
+            if len(kinds) > 1 or not all(isinstance(domain, (CartesianDomain, IndexedDomain)) for domain in (source, target)):
+                raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
+            return transport_name(transport), time_limit(timeout)
+
+        comm = getattr(source, "_native_comm", None) or getattr(target, "_native_comm", None)
+        if comm is None:
+            raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
+        name, seconds = together(comm, check)
+        self._patterns = [build_pattern(domain)._native for domain in (source, target)]
+        before: Any = source._native  # of one kind, as has been checked
+        after: Any = target._native
+        self._native = _core.Redistribution(before, after, name, seconds)
+
+    def __call__(self, source: Any, target: Any) -> None:
+        """Owned values of `source`, an array of the first domain, into the owned cells of `target`, one of the second."""
+        self.forward((source, target))
+
+    def forward(self, *pairs: tuple[Any, Any]) -> None:
+        """The same for any number of pairs (source, target) in one message for each rank.
+
+        Arrays as for an Exchange of their domain, with halo or, told by a Field, without. Both of a pair have one dtype and as many components. The
+        first call with arrays like these is collective. Raises ValueError or TypeError for arrays that do not fit.
+        """
+        self._native.forward(self._read(pairs))
+
+    def back(self, *pairs: tuple[Any, Any]) -> None:
+        """The other way: each `target` → `source`."""
+        self._native.back(self._read(pairs))
+
+    def explain(self) -> str:
+        """How many cells stay, and how many go where, in a few lines."""
+        return self._native.explain()
+
+    def _read(self, pairs: tuple[tuple[Any, Any], ...]) -> "list[tuple[_core.Field, _core.Field]]":
+        if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            raise TypeError("pass pairs of arrays: redistribute.forward((u, v), (p, q))")
+        sides = read_groups(self._patterns, list(zip(*pairs, strict=True)))
+        for number, (source, target) in enumerate(zip(*sides, strict=True)):
+            _require_alike(source, target, number)
+        return [(source.native(), target.native()) for source, target in zip(*sides, strict=True)]
+
+    def __repr__(self) -> str:
+        return "<Redistribution>"
+
+
+def _require_alike(source: Parts, target: Parts, number: int) -> None:
+    kinds = [parts.arrays[0].dtype for parts in (source, target)]
+    if kinds[0] != kinds[1] or math.prod(source.components) != math.prod(target.components):
+        shapes = [f"{kind} × {math.prod(parts.components)}" for kind, parts in zip(kinds, (source, target), strict=True)]
+        raise TypeError(f"pair {number} has {shapes[0]} and {shapes[1]}: pass arrays of equal dtypes and components")
+    if source.depth or target.depth:
+        raise ValueError(f"components of pair {number} have gaps between them: pass arrays whose component axes lie as in C, or one by one")

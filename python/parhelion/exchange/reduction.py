@@ -1,0 +1,42 @@
+"""Reductions that a program defines."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core
+from .fields import element_name
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+
+class Reduction(_core.Reduction):
+    """An associative function of the program's own, for `reverse` and `reduce_shared` beside "sum", "min" and the others.
+
+    It need not be commutative: values are combined in ascending order of rank, so that results repeat bit for bit. It is called with
+    whole rows of values, about once for each neighbor and array, not once for each cell: a NumPy ufunc is as fast as NumPy.
+
+    Parameters
+    ----------
+    function: takes two rows (n,) of `dtype` and returns the row of their combinations. What it raises is raised where the exchange ends.
+    dtype: of the arrays that it combines: numbers, or structures of them. Components of a cell are elements of their own.
+
+        log_sum = ph.Reduction(np.logaddexp, "float64")
+        exchange.reverse(log_sum, u)
+    """
+
+    def __init__(self, function: Callable[[np.ndarray, np.ndarray], Any], dtype: "DTypeLike") -> None:
+        if not callable(function):
+            raise TypeError(f"{function!r} is no function: pass one of two arrays, such as a NumPy ufunc")
+        kind = np.dtype(dtype)
+        if kind.hasobject:
+            raise TypeError("Python objects cannot be sent: pass a dtype of numbers, or of structures of numbers")
+        super().__init__(element_name(kind), partial(_combine, function, kind))
+
+
+def _combine(function: Callable[[np.ndarray, np.ndarray], Any], dtype: np.dtype, into: memoryview, other: memoryview) -> None:
+    values = np.frombuffer(into, dtype)
+    values[...] = function(values, np.frombuffer(other, dtype))

@@ -1,0 +1,85 @@
+#include "parhelion/index_map/localize.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/sparse_exchange.hpp"
+#include "parhelion/index_map/derive.hpp"
+
+namespace parhelion {
+namespace {
+
+constexpr global_index none = -1;
+
+std::vector<global_index> different(std::span<const global_index> connectivity) {
+    std::vector<global_index> ids(connectivity.begin(), connectivity.end());
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    if (!ids.empty() && ids.front() == none) ids.erase(ids.begin());
+    return ids;
+}
+
+// The lowest rank that has it, for each of `ids` in ascending order: asked of the rank that looks after this part of the ids.
+std::vector<int> lowest_holders(const Communicator& comm, const std::vector<global_index>& ids) {
+    global_index limit = ids.empty() ? 0 : ids.back() + 1, ids_in_all = 0;
+    check_mpi(MPI_Allreduce(&limit, &ids_in_all, 1, MPI_INT64_T, MPI_MAX, comm.handle()), "MPI_Allreduce");
+    const global_index range = std::max<global_index>(1, (ids_in_all + comm.size() - 1) / comm.size());
+    std::vector<Parcel> questions;
+    std::vector<int> asked;
+    for (auto next = ids.begin(); next != ids.end();) {
+        const auto rank = static_cast<int>(*next / range);
+        const auto end = std::lower_bound(next, ids.end(), (rank + 1) * range);
+        questions.push_back({rank, {}});
+        questions.back().append(&*next, static_cast<std::size_t>(end - next));
+        asked.push_back(rank);
+        next = end;
+    }
+    std::vector<Parcel> answers = sparse_exchange(comm, std::move(questions));  // in the order of ranks: the first to name an id is the lowest
+    std::map<global_index, int> lowest;
+    for (Parcel& parcel : answers) {
+        std::vector<int> holders;
+        for (global_index id : parcel.values<global_index>()) holders.push_back(lowest.try_emplace(id, parcel.rank).first->second);
+        parcel.bytes.clear();
+        parcel.append(holders.data(), holders.size());
+    }
+    std::vector<int> holders;
+    for (const Parcel& parcel : neighbor_exchange(comm, answers, asked)) {
+        const auto part = parcel.values<int>();
+        holders.insert(holders.end(), part.begin(), part.end());
+    }
+    return holders;
+}
+
+std::vector<local_index> numbered(std::span<const global_index> connectivity, const IndexedDomain& nodes) {
+    std::vector<local_index> cells(connectivity.size());
+    nodes.local_of(connectivity, cells);  // −1 for what is no node
+    return cells;
+}
+
+}  // namespace
+
+Localized localize(std::span<const global_index> connectivity, const IndexedDomain& nodes) {
+    IndexedDomain all = with_added_ghosts(nodes, different(connectivity));
+    auto cells = numbered(connectivity, all);
+    return {std::move(all), std::move(cells)};
+}
+
+Localized localize(std::span<const global_index> connectivity, Communicator comm) {
+    const auto ids = different(connectivity);
+    validate_together(comm, [&] {
+        constexpr global_index largest = global_index{1} << 62;
+        if (!ids.empty() && (ids.front() < 0 || ids.back() >= largest))
+            throw Error("a cell has a node with global id " + std::to_string(ids.front() < 0 ? ids.front() : ids.back()) +
+                        ": ids start at 0 and end below 2^62, and −1 is none");
+    });
+    const auto holders = lowest_holders(comm, ids);
+    std::vector<global_index> owned, ghosts;
+    for (std::size_t i = 0; i < ids.size(); ++i) (holders[i] == comm.rank() ? owned : ghosts).push_back(ids[i]);
+    IndexedDomain nodes = IndexedDomain::with_owned_ids(std::move(owned), std::move(ghosts), comm);
+    auto cells = numbered(connectivity, nodes);
+    return {std::move(nodes), std::move(cells)};
+}
+
+}  // namespace parhelion

@@ -1,0 +1,59 @@
+// A map's sums, and other reductions, of points that several ranks hold, for arrays of certain elements.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "parhelion/exchange/exchange.hpp"
+#include "parhelion/index_map/cell_values.hpp"
+#include "parhelion/pattern/shared_points.hpp"
+
+namespace parhelion {
+
+/// One exchange of the points' values with all other holders, and their combination. Slots lie in node-shared memory of its own, and so
+/// does what stands in for arrays whose cells lie apart, or owned cells and ghosts in two places.
+class SharedReduction {
+public:
+    /// Collective. The points outlive it.
+    SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays, const ExchangeOptions& options);
+
+    bool fits(CellArrays arrays) const;
+    bool under_way() const { return step_.has_value(); }
+    bool combines(CellArrays arrays) const;
+    const Exchange& exchange() const { return *exchange_; }
+
+    void run(CellArrays arrays, Reduction reduction);
+    void begin(CellArrays arrays, Reduction reduction);
+    void end();
+
+private:
+    // Of one array: programs between points (base 0) and slots (base 1), and between the array's two parts and what stands in for them.
+    struct Array {
+        byte_count width;
+        std::vector<Program> turns;
+        Program give;
+        std::shared_ptr<std::byte> slots, stand_in;
+        byte_count owned_stride = -1, ghost_stride = -1;  // that the programs are for
+        Program bring, give_back;
+        bool stands_in = false;
+    };
+    void make(Array& array, const CellValues& values);
+    void represent(std::size_t f, bool stand_in);
+    void represent();
+    void stand_in(Array& array, const CellValues& values);
+    void copy(Program Array::*program, bool to_arrays);
+    void combine(Reduction reduction);
+
+    const SharedPoints& points_;
+    local_index owned_;
+    std::vector<CellValues> made_for_, given_;
+    std::vector<local_index> shared_owned_, shared_ghosts_;  // the latter from the first ghost on
+    std::vector<Array> arrays_;
+    std::vector<std::byte*> places_;
+    std::optional<Reduction> reduction_;
+    std::optional<Exchange> exchange_;
+    std::optional<Exchange::Step> step_;
+};
+
+}  // namespace parhelion

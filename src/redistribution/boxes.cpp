@@ -1,0 +1,311 @@
+// Grids: pieces are intersections of blocks of the two domains, which each rank finds alone.
+//
+// What goes to a rank is one row of bytes here and there, packed and unpacked by what the arrays of a call look like: no lists of cells, and one
+// exchange for all arrays whose cells take as many bytes together. For patterns, rows consist of chunks of 256 bytes.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/node_memory.hpp"
+#include "parhelion/redistribution/redistribution.hpp"
+#include "redistribution/mover.hpp"
+
+namespace parhelion {
+namespace {
+
+struct Piece {
+    int block;  // on this rank
+    Box cells;
+};
+using Pieces = std::vector<Piece>;
+using PiecesByRank = std::map<int, Pieces>;
+
+bool before(const Piece& a, const Piece& b) { return a.cells.lo < b.cells.lo; }
+
+// The positions along an axis of the blocks that have cells of [lo, hi).
+std::pair<int, int> blocks_along(const Axis& axis, global_index lo, global_index hi) {
+    const auto first = std::upper_bound(axis.starts.begin(), axis.starts.end(), lo) - axis.starts.begin() - 1;
+    const auto end = std::lower_bound(axis.starts.begin(), axis.starts.end(), hi) - axis.starts.begin();
+    return {static_cast<int>(first), static_cast<int>(end)};
+}
+
+Box box_of(const CartesianDomain& domain, const std::array<int, max_dimensions>& position) {
+    Box box;
+    for (int d = 0; d < domain.dimensions(); ++d) {
+        const auto at = static_cast<std::size_t>(position[static_cast<std::size_t>(d)]);
+        box.lo[d] = domain.axis(d).starts[at];
+        box.hi[d] = domain.axis(d).starts[at + 1];
+    }
+    return box;
+}
+
+// Calls use(box, rank) for all blocks of `domain` that have cells of `box`.
+template <class Use>
+void for_blocks(const CartesianDomain& domain, const Box& box, Use&& use, std::array<int, max_dimensions> position = {}, int d = 0) {
+    if (d >= domain.dimensions() || d >= max_dimensions) return use(box_of(domain, position), domain.place_of(position).rank);
+    const auto [first, end] = blocks_along(domain.axis(d), box.lo[d], box.hi[d]);
+    for (int b = first; b < end; ++b) {
+        position[static_cast<std::size_t>(d)] = b;
+        for_blocks(domain, box, use, position, d + 1);
+    }
+}
+
+// What this rank's blocks of `mine` have in common with those of `theirs`, in an order that both sides know.
+PiecesByRank shared_pieces(const CartesianDomain& mine, const CartesianDomain& theirs) {
+    PiecesByRank pieces;
+    for (int b = 0; b < static_cast<int>(mine.blocks().size()); ++b) {
+        if (mine.owned(b).empty()) continue;
+        for_blocks(theirs, mine.owned(b), [&](const Box& box, int rank) {
+            const Box common = intersect(mine.owned(b), box);
+            if (!common.empty()) pieces[rank].push_back({b, common});
+        });
+    }
+    for (auto& [rank, list] : pieces) std::sort(list.begin(), list.end(), before);
+    return pieces;
+}
+
+byte_count cells_of(const Pieces& pieces) {
+    byte_count cells = 0;
+    for (const Piece& piece : pieces) cells += piece.cells.cells();
+    return cells;
+}
+
+byte_count width_of(const Field& field) { return byte_count{field.element.size} * field.components; }
+
+// Cells of a piece in an array, components innermost.
+struct Side {
+    int base;
+    byte_count offset;
+    std::array<byte_count, StridedOp::most_dims> stride;
+};
+
+Side in_array(const CartesianDomain& domain, const Field& field, const Piece& piece) {
+    const auto b = static_cast<std::size_t>(piece.block);
+    const BlockView& view = field.blocks[b];
+    Side side{piece.block, 0, {}};
+    for (int d = 0; d < domain.dimensions(); ++d) {
+        side.offset += (piece.cells.lo[d] - domain.owned(piece.block).lo[d]) * view.strides[d];
+        side.stride[d] = view.strides[d];
+    }
+    side.stride[static_cast<std::size_t>(domain.dimensions())] = field.stride_of_components(b);
+    return side;
+}
+
+Side in_message(int dimensions, const Field& field, const Piece& piece, byte_count offset) {
+    Side side{0, offset, {}};
+    byte_count stride = field.element.size;
+    side.stride[static_cast<std::size_t>(dimensions)] = stride;
+    stride *= field.components;
+    for (int d = dimensions; d-- > 0; stride *= piece.cells.extent(d)) side.stride[static_cast<std::size_t>(d)] = stride;
+    return side;
+}
+
+StridedOp between(const Side& from, const Side& to, int dimensions, const Field& field, const Box& cells) {
+    StridedOp op{from.base, to.base, from.offset, to.offset, field.element.size, dimensions + 1, {}, from.stride, to.stride, field.element.scalar};
+    for (int d = 0; d < dimensions; ++d) op.count[static_cast<std::size_t>(d)] = cells.extent(d);
+    op.count[static_cast<std::size_t>(dimensions)] = field.components;
+    return op;
+}
+
+std::vector<std::byte*> first_cells(const Field& field) {
+    std::vector<std::byte*> first;
+    for (const BlockView& block : field.blocks) first.push_back(block.first);
+    return first;
+}
+
+// One end of the way: a domain, and what its arrays have in common with the other's.
+struct End {
+    CartesianDomain domain;
+    PiecesByRank others;  // by rank
+    Pieces own;           // that stay on this rank
+
+    End(const CartesianDomain& mine, const CartesianDomain& theirs) : domain(mine), others(shared_pieces(mine, theirs)) {
+        if (const auto here = others.find(mine.communicator().rank()); here != others.end()) {
+            own = std::move(here->second);
+            others.erase(here);
+        }
+    }
+};
+
+constexpr byte_count chunk_bytes = 256;
+
+// Rows of bytes for cells of `width` bytes, one for each other rank, and the chunks that each consists of.
+struct Rows {
+    std::shared_ptr<std::byte> memory;
+    std::map<int, byte_count> ends;  // in chunks, by rank
+    local_index chunks = 0;
+
+    Rows(const PiecesByRank& boxes, byte_count width) {
+        byte_count end = 0;
+        for (const auto& [rank, list] : boxes) ends[rank] = end += (cells_of(list) * width + chunk_bytes - 1) / chunk_bytes;
+        if (end > std::numeric_limits<local_index>::max()) throw Error("more than 512 GiB move from or to one rank: use fewer arrays at a time");
+        chunks = static_cast<local_index>(end);
+        if (end > 0) memory = allocate_node_shared(end * chunk_bytes);
+    }
+    // Calls use(rank, first chunk, end).
+    template <class Use>
+    void each(Use&& use) const {
+        local_index first = 0;
+        for (const auto& [rank, end] : ends) {
+            use(rank, first, static_cast<local_index>(end));
+            first = static_cast<local_index>(end);
+        }
+    }
+    BlockView view() const { return {memory.get(), {chunk_bytes}}; }
+};
+
+Selection from_to(local_index first, local_index end) {
+    Selection side;
+    side.cells.resize(static_cast<std::size_t>(end - first));
+    std::iota(side.cells.begin(), side.cells.end(), first);
+    return side;
+}
+
+Pattern pattern_of(const Communicator& comm, const Rows& from, const Rows& to) {
+    Pattern pattern{comm, 0, {}, {}, from.chunks, to.chunks, {}};
+    pattern.halo = HaloWidth(0);
+    std::map<int, Link> links;
+    from.each([&](int rank, local_index first, local_index end) {
+        links[rank].send = from_to(first, end);
+        links[rank].send_unique = end - first;
+    });
+    to.each([&](int rank, local_index first, local_index end) {
+        links[rank].receive = from_to(from.chunks + first, from.chunks + end);
+        links[rank].receive_unique = end - first;
+    });
+    pattern.stages.emplace_back();
+    for (auto& [rank, link] : links) {
+        link.rank = rank;
+        pattern.stages[0].push_back(std::move(link));
+    }
+    return pattern;
+}
+
+// An exchange of rows, for all arrays whose cells take `width` bytes together.
+struct RowExchange {
+    byte_count width;
+    Rows from, to;
+    std::optional<Exchange> exchange;
+};
+
+class Boxes final : public Redistribution::Mover {
+public:
+    Boxes(const CartesianDomain& from, const CartesianDomain& to, ExchangeOptions options)
+        : from_(from, to), to_(to, from), options_(std::move(options)) {}
+
+    void move(std::span<const Move> arrays, Direction direction) override {
+        RowExchange& rows = exchange_of(arrays);
+        const bool forward = direction == Direction::forward;
+        const auto give = forward ? &Move::from : &Move::to, get = forward ? &Move::to : &Move::from;
+        const End &source = forward ? from_ : to_, &target = forward ? to_ : from_;
+        pack(source, forward ? rows.from : rows.to, arrays, give);
+        for (const Move& each : arrays) keep(source, each.*give, target, each.*get);
+        if (forward) (*rows.exchange)();
+        else rows.exchange->reverse(Reduction::replace);
+        unpack(target, forward ? rows.to : rows.from, arrays, get);
+    }
+
+    std::string explain() const override {
+        std::string text = std::to_string(cells_of(from_.own)) + " cells stay, and go to";
+        for (const auto& [rank, pieces] : from_.others) text += " rank " + std::to_string(rank) + ": " + std::to_string(cells_of(pieces)) + ",";
+        text.back() = from_.others.empty() ? 'o' : '\n';
+        if (from_.others.empty()) text += " no other rank\n";
+        for (const auto& each : exchanges_) text += std::to_string(each->width) + " bytes per cell: " + each->exchange->explain();
+        return text;
+    }
+
+private:
+    RowExchange& exchange_of(std::span<const Move> arrays) {
+        byte_count width = 0;
+        for (const Move& each : arrays) width += width_of(each.from);
+        const auto found = std::find_if(exchanges_.begin(), exchanges_.end(), [&](const auto& each) { return each->width == width; });
+        if (found != exchanges_.end()) {
+            check(arrays);
+            return **found;
+        }
+        std::unique_ptr<RowExchange> made;
+        validate_together(from_.domain.communicator(), [&] {
+            check(arrays);
+            made = std::make_unique<RowExchange>(RowExchange{width, {from_.others, width}, {to_.others, width}, {}});
+        });
+        const Element chunk{Scalar::bytes, static_cast<std::int32_t>(chunk_bytes)};
+        made->exchange.emplace(pattern_of(from_.domain.communicator(), made->from, made->to),
+                               std::vector{Field{chunk, 1, chunk_bytes, 0, true, {made->from.view(), made->to.view()}}}, options_);
+        return *exchanges_.emplace_back(std::move(made));
+    }
+
+    void check(std::span<const Move> arrays) const {
+        require_alike(arrays);
+        for (const Move& each : arrays) check(from_.domain, each.from), check(to_.domain, each.to);
+    }
+    static void check(const CartesianDomain& domain, const Field& field) {
+        if (field.indexed || field.blocks.size() != domain.blocks().size())
+            throw Error("an array is not one of the domain's: view it with the domain, from's first and to's second", ErrorKind::type);
+        for (std::size_t b = 0; b < field.blocks.size(); ++b)
+            if (field.blocks[b].first == nullptr && !domain.owned(static_cast<int>(b)).empty())
+                throw Error("an array is a null pointer: pass one for each block that has cells");
+    }
+
+    void pack(const End& end, const Rows& rows, std::span<const Move> arrays, Field Move::*which) const {
+        each_row(end, rows, arrays, which, [](const Side& array, const Side& message, int dims, const Field& field, const Box& cells,
+                                              Bases arrays_at, Bases row) {
+            Program program;
+            program.add(between(array, message, dims, field, cells));
+            run(program, arrays_at, row);
+        });
+    }
+    void unpack(const End& end, const Rows& rows, std::span<const Move> arrays, Field Move::*which) const {
+        each_row(end, rows, arrays, which, [](const Side& array, const Side& message, int dims, const Field& field, const Box& cells,
+                                              Bases arrays_at, Bases row) {
+            Program program;
+            program.add(between(message, array, dims, field, cells));
+            run(program, row, arrays_at);
+        });
+    }
+    // Array after array, each with its pieces, in every rank's row.
+    template <class Copy>
+    void each_row(const End& end, const Rows& rows, std::span<const Move> arrays, Field Move::*which, Copy&& copy) const {
+        rows.each([&](int rank, local_index first, local_index) {
+            const Pieces& pieces = end.others.at(rank);
+            std::byte* const row = rows.memory.get() + first * chunk_bytes;
+            byte_count offset = 0;
+            for (const Move& each : arrays) {
+                const Field& field = each.*which;
+                const auto cells = first_cells(field);
+                for (const Piece& piece : pieces) {
+                    copy(in_array(end.domain, field, piece), in_message(end.domain.dimensions(), field, piece, offset), end.domain.dimensions(), field,
+                         piece.cells, cells.data(), &row);
+                    offset += piece.cells.cells() * width_of(field);
+                }
+            }
+        });
+    }
+
+    // What stays on the rank goes straight.
+    static void keep(const End& source, const Field& from, const End& target, const Field& to) {
+        Program program;
+        for (std::size_t k = 0; k < source.own.size(); ++k)
+            program.add(between(in_array(source.domain, from, source.own[k]), in_array(target.domain, to, target.own[k]), source.domain.dimensions(),
+                                from, source.own[k].cells));
+        run(program, first_cells(from).data(), first_cells(to).data());
+    }
+
+    End from_, to_;
+    ExchangeOptions options_;
+    std::vector<std::unique_ptr<RowExchange>> exchanges_;
+};
+
+}  // namespace
+
+std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from, const CartesianDomain& to, ExchangeOptions options) {
+    validate_together(from.communicator(), [&] {
+        require_one_communicator(from.communicator(), to.communicator());
+        if (from.extents() != to.extents()) throw Error("the two domains have different extents: redistribute between domains of the same grid");
+    });
+    return std::make_unique<Boxes>(from, to, std::move(options));
+}
+
+}  // namespace parhelion

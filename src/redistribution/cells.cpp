@@ -1,0 +1,57 @@
+// Cells by their global ids: what a rank owns afterwards are ghosts of what was owned before.
+#include "parhelion/core/error.hpp"
+#include "parhelion/index_map/index_map.hpp"
+#include "redistribution/mover.hpp"
+
+namespace parhelion {
+namespace {
+
+std::vector<global_index> owned_ids(const IndexedDomain& domain) {
+    std::vector<global_index> ids;
+    for (local_index cell = 0; cell < domain.owned(); ++cell) ids.push_back(domain.global_of(cell));
+    return ids;
+}
+
+IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to) {
+    validate_together(from.communicator(), [&] {
+        require_one_communicator(from.communicator(), to.communicator());
+        if (from.global_size() != to.global_size())
+            throw Error("the two domains have " + std::to_string(from.global_size()) + " and " + std::to_string(to.global_size()) +
+                        " cells: redistribute between domains of the same cells");
+    });
+    try {
+        if (from.first() >= 0) return {from.owned(), owned_ids(to), from.communicator(), SelfGhosts::allowed};
+        return IndexedDomain::with_owned_ids(owned_ids(from), owned_ids(to), from.communicator(), SelfGhosts::allowed);
+    } catch (const Error& error) {  // on every rank
+        throw Error(std::string("the two domains do not have the same cells (") + error.what() + "): use the same global ids in both");
+    }
+}
+
+class Cells final : public Redistribution::Mover {
+public:
+    Cells(const IndexedDomain& from, const IndexedDomain& to, ExchangeOptions options) : map_(with_readers(from, to), std::move(options)) {}
+
+    void move(std::span<const Move> arrays, Direction direction) override {
+        require_alike(arrays);
+        std::vector<CellValues> values;
+        for (const auto& [from, to] : arrays) {
+            const CellValues before(from), after(to);
+            values.emplace_back(before.owned, after.owned, from.element, from.components);
+        }
+        if (direction == Direction::forward) map_.forward(values);
+        else map_.reverse(values, Reduction::replace);
+    }
+
+    std::string explain() const override { return describe(map_.pattern()); }
+
+private:
+    IndexMap map_;
+};
+
+}  // namespace
+
+std::unique_ptr<Redistribution::Mover> move_cells(const IndexedDomain& from, const IndexedDomain& to, ExchangeOptions options) {
+    return std::make_unique<Cells>(from, to, std::move(options));
+}
+
+}  // namespace parhelion

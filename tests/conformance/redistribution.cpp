@@ -1,0 +1,174 @@
+// Owned values between domains of the same cells: other process grids, splits, blocks, partitions, ranks that own nothing.
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "support/cells.hpp"
+#include "support/exchanging.hpp"
+#include "support/random.hpp"
+#include "support/transports.hpp"
+
+using namespace test;
+
+namespace {
+
+std::uint64_t key(const Coordinates& x, int c, int salt) {
+    return mix(static_cast<std::uint64_t>(x[0]), static_cast<std::uint64_t>(x[1] * 1000 + x[2]), static_cast<std::uint64_t>(c * 100 + salt));
+}
+
+// Random cuts of `extent` among `ranks`, empty ones among them.
+std::vector<global_index> some_split(Random& random, global_index extent, int ranks) {
+    std::vector<global_index> cuts{0, extent};
+    for (int r = 1; r < ranks; ++r) cuts.push_back(random.between(0, static_cast<int>(extent)));
+    std::sort(cuts.begin(), cuts.end());
+    std::vector<global_index> cells;
+    for (std::size_t i = 1; i < cuts.size(); ++i) cells.push_back(cuts[i] - cuts[i - 1]);
+    return cells;
+}
+
+CartesianDomain some_domain(Random& random, const std::vector<global_index>& extents) {
+    const int ranks = Communicator(MPI_COMM_WORLD).size();
+    CartesianOptions options{.halo = random.between(0, 2)};
+    options.process_grid.assign(extents.size(), 1);
+    for (int left = ranks, factor = 2; left > 1; ++factor)
+        for (; left % factor == 0; left /= factor) options.process_grid[random.next() % extents.size()] *= factor;
+    if (random.chance(50)) {
+        for (std::size_t d = 0; d < extents.size(); ++d) options.splits.push_back(some_split(random, extents[d], options.process_grid[d]));
+    } else if (random.chance(50)) {
+        for (std::size_t d = 0; d < extents.size(); ++d) options.blocks_per_rank.push_back(random.between(1, 2));
+    }
+    return {extents, options};
+}
+
+// One array per block of a domain; every byte beside owned cells must stay as it is.
+class GridValues {
+public:
+    GridValues(const CartesianDomain& domain, Element element, int components, Order order, Memory memory) : domain_(domain) {
+        std::vector<std::byte*> starts;
+        for (int b = 0; b < static_cast<int>(domain.blocks().size()); ++b) {
+            byte_count bytes = byte_count{element.size} * components;
+            for (global_index extent : array_extents(domain, domain.halo(), b)) bytes *= extent;
+            memory_.emplace_back(bytes, memory);
+            starts.push_back(memory_.back().data());
+        }
+        field_ = view_blocks(domain, starts, element, domain.halo(), {order, components});
+    }
+    const Field& field() const { return field_; }
+    void clear() {
+        for (WatchedBytes& each : memory_) each.wipe(), each.expect_as_is();
+    }
+    // Owned cells get their values, in memory or as what is expected.
+    void write(int salt, bool expected) {
+        for (std::size_t b = 0; b < memory_.size(); ++b) {
+            for_each_cell(domain_.owned(static_cast<int>(b)), [&](const Coordinates& x) {
+                for (int c = 0; c < field_.components; ++c) {
+                    std::byte* at = field_.blocks[b].first + c * field_.stride_of_components(b);
+                    for (int d = 0; d < domain_.dimensions(); ++d)
+                        at += (x[d] - domain_.owned(static_cast<int>(b)).lo[d]) * field_.blocks[b].strides[d];
+                    write_bits(expected ? memory_[b].expected(at) : at, static_cast<std::size_t>(field_.element.size), key(x, c, salt));
+                }
+            });
+            if (!expected) memory_[b].expect_as_is();
+        }
+    }
+    bool as_expected() const {
+        return std::all_of(memory_.begin(), memory_.end(), [](const WatchedBytes& each) { return each.as_expected(); });
+    }
+
+private:
+    const CartesianDomain& domain_;
+    std::vector<WatchedBytes> memory_;
+    Field field_;
+};
+
+}  // namespace
+
+TEST_CASE("over every transport, grids move to any other process grid, splits and blocks, and back") {
+    int turn = 0;
+    for_random_cases(4, [&](Random& random) {
+        const std::vector<global_index> all{random.between(1, 14), random.between(1, 9), random.between(1, 6)};
+        const std::vector<global_index> extents(all.begin(), all.begin() + random.between(1, 3));
+        const CartesianDomain from = some_domain(random, extents), to = some_domain(random, extents);
+        const int arrays = random.between(1, 3);
+        for (const Route& route : routes_for(turn++, 2)) {
+            if (route.memory == Memory::elsewhere) continue;
+            CAPTURE(route.transport);
+            Redistribution redistribute(from, to, {route.transport});
+            std::vector<GridValues> before, after;
+            std::vector<Move> moves;
+            before.reserve(3), after.reserve(3);
+            for (int f = 0; f < arrays; ++f) {
+                const Element element = all_elements()[static_cast<std::size_t>(turn + f) % all_elements().size()];
+                const auto order = [&] { return random.chance(50) ? Order::c : Order::fortran; };
+                before.emplace_back(from, element, 1 + f, order(), Memory::ordinary);
+                after.emplace_back(to, element, 1 + f, order(), Memory::ordinary);
+                moves.push_back({before.back().field(), after.back().field()});
+            }
+            for (int round = 0; round < 4; ++round) {
+                const bool forward = round % 2 == 0;
+                for (auto& each : forward ? before : after) each.clear(), each.write(round, false);
+                for (auto& each : forward ? after : before) each.clear(), each.write(round, true);
+                forward ? redistribute.forward(moves) : redistribute.back(moves);
+                for (const auto& each : before) CHECK(each.as_expected());
+                for (const auto& each : after) CHECK(each.as_expected());
+            }
+            CHECK_NE(redistribute.explain(), "");
+        }
+    });
+}
+
+TEST_CASE("over every transport, cells move to any other partition, where some ranks own nothing, and back") {
+    const Communicator comm(MPI_COMM_WORLD);
+    int turn = 0;
+    for_random_cases(4, [&](Random& random) {
+        const int cells = random.between(0, 80), active = random.between(1, comm.size());
+        const bool block = random.chance(50);  // from blocks in rank order
+        std::vector<global_index> before, after;
+        for (int cell = 0; cell < cells; ++cell) {
+            if ((block ? cell * comm.size() / cells : random.between(0, comm.size() - 1)) == comm.rank()) before.push_back(cell);
+            if (random.between(0, active - 1) == comm.rank()) after.push_back(cell);
+        }
+        if (random.chance(50)) std::reverse(after.begin(), after.end());
+        const auto count = static_cast<global_index>(before.size());
+        const IndexedDomain from = block ? IndexedDomain(count, {}, comm) : IndexedDomain::with_owned_ids(before, {}, comm);
+        const IndexedDomain to = IndexedDomain::with_owned_ids(after, {}, comm);
+        for (const Route& route : routes_for(turn++, 2)) {
+            if (route.memory == Memory::elsewhere) continue;
+            CAPTURE(route.transport);
+            Redistribution redistribute(from, to, {route.transport});
+            std::vector<double> u(before.size()), v(after.size(), -1);
+            std::vector<std::int32_t> k(3 * before.size()), l(3 * after.size(), -1);
+            for (std::size_t i = 0; i < before.size(); ++i) {
+                u[i] = static_cast<double>(before[i]) + 0.5;
+                for (std::size_t c = 0; c < 3; ++c) k[3 * i + c] = static_cast<std::int32_t>(10 * before[i] + static_cast<global_index>(c));
+            }
+            const auto u_before = u;
+            const auto k_before = k;
+            const Move moves[] = {{view(from, u.data()), view(to, v.data())}, {view(from, k.data(), 3), view(to, l.data(), 3)}};
+            redistribute.forward(moves);
+            for (std::size_t i = 0; i < after.size(); ++i) {
+                CHECK_EQ(v[i], static_cast<double>(after[i]) + 0.5);
+                CHECK_EQ(l[3 * i + 2], 10 * after[i] + 2);
+            }
+            std::fill(u.begin(), u.end(), -1), std::fill(k.begin(), k.end(), -1);
+            redistribute.back(moves);
+            CHECK(u == u_before);
+            CHECK(k == k_before);
+        }
+    });
+}
+
+TEST_CASE("domains of other cells, and arrays that do not fit, are refused with a remedy on every rank") {
+    const Communicator comm(MPI_COMM_WORLD);
+    const CartesianDomain a{{12, 4}}, b{{12, 5}}, c{{12, 4}, {.halo = 0}};
+    CHECK(holds(error_of([&] { Redistribution(a, b); }), "different extents"));
+    CHECK(holds(error_of([&] { Redistribution(IndexedDomain(2, {}), IndexedDomain(3, {})); }), "domains of the same cells"));
+    const auto twice = IndexedDomain::with_owned_ids({global_index{2} * comm.rank(), global_index{2} * comm.rank() + 5}, {});
+    const auto other = IndexedDomain::with_owned_ids({global_index{2} * comm.rank(), global_index{2} * comm.rank() + 1}, {});
+    CHECK(holds(error_of([&] { Redistribution(twice, other); }), "the same global ids"));
+    Redistribution redistribute(a, c);
+    auto u = make_array<double>(a);
+    auto v = make_array<float>(c);
+    CHECK(holds(error_of([&] { redistribute(u.field(), v.field()); }), "equal elements"));
+    CHECK(holds(error_of([&] { redistribute.forward({}); }), "no arrays"));
+}

@@ -1,0 +1,176 @@
+"""Sums of shared points, reductions of the program's own, redistribution, local connectivity."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from _ranks import COMM, main, refused
+
+import parhelion as ph
+
+RANKS = (1, 2, 3)
+
+
+def shared_nodes(points=12):
+    """Each point belongs to one rank; the first half is held by all, the others by their owner and the next rank."""
+    ids = np.arange(points)
+    owner = ids % COMM.size
+    held = (ids < points // 2) | (owner == COMM.rank) | ((owner + 1) % COMM.size == COMM.rank)
+    mine = owner == COMM.rank
+    return ph.IndexMap.pull(ids[mine], ids[held & ~mine][::-1])
+
+
+def ids_of(map):
+    return np.concatenate([map.owned_ids, map.ghost_ids])
+
+
+def test_holders_get_the_same_bits_of_a_sum_in_the_order_of_ranks():
+    nodes = shared_nodes()
+    ids = ids_of(nodes)
+    values = np.random.default_rng(COMM.rank).normal(size=12)
+    everybody = COMM.allgather((ids, values))
+    for round in range(3):
+        x, y = values[ids].copy(), nodes.zeros("f4", components=2)
+        y[:] = (values[ids] * (round + 1)).astype("f4")[:, None] * [1, 3]
+        if round == 1:
+            with nodes.begin_reduce_shared("sum", x, y):
+                pass
+        else:
+            nodes.sum_shared(x, y)
+        for cell, point in enumerate(ids):
+            total, total4 = None, None
+            for held, others in everybody:
+                if point not in held:
+                    continue
+                one = (others[point] * (round + 1)).astype("f4") * np.array([1, 3], "f4")
+                total, total4 = (others[point], one) if total is None else (total + others[point], total4 + one)
+            assert x[cell] == total and (y[cell] == total4).all()
+    assert "1 round" in nodes.explain_shared(x, y)
+
+
+def test_shared_points_take_any_reduction():
+    nodes = shared_nodes()
+    ids = ids_of(nodes)
+    lowest, last = ids * 10 + COMM.rank, np.full(nodes.size, float(COMM.rank))
+    nodes.reduce_shared("min", lowest)
+    nodes.reduce_shared("replace", last)
+    ranks = [[rank for rank, held in enumerate(COMM.allgather(set(ids.tolist()))) if point in held] for point in range(12)]
+    assert lowest.tolist() == [point * 10 + ranks[point][0] for point in ids]
+    assert last.tolist() == [ranks[point][-1] for point in ids]
+    log_sum = ph.Reduction(np.logaddexp, "f8")
+    x = np.log(1.0 + COMM.rank + ids)
+    nodes.reduce_shared(log_sum, x)
+    np.testing.assert_allclose(np.exp(x), [sum(1.0 + rank + point for rank in ranks[point]) for point in ids])
+
+
+def test_a_reverse_exchange_takes_a_function_of_the_program():
+    nearest = np.dtype([("distance", "f8"), ("who", "i4")])
+
+    def nearer(a, b):
+        return np.where(b["distance"] < a["distance"], b, a)
+
+    map = ph.IndexMap.pull(2, [0, 1, 0])
+    hits = np.zeros(map.size, nearest)
+    hits["distance"], hits["who"] = 100 + np.arange(map.size), -1
+    hits["distance"][map.owned :], hits["who"][map.owned :] = [50 - COMM.rank, 200, 60 - COMM.rank], COMM.rank
+    map.reverse(ph.Reduction(nearer, nearest), hits)
+    if COMM.rank == 0:
+        assert hits["who"][:2].tolist() == [COMM.size - 1, -1] and hits["distance"][0] == 51 - COMM.size
+    domain = ph.CartesianDomain((4 * COMM.size,), halo=1, periodic=True, process_grid=(COMM.size,))
+    u = domain.full(2.0)
+    exchange = ph.Exchange(domain, u)
+    power = ph.Reduction(lambda a, b: a**b, "f8")
+    with exchange.begin_reverse(power):
+        pass
+    assert u.owned.tolist() == [4, 2, 2, 4]
+    exchange.reverse("prod")
+    assert u.owned.tolist() == [8, 2, 2, 8]
+
+
+def test_what_a_reduction_raises_arrives_on_its_rank_and_nobody_is_left_waiting():
+    def careful(a, b):
+        if COMM.rank == 0:
+            raise KeyError("not here")
+        return a + b
+
+    map = ph.IndexMap.pull(1, [(COMM.rank + 1) % COMM.size] if COMM.size > 1 else [0])
+    x = np.ones(2)
+    try:
+        map.reverse(ph.Reduction(careful, "f8"), x)
+    except KeyError:
+        assert COMM.rank == 0
+    else:
+        assert COMM.rank != 0 and x[0] == 2
+    map.forward(x)
+    refused(TypeError, map.reverse, ph.Reduction(np.add, "f4"), x, says="float32")
+    refused(TypeError, map.reverse, np.add, x, says="a reduction is a name")
+    refused(TypeError, map.reverse, "max", x.astype("c16"), says="no order")
+
+
+def test_grids_move_to_another_process_grid_and_back():
+    rows = ph.CartesianDomain((7, 5), halo=1, process_grid=(COMM.size, 1))
+    columns = ph.CartesianDomain((7, 5), halo=2, process_grid=(1, COMM.size))
+    one = ph.CartesianDomain((7, 5), halo=0, process_grid=(COMM.size, 1), splits=([7] + [0] * (COMM.size - 1), [5]))
+    u, v = rows.full(-1.0), columns.full(-1.0)
+    k, m = rows.zeros("i4", components=3, order="F"), columns.zeros("i4", components=3)
+    i, j = rows.global_indices()
+    u.owned[:] = 10 * i + j
+    k.owned[:] = (10 * i + j)[..., None] * [1, 2, 3]
+    before = np.array(u), np.array(k)
+    redistribute = ph.Redistribution(rows, columns)
+    redistribute.forward((u, v), (k, m))
+    i, j = columns.global_indices()
+    assert (v.owned == 10 * i + j).all() and (m.owned == (10 * i + j)[..., None] * [1, 2, 3]).all()
+    assert np.asarray(v).sum() == v.owned.sum() - (v.size - v.owned.size)
+    u.owned[:], k.owned[:] = 0, 0
+    redistribute.back((u, v), (k, m))
+    assert (u == before[0]).all() and (k == before[1]).all()
+    whole = one.zeros()
+    ph.Redistribution(columns, one)(v, whole)
+    assert COMM.rank > 0 or (whole == np.add.outer(10 * np.arange(7), np.arange(5))).all()
+    refused(ValueError, ph.Redistribution, rows, ph.CartesianDomain((7, 6)), says="different extents")
+    refused(TypeError, redistribute, u, m, says="equal dtypes")
+
+
+def test_what_was_saved_on_some_ranks_is_loaded_on_others():
+    folder = tempfile.TemporaryDirectory() if COMM.rank == 0 else None
+    name = COMM.bcast(folder.name if folder else None)
+    saved_on = 4  # ranks, each of which has saved its cells' ids and values
+    if COMM.rank == 0:
+        for rank in range(saved_on):
+            ids = np.arange(rank, 21, saved_on)
+            np.savez(Path(name) / f"{rank}.npz", ids=ids, u=ids + 0.5)
+    COMM.Barrier()
+    cells = ph.IndexMap.pull(np.arange(21)[COMM.rank :: COMM.size], [])
+    # Each rank reads some of the files: what it has read is the domain that values are redistributed from.
+    parts = [np.load(Path(name) / f"{rank}.npz") for rank in range(COMM.rank, saved_on, COMM.size)]
+    read = ph.IndexedDomain.with_owned_ids(np.concatenate([[], *(part["ids"] for part in parts)]).astype("i8"))
+    u = cells.zeros()
+    ph.Redistribution(read, cells)(np.concatenate([[], *(part["u"] for part in parts)]), u)
+    assert (u == cells.owned_ids + 0.5).all()
+    COMM.Barrier()
+    if folder:
+        folder.cleanup()
+
+
+def test_cells_get_local_numbers_of_their_nodes():
+    per_rank = 3
+    first = COMM.rank * per_rank
+    connectivity = np.stack([np.arange(first, first + per_rank), np.arange(first, first + per_rank) + 1], 1)  # edges of a line
+    nodes, local = ph.localize(connectivity)
+    assert local.shape == connectivity.shape and (ids_of(nodes)[local] == connectivity).all()
+    assert nodes.owned == (per_rank + 1 if COMM.rank == 0 else per_rank)  # the lowest rank of a node has it
+    owned = np.arange(first, first + per_rank + (COMM.rank == COMM.size - 1))
+    nodes, local = ph.localize(np.append(connectivity.ravel(), -1), owned)
+    assert (ids_of(nodes)[local[:-1]] == connectivity.ravel()).all() and local[-1] == -1
+    assert nodes.ghost_ids.tolist() == ([] if COMM.rank == COMM.size - 1 else [first + per_rank])
+    x = np.zeros(nodes.size)
+    np.add.at(x, local[:-1], 1)
+    nodes.sum_shared(x)
+    ends = (ids_of(nodes) == 0) | (ids_of(nodes) == per_rank * COMM.size)
+    assert (x == np.where(ends, 1, 2)).all()
+    refused(ValueError, ph.localize, [[0, 10**6]], owned, says="global id")
+
+
+if __name__ == "__main__":
+    main(globals())
