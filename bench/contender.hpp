@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,11 @@ public:
     virtual nlohmann::json explain() const { return nullptr; }
     /// True when ranks may change their arrays only after *all* have ended an exchange: the checks then put a barrier there.
     virtual bool needs_barrier_between_steps() const { return false; }
+    /// Of whole applications: one more step, in which `hold` brings the ranks together before each exchange, and the seconds
+    /// that this rank then spends inside its exchanges. Waiting for a rank that computes longer is no part of them.
+    virtual std::optional<double> step_held(const std::function<void()>& hold) { return (void)hold, std::nullopt; }
+    /// And the lines of code that their exchange takes; 0: not counted.
+    virtual int exchange_lines() const { return 0; }
 };
 
 /// Seconds that this rank spent on making a contender.

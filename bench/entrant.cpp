@@ -120,6 +120,7 @@ void Entrant::take_sample() {
     attempt([&] {
         for (int i = 0; i < exchanges_before_sample && exchange_s_ < long_exchange_s; ++i) contender_->exchange();
         samples_.push_back(watched_batch() / static_cast<double>(outcome_.iterations));
+        if (const auto seconds = contender_->step_held([&] { ground_.start_line.wait(); })) in_exchange_.push_back(*seconds);
     });
 }
 
@@ -142,6 +143,7 @@ Outcome Entrant::finish() {
     if (in_race()) {
         outcome_.traffic = contender_->traffic();
         outcome_.explain = contender_->explain();
+        outcome_.exchange_lines = contender_->exchange_lines();
     }
     outcome_.pattern_s = slowest(setup_.pattern);
     outcome_.plan_s = slowest(setup_.plan);
@@ -149,6 +151,7 @@ Outcome Entrant::finish() {
     std::int64_t traffic[2] = {outcome_.traffic.bytes, outcome_.traffic.messages};
     MPI_Allreduce(MPI_IN_PLACE, traffic, 2, MPI_INT64_T, MPI_MAX, comm());
     outcome_.traffic = {traffic[0], traffic[1]};
+    outcome_.exchange_s = mean_over_ranks(std::move(in_exchange_));
     outcome_.samples_by_rank = samples_by_rank(samples_, ground_.comm);
     if (!outcome_.error && !samples_.empty()) outcome_.skew = arrivals_.skew(outcome_.iterations, ground_.comm);
     contender_.reset();
@@ -190,6 +193,12 @@ double Entrant::watched_batch() {
         arrivals_.note(end = now());
     }
     return end - start - worked;
+}
+
+std::vector<double> Entrant::mean_over_ranks(std::vector<double> mine) const {
+    MPI_Allreduce(MPI_IN_PLACE, mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_SUM, comm());
+    for (double& value : mine) value /= ground_.comm.size();
+    return mine;
 }
 
 double Entrant::slowest(double mine) const {

@@ -56,6 +56,7 @@ private:
     double exchange_once();
     MPI_Comm comm() const { return ground_.comm.handle(); }
     double slowest(double mine) const;
+    std::vector<double> mean_over_ranks(std::vector<double> mine) const;
 
     Ground ground_;
     double work_s_;  // of this rank, between the halves of an exchange; 0: called at once
@@ -63,6 +64,7 @@ private:
     Outcome outcome_;
     SetupTimes setup_;
     std::vector<double> samples_;
+    std::vector<double> in_exchange_;  // beside each sample, for those that tell it
     Arrivals arrivals_;
     unsigned round_ = 0;
     std::int64_t wrong_ = 0;  // elements on this rank, over all rounds

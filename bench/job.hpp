@@ -13,7 +13,7 @@ namespace parhelion::bench {
 
 /// What to measure: schema `parhelion.job/1`, see docs/architecture.md.
 struct Job {
-    std::string benchmark;  // halo, gather, alltoall or setup
+    std::string benchmark;  // halo, gather, alltoall, setup or apps
     int ranks = 0;
     int launch = 0;
     std::uint64_t seed = 1;

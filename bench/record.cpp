@@ -88,6 +88,8 @@ void Record::outcome(const Case& which, const Outcome& outcome) {
         line["skew_s"] = outcome.skew.seconds;
         line["last_rank"] = outcome.skew.last_rank;
     }
+    if (!outcome.exchange_s.empty()) line["exchange_s"] = outcome.exchange_s;
+    if (outcome.exchange_lines > 0) line["exchange_lines"] = outcome.exchange_lines;
     write(std::move(line));
 }
 

@@ -23,6 +23,8 @@ struct Outcome {
     std::vector<std::optional<double>> probe_ns;
     Skew skew;
     Traffic traffic;  // maximum over ranks
+    std::vector<double> exchange_s;  // beside each sample, of whole applications: see Contender::step_held; mean over ranks
+    int exchange_lines = 0;
     nlohmann::json explain;
 };
 

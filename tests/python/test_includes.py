@@ -19,7 +19,8 @@ ON_TOP = {
 MAY_INCLUDE = {stage: STAGES[:k] for k, stage in enumerate(STAGES)} | ON_TOP
 FOR_USERS = {"parhelion.hpp", "phl.h"}  # all of C++; what `c` implements
 SEARCHED = ("include", "src", "bench", "bench/peers")  # besides the folder of the file that includes
-CONFIGURED = {"parhelion/version.hpp": "cmake/version.hpp.in", "environment_names.hpp": "bench/environment_names.hpp.in"}
+CONFIGURED = {"parhelion/version.hpp": "cmake/version.hpp.in", "environment_names.hpp": "bench/environment_names.hpp.in",
+              "exchange_lines.hpp": "bench/apps/exchange_lines.hpp.in"}  # fmt: skip
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<(parhelion/[^>\n]+)>)', re.MULTILINE)
 SOURCE = re.compile(r".*\.(c|cpp|h|hpp|inl)")
 

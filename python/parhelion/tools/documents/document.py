@@ -6,6 +6,7 @@ from typing import Any
 
 from ..records.model import FINISHED, UNAVAILABLE, End
 from ..records.read import Record
+from .applications import over_hand_written, share
 from .remarks import remarks
 from .results import CaseResult, Entry, entries, results
 from .skew import skew
@@ -61,6 +62,7 @@ def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
         "time_over_best_baseline": case.relative(entry.contender),
         "samples": [sample for line in entry.lines for sample in line.samples],
         **_skew(entry),
+        **_exchange(case, entry),
         "launches": [line.launch for line in entry.lines],
         "setup_s": entry.setup_s,
         "bytes": next((line.bytes for line in entry.lines if line.bytes is not None), None),
@@ -73,6 +75,20 @@ def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
 def _skew(entry: Entry) -> dict[str, Any]:
     told = skew(entry)
     return {"skew_s": told.apart, "together_s": told.together, "last_rank": told.rank, "last_rank_share": told.share} if told else {}
+
+
+def _exchange(case: CaseResult, entry: Entry) -> dict[str, Any]:
+    """Of whole applications."""
+    found = share(entry)
+    if not found:
+        return {}
+    return {
+        "exchange_s": found.exchange,
+        "exchange_share": found.of_step,
+        "exchange_with_setup_s": found.with_setup,
+        "exchange_over_best_baseline": over_hand_written(case, entry),
+        "exchange_lines": found.lines,
+    }
 
 
 def reason_object(entry: Entry) -> dict[str, Any]:

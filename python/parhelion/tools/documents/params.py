@@ -12,11 +12,13 @@ from .results import CaseResult
 
 T = TypeVar("T")
 # The order in which people look for them; others follow as they come.
-FIRST = ("test", "dataset", "ranks", "grid", "extent", "halo", "fields", "size", "vdim", "element", "components")
+FIRST = ("test", "app", "dataset", "ranks", "grid", "extent", "halo", "fields", "size", "vdim", "element", "components")
 
 
 def text(value: Any) -> str:
     """A parameter's value as people write it: `64×64×64`, the last part of a path."""
+    if value is None:
+        return "–"  # a case that has no such parameter
     if isinstance(value, list):
         return product(value)
     if isinstance(value, str) and "/" in value:

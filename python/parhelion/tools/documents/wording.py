@@ -21,6 +21,7 @@ WORDING = {
     "ghosts": Wording("Ghost rows"),
     "osu": Wording("OSU Micro-Benchmarks"),
     "imb": Wording("Intel MPI Benchmarks"),
+    "apps": Wording("Whole applications", "step"),
     "setup": Wording("Set-up", "stage", "", compared=False),
 }
 

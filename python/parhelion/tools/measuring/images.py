@@ -75,7 +75,8 @@ class ImageLauncher:
     def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
         what, image = self.measurement, self.image
         binds = [*dict.fromkeys([record.resolve().parent, *_datasets(group)])]
-        program = [image.program] if what.module is None else [image.python, "-m", what.module]
+        module = what.module_of(group)
+        program = [image.program] if module is None else [image.python, "-m", module]
         launch = [image.python, "-m", "parhelion", "run", "-n", str(group.ranks), "--flavor", image.flavor, *([] if what.bind else ["--no-bind"])]
         words = [*image.words(binds), *launch, *program, *what.program_options, str(job.resolve()), str(record.resolve())]
         return Ranks(Launch(words, _environment() | {"PARHELION_FLAVOR": image.flavor}, []), log)

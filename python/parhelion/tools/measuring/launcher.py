@@ -50,14 +50,14 @@ class OwnLauncher:
         here = group.combination
         flavor = here.flavor if here else self.flavor
         assert flavor is not None
-        program, *options = measuring_program(flavor, self.measurement)
-        setting = {**(here.variables if here else {}), **self._of_python(flavor)}
+        program, *options = measuring_program(flavor, self.measurement, group)
+        setting = {**(here.variables if here else {}), **self._of_python(flavor, group)}
         return flavor.launch(group.ranks, program, (*options, *files), bind=self.measurement.bind, setting=setting)
 
 
-    def _of_python(self, flavor: Flavor) -> dict[str, str]:
+    def _of_python(self, flavor: Flavor, group: Group) -> dict[str, str]:
         """Several builds may fit the MPI that a rank in Python loads."""
-        if self.measurement.module is None:
+        if self.measurement.module_of(group) is None:
             return {}
         paths = [str(self.package), os.environ.get("PYTHONPATH", "")] if self.package else []
         return {"PARHELION_FLAVOR": flavor.name} | ({"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONSAFEPATH": "1"} if paths else {})
@@ -87,17 +87,18 @@ def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
     check_contenders(flavor, measurement)
     if here is None:
         return OwnLauncher(flavor, measurement), measurement
-    program = measuring_program(flavor, measurement)
     _check_kind(flavor, here)
     fitting = _fit(measurement, here)
+    program = measuring_program(flavor, measurement, fitting.groups[0])
     if here.rank > 0:
         _become_rank(program, fitting)
     return OuterLauncher(program), fitting
 
 
-def measuring_program(flavor: Flavor, measurement: Measurement) -> list[str]:
+def measuring_program(flavor: Flavor, measurement: Measurement, group: Group) -> list[str]:
     """What runs on every rank, before the names of job and record."""
-    program = [str(flavor.program)] if measurement.module is None else [sys.executable, "-m", measurement.module]
+    module = measurement.module_of(group)
+    program = [str(flavor.program)] if module is None else [sys.executable, "-m", module]
     return [*program, *measurement.program_options]
 
 
@@ -119,7 +120,8 @@ def launched_ranks() -> int | None:
 def check_contenders(flavor: Flavor, measurement: Measurement) -> None:
     """Refuse unknown names before a run folder is made; a build that cannot tell refuses them itself."""
     known = [entry["name"] for entry in built_contenders(flavor).get(measurement.benchmark, [])]
-    unknown = [name for name in measurement.contenders if known and name not in [*known, "all"]]
+    named = [name for group in measurement.groups if group.module is None for name in measurement.contenders_of(group)]
+    unknown = [name for name in named if known and name not in [*known, "all"]]
     if unknown:
         raise BadInput(f"--contenders {unknown[0]}: flavor {flavor.name} has {', '.join(known)}")
 

@@ -42,6 +42,8 @@ class Group:
     ranks: int
     cases: list[dict[str, Any]]
     combination: Combination | None = None
+    module: str | None = None  # a Python program that measures these cases; None: the measurement's
+    contenders: tuple[str, ...] | None = None  # of these cases; None: the measurement's
 
     def params(self) -> dict[str, str]:
         """What the combination adds to the parameters of every case."""
@@ -85,6 +87,12 @@ class Measurement:
             random.Random(f"{self.seed}/order/{launch}").shuffle(groups)
         return groups
 
+    def module_of(self, group: Group) -> str | None:
+        return group.module or self.module
+
+    def contenders_of(self, group: Group) -> tuple[str, ...]:
+        return self.contenders if group.contenders is None else group.contenders
+
     def job(self, launch: int, group: Group) -> dict[str, Any]:
         """The job of one launch; the order of cases is drawn anew for each launch."""
         cases = list(group.cases)
@@ -100,7 +108,7 @@ class Measurement:
             "most_repetitions": self.most_repetitions,
             "min_sample_s": self.min_sample_s,
             "bind": self.bind,
-            "contenders": list(self.contenders),
+            "contenders": list(self.contenders_of(group)),
             "cases": cases,
             "params": group.params(),
             **({"pair": launch} if self.paired else {}),

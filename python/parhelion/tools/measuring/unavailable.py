@@ -18,10 +18,11 @@ def write_unavailable(folder: RunFolder, what: Measurement, launch: int, group: 
 
 
 def _contenders(what: Measurement, group: Group) -> list[tuple[str, str]]:
+    asked = what.contenders_of(group)
     flavors = [other.combination.flavor for other in (group, *what.groups) if other.combination]
     for flavor in filter(None, flavors):
         listed = built_contenders(flavor).get(what.benchmark, [])
-        chosen = [each for each in listed if each["name"] in what.contenders or not (what.contenders or each.get("only_by_name"))]
+        chosen = [each for each in listed if each["name"] in asked or not (asked or each.get("only_by_name"))]
         if chosen:
             return [(each["name"], each["role"]) for each in chosen]
-    return [(name, "own") for name in what.contenders or ("any",)]
+    return [(name, "own") for name in asked or ("any",)]

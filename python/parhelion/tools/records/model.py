@@ -81,6 +81,8 @@ class Case(Struct, tag="case"):
     `samples` are seconds per exchange, the maximum over ranks; `samples_by_rank` holds every rank's own. A line
     without samples says in `error` or `skipped` why. `skew_s` is the part of each sample in which ranks were apart, some in
     an exchange and others not yet or no longer, and `last_rank` the one that the others waited for most of that.
+    Of whole applications `samples` are seconds per step, `exchange_s` what the exchanges of a step took beside each sample (mean
+    over ranks, which came together before each exchange), and `exchange_lines` their lines of code.
     """
 
     launch: Count
@@ -94,6 +96,8 @@ class Case(Struct, tag="case"):
     setup_s: dict[str, Seconds | None] | None = None
     iterations: Count | None = None
     samples: list[Seconds] = field(default_factory=list)
+    exchange_s: list[Seconds] = field(default_factory=list)
+    exchange_lines: Count | None = None
     skew_s: list[Seconds] = field(default_factory=list)
     last_rank: list[Count] = field(default_factory=list)
     samples_by_rank: list[list[Seconds]] = field(default_factory=list)

@@ -11,6 +11,7 @@ from ..documents.results import PEER, results
 from ..measuring.messages import exit_text
 from ..records import Record
 from ..records.model import End
+from .apps import print_applications
 from .gather import has_published_form, print_gather
 from .ghosts import print_ghosts
 from .table import print_results
@@ -28,6 +29,8 @@ def show(record: Record, output: Output) -> None:
     print_results(output.console, record, results(record.cases))
     if record.run.benchmark == "ghosts":
         print_ghosts(output.console, record)
+    if record.run.benchmark == "apps":
+        print_applications(output.console, record)
     if record.run.benchmark == "gather" and has_published_form(results(record.cases)):
         print_gather(output.console, record)
     for end in failed(record):

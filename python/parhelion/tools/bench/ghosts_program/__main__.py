@@ -8,6 +8,8 @@ if __name__ == "__main__":
     from .imports import timed_imports
 
     IMPORTS = timed_imports(BEFORE_S)
-    from .main import main
+    from .case import Case
+    from .contenders import ALL, ONLY_BY_NAME, contenders
+    from .main import Program, main
 
-    raise SystemExit(main(IMPORTS))
+    raise SystemExit(main(IMPORTS, Program("ghosts", Case.read, contenders, set(ALL) - ONLY_BY_NAME)))

@@ -26,12 +26,17 @@ class Entrant:
         }  # fmt: skip
         self.samples: list[float] = []
         self.arrivals: list[list[float]] = []
+        self.in_exchange: list[float] = []  # beside each sample, of whole applications
         self.precise = False
         self.turn = 0
         self.made: Any = None
         start = time.perf_counter()
         self._attempt(lambda: setattr(self, "made", contender.make(case)))
-        self.line["setup_s"] = {"plan": self._slowest(time.perf_counter() - start)}
+        setup_s = time.perf_counter() - start
+        made: Any = self.made
+        if hasattr(made, "setup_s"):  # of a whole application its exchange alone
+            setup_s = made.setup_s()
+        self.line["setup_s"] = {"plan": self._slowest(setup_s)}
         if not self.in_race:
             self.made = None
 
@@ -71,6 +76,8 @@ class Entrant:
     def take_sample(self) -> None:
         self.made.run(1)  # what the contender before has left in the caches is gone
         self.samples.append(self._watched_batch() / self.line["iterations"])
+        if hasattr(self.made, "step_held"):
+            self.in_exchange.append(self.comm.allreduce(self.made.step_held()) / self.comm.size)
 
     def is_precise(self, share: float) -> bool:
         """Whether the samples so far tell the median to within `share` of it (see precision.py); looked at after every fifth, once true for good."""
@@ -84,9 +91,9 @@ class Entrant:
         """The line of the record, complete on rank 0."""
         self.line["setup_s"] = {part: self._slowest(seconds) for part, seconds in self.line["setup_s"].items()}
         if self.in_race:
-            bytes_sent, messages = self.made.traffic()
-            self.line |= {"bytes": self.comm.allreduce(bytes_sent, MPI.MAX), "messages": self.comm.allreduce(messages, MPI.MAX),
-                          "explain": self.made.explain()}  # fmt: skip
+            self.line |= {"explain": self.made.explain()} | self._traffic()
+            if self.in_exchange:
+                self.line |= {"exchange_s": self.in_exchange, "exchange_lines": self.made.exchange_lines()}
         by_rank = self.comm.gather(self.samples) or []
         slowest = np.max(by_rank, axis=0).tolist() if by_rank and by_rank[0] else []
         if self.made:
@@ -94,6 +101,10 @@ class Entrant:
         self.made = None
         apart = skew(self.arrivals, self.line["iterations"], self.comm) if self.in_race else {}
         return self.line | {"samples_by_rank": by_rank, "samples": slowest, "probe_ns": []} | apart
+
+    def _traffic(self) -> dict[str, int]:
+        sent = self.made.traffic()
+        return {name: self.comm.allreduce(value, MPI.MAX) for name, value in zip(("bytes", "messages"), sent or ())}
 
     def _batch(self, exchanges: int) -> float:
         self.comm.Barrier()

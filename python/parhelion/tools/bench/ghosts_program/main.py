@@ -4,7 +4,8 @@ import json
 import os
 import random
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from ....launch.cores import usable_cores
 from ....launch.disk import writing
@@ -13,7 +14,16 @@ OK, WRONG_VALUE, BAD_INPUT, FAILED = 0, 1, 2, 3
 VERIFY_ROUNDS = 3
 
 
-def main(imports: dict[str, float]) -> int:
+class Program(NamedTuple):
+    """What is measured: cases by `read(case of the job, communicator)`, contenders, and the names of those that need no naming."""
+
+    name: str
+    read: Callable[[dict[str, Any], Any], Any]
+    contenders: Callable[[], list[Any]]
+    usual: set[str]
+
+
+def main(imports: dict[str, float], program: Program) -> int:
     """Collective over MPI.COMM_WORLD."""
     from mpi4py import MPI
 
@@ -23,10 +33,10 @@ def main(imports: dict[str, float]) -> int:
     try:
         _bind(comm, job["bind"])
         record.write("launch", _launch(comm, imports) | ({"pair": job["pair"]} if "pair" in job else {}))
-        status = _measure(comm, job, record)
+        status = _measure(comm, job, record, program)
     except ValueError as error:
         if comm.rank == 0:
-            print(f"parhelion bench ghosts: {error}", file=sys.stderr)
+            print(f"parhelion bench {program.name}: {error}", file=sys.stderr)
         status = BAD_INPUT
     except OSError as error:  # on this rank alone: the others would wait for ever
         print(f"parhelion.ghostbench: cannot use {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr, flush=True)
@@ -53,19 +63,15 @@ class _Record:
             self.file.flush()
 
 
-def _measure(comm: Any, job: dict[str, Any], record: _Record) -> int:
-    from .case import Case
-    from .contenders import ALL, ONLY_BY_NAME, contenders
-
-    chosen = [each for each in contenders()
-              if each.name in (job["contenders"] or set(ALL) - ONLY_BY_NAME)]
-    cases = [Case.read(case, comm) for case in job["cases"]]
+def _measure(comm: Any, job: dict[str, Any], record: _Record, program: Program) -> int:
+    chosen = [each for each in program.contenders() if each.name in (job["contenders"] or program.usual)]
+    cases = [program.read(case, comm) for case in job["cases"]]
     record.write("plan", {"cases": len(cases) * len(chosen)})
     status = OK
     for case in cases:
         params = case.params() | job.get("params", {})
         for line in _run_case(case, chosen, job):
-            record.write("case", {"name": "ghosts", "params": params} | line)
+            record.write("case", {"name": program.name, "params": params} | line)
             if not line["skipped"] and not line["verified"]:
                 status = WRONG_VALUE
     return status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from ...documents.applications import applications
 from ...documents.document import failed
 from ...documents.params import constant, in_order, varying
 from ...documents.published_form import published_form
@@ -60,6 +61,7 @@ def section(record: Record, number: int, with_published: bool = False) -> Simple
         verification=verification(cases),
         failures=failed(record),
         remarks=remarks(record, cases),
+        applications=applications(cases),
         published_form=published_form(record.run.benchmark, cases),
         published=published(record.run.benchmark) if with_published else [],
         sweep=sweep(record, cases),

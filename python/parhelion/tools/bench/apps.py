@@ -1,0 +1,108 @@
+"""`parhelion bench apps`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+
+import click
+
+from ..cli.errors import BadInput
+from ..cli.options import RANKS, MeasuringOptions, Names, Numbers, Whole, measuring_options
+from ..cli.output import Output
+from ..cli.panels import PanelCommand
+from ..measuring.launcher import launched_ranks
+from ..measuring.measurement import Group
+from .cases import balanced_grid, check_memory, usual_ranks
+from .veros_program.grid import ALL as OF_VEROS
+from .veros_program.grid import EXTENT, process_grid
+
+MULTIGRID, FINITE_VOLUME, VEROS = APPS = ("multigrid_cg", "finite_volume", "veros")
+MODULE = "parhelion.tools.bench.veros_program"
+ROW_BYTES = 27 * 12 * 2  # a row of the matrix and its vectors, on all levels
+CONTENDERS_AT_ONCE = 5  # the reference among them
+MOST_MESH = 8192
+
+
+class Apps(Names):
+    """A list of applications."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        names = super().convert(value, param, ctx)
+        for name in names:
+            if name not in APPS:
+                self.fail(f"'{name}' is no application: choose from {', '.join(APPS)}", param, ctx)
+        return names
+
+
+@click.command(cls=PanelCommand)
+@click.option("--app", "--apps", "apps", type=Apps(), default=None, metavar="NAMES",
+              help=f"Which: {', '.join(APPS)} [all, Veros where it is installed].")
+@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("--extent", type=Numbers(high=512, most=3), default="32", show_default=True,
+              help="multigrid_cg: rows per rank and dimension; up to 4 levels, as often as it can be halved.")
+@click.option("--mesh", type=Whole(4, MOST_MESH), default=128, show_default=True,
+              help="finite_volume: the mesh has so many squares of two triangles per side, a power of two.")
+@measuring_options
+def apps(options: MeasuringOptions, apps: tuple[str, ...] | None, ranks: int | None, extent: tuple[int, ...], mesh: int) -> None:
+    """Whole applications: time per step with hand-written exchange and with the library's, every bit of the state compared.
+
+    multigrid_cg: conjugate gradients with a multigrid preconditioner on the 27-point stencil, over index maps. finite_volume: Euler's
+    equations on an unstructured mesh. veros: a model of the ocean in Python (`make apps` installs it), whose own exchange is
+    replaced from outside. Ends with what the exchanges of a step took, and the lines of code that they take.
+    """  # fmt: skip
+    from .run import run
+
+    count = ranks or usual_ranks()
+    wanted = _wanted(apps, count, Output(options.json_file))
+    names = options.contenders
+    compiled = _compiled_cases(wanted, count, extent, mesh)
+    groups = [Group(count, compiled, contenders=_compiled(names))] if compiled else []
+    if VEROS in wanted:
+        groups.append(Group(count, [{"app": VEROS}], module=MODULE, contenders=tuple(name for name in names if name in OF_VEROS)))
+    groups = [group for group in groups if group.contenders or not names]
+    if not groups:
+        raise BadInput(f"--contenders {','.join(names)}: {', '.join(wanted)} has none of them; veros has {', '.join(OF_VEROS)}")
+    if launched_ranks() and len(groups) > 1:
+        raise BadInput("--app: veros is another program than the other applications, and mpiexec or srun has started the ranks of one: "
+                       "name it alone, or leave it out")  # fmt: skip
+    run("apps", groups, replace(options, contenders=()))
+
+
+def _compiled(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that the measuring program is to know: all but what Veros alone has."""
+    return tuple(name for name in names if name not in set(OF_VEROS) - {"auto", "planted_fault"})
+
+
+def _wanted(apps: tuple[str, ...] | None, ranks: int, output: Output) -> tuple[str, ...]:
+    """The applications, checked; without names those that can run here, with a word on why one cannot."""
+    why_not = _reason_against_veros(ranks)
+    if apps and VEROS in apps and why_not:
+        raise BadInput(f"--app veros: {why_not}")
+    if not apps and why_not:
+        output.errors.print(f"veros is left out: {why_not}", style="dim", markup=False, soft_wrap=True)
+    return apps or tuple(name for name in APPS if name != VEROS or not why_not)
+
+
+def _reason_against_veros(ranks: int) -> str | None:
+    if find_spec("veros") is None:
+        return "it is not installed: run `make apps`"
+    if process_grid(ranks) is None:
+        return f"its {EXTENT[0]}×{EXTENT[1]} columns cannot be divided evenly among {ranks} ranks: use fewer --ranks"
+    return None
+
+
+def _compiled_cases(wanted: tuple[str, ...], ranks: int, extent: tuple[int, ...], mesh: int) -> list[dict[str, object]]:
+    cases: list[dict[str, object]] = []
+    if MULTIGRID in wanted:
+        if len(extent) == 2:
+            raise BadInput(f"--extent {'x'.join(map(str, extent))} has 2 numbers: give one, or three")
+        sides = list(extent * 3 if len(extent) == 1 else extent)
+        check_memory(ranks * sides[0] * sides[1] * sides[2] * ROW_BYTES * CONTENDERS_AT_ONCE, "the matrices take", "use a smaller --extent")
+        cases.append({"app": MULTIGRID, "grid": balanced_grid(ranks, 3), "extent": sides})
+    if FINITE_VOLUME in wanted:
+        if mesh & (mesh - 1) or mesh * mesh < ranks:
+            raise BadInput(f"--mesh {mesh}: give a power of two from 4 to {MOST_MESH}, with a square for each of {ranks} ranks")
+        check_memory(mesh * mesh * 2 * 300 * CONTENDERS_AT_ONCE, "the meshes take", "use a smaller --mesh")
+        cases.append({"app": FINITE_VOLUME, "extent": [mesh, mesh]})
+    return cases

@@ -1,0 +1,142 @@
+"""The contenders, and what the program that measures them needs to know."""
+
+import inspect
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from importlib.util import find_spec
+from typing import Any
+
+from mpi4py import MPI
+
+from ..ghosts_program.contenders import Contender
+from ..ghosts_program.main import Program
+from ..ghosts_program.values import Skipped
+from .grid import ALL, CONTENDERS, EXTENT, ONLY_BY_NAME, process_grid
+from .model import Model, Reference, differing, prepare
+
+NO_CODE = re.compile(r'\s*($|#|import |from |@|""".*"""$)')
+
+
+@dataclass(frozen=True)
+class Case:
+    """The setup on these ranks."""
+
+    comm: MPI.Intracomm
+
+    @classmethod
+    def read(cls, job: dict[str, Any], comm: MPI.Intracomm) -> "Case":
+        """ValueError for a case that these ranks cannot run."""
+        if process_grid(comm.size) is None:
+            raise ValueError(f"the {EXTENT[0]}×{EXTENT[1]} columns of Veros's setup cannot be divided evenly among {comm.size} ranks")
+        return cls(comm)
+
+    def params(self) -> dict[str, Any]:
+        return {"app": "veros", "ranks": self.comm.size, "grid": list(process_grid(self.comm.size) or ()), "extent": list(EXTENT)}
+
+    @cached_property
+    def reference(self) -> Reference:
+        """Collective the first time."""
+        return Reference(self.comm)
+
+
+class Running:
+    """A contender: the model over one way to exchange. It is its own values, too; in round n it is looked at from step n on."""
+
+    def __init__(self, case: Case, make_overlap: Callable[[], Any]) -> None:
+        if find_spec("veros") is None:
+            raise Skipped("Veros is not here: make apps")
+        prepare()
+        self.case, self.overlap = case, make_overlap()
+        self.model = Model(case.comm, self.overlap)
+        self.rows = self
+
+    def refresh(self, turn: int) -> None:
+        self.model.restart()
+        self.model.run(turn)
+
+    def count_wrong(self, turn: int) -> int:
+        return differing(self.model.state(), self.case.reference.after(self.model.steps))
+
+    def run(self, times: int) -> None:
+        self.model.run(times)
+
+    def setup_s(self) -> float:
+        """Of the exchange alone."""
+        return getattr(self.overlap, "setup_s", 0.0)
+
+    def step_held(self) -> float:
+        return self.model.step_held()
+
+    def exchange_lines(self) -> int:
+        """Of the code that exchanges, not of what this benchmark puts around it."""
+        return sum(lines_of_code(part) for part in self._parts())
+
+    def _parts(self) -> list[Any]:
+        from veros import distributed
+
+        from . import with_parhelion
+
+        if isinstance(self.overlap, with_parhelion.WithParhelion):
+            return [with_parhelion]
+        return [distributed.get_process_neighbors, distributed.send, distributed.recv, distributed.sendrecv, distributed.exchange_overlap]
+
+    def traffic(self) -> None:
+        """Veros does not tell."""
+
+    def explain(self) -> Any:
+        made = list(getattr(self.overlap, "kinds", {}).values())
+        return made[0][1].explain() if made else None
+
+    def free(self) -> None:
+        pass
+
+
+def lines_of_code(part: Any) -> int:
+    """Lines of a module or function but for blank ones, comments, imports, decorators and docstrings of a line."""
+    return sum(not NO_CODE.match(line) for line in inspect.getsource(part).splitlines())
+
+
+def _by_parhelion() -> Any:
+    from .with_parhelion import WithParhelion
+
+    class Timed(WithParhelion):
+        setup_s = 0.0
+
+        def _make(self, shape: tuple[int, ...], dtype: Any, cyclic: bool) -> Any:
+            start = time.perf_counter()
+            made = super()._make(shape, dtype, cyclic)
+            self.setup_s += time.perf_counter() - start
+            return made
+
+    return Timed("auto")
+
+
+def _by_veros() -> Any:
+    from veros import distributed
+
+    return distributed.exchange_overlap
+
+
+def _with_a_fault() -> Any:
+    """Right but for one value on the last rank: shows that the comparison notices. It runs only by name."""
+    own = _by_veros()
+
+    def overlap(arr: Any, var_grid: Any, cyclic: bool) -> Any:
+        made = own(arr, var_grid, cyclic).copy()
+        if MPI.COMM_WORLD.rank == MPI.COMM_WORLD.size - 1 and made.ndim == 4:  # temperature and the like
+            made[0, 2] += 1e-6
+        return made
+
+    return overlap
+
+
+def contenders() -> list[Contender]:
+    """In the order of their roles."""
+    ways = {"auto": _by_parhelion, "hand_sendrecv": _by_veros, "planted_fault": _with_a_fault}
+    return [Contender(name, role, partial(Running, make_overlap=ways[name])) for role, names in CONTENDERS.items() for name in names]
+
+
+VEROS = Program("veros", Case.read, contenders, set(ALL) - ONLY_BY_NAME)
