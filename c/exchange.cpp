@@ -133,9 +133,10 @@ bool has_halo(const HaloWidth& halo) {
 // `own_halo` without widths is easily said by mistake, and would move nothing.
 void require_some_halo(const std::vector<Group>& groups) {
     for (const Group& group : groups) {
-        if (group.pattern.indexed() || !has_halo(group.pattern.halo) || group.fields.empty()) return;
+        const Pattern& pattern = group.patterns.front();
+        if (pattern.indexed() || !has_halo(pattern.halo) || group.fields.empty()) return;
         for (const Field& field : group.fields)
-            if (has_halo(field.halo)) return;
+            if (has_halo(field.halo) || field.stagger != Stagger{}) return;  // the point that the next block owns travels at any depth
     }
     throw Error("no field has a halo, though its domain has one: nothing would be exchanged. Leave own_halo 0 for the domain's halo, or give "
                 "halo_lower and halo_upper");

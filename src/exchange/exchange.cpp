@@ -178,7 +178,7 @@ struct Exchange::Impl {
     static std::shared_ptr<Impl> make(std::vector<Group> groups, const ExchangeOptions& options) {
         const std::string requested = requested_transport(options.transport);
         if (groups.empty()) throw Error("an exchange needs at least one group: pass a pattern with its fields");
-        const Doing doing(groups.front().pattern.communicator, "Exchange", setup_time_limit(options.timeout_s, options.check));
+        const Doing doing(groups.front().patterns.front().communicator, "Exchange", setup_time_limit(options.timeout_s, options.check));
         doing.meet();
         return std::make_shared<Impl>(std::move(groups), options, requested);
     }
