@@ -313,8 +313,8 @@ typedef struct phl_stale_ghost {
     char here[32], there[32];         /* the values, for people */
 } phl_stale_ghost;
 /* Collective. Which ghosts of this rank differ from their owners' values, byte by byte, of arrays as in phl_exchange_forward: `counts` gets
- * one number for each field, `first` the first few of each field, at most `capacity`, and `told` how many those are. It reads arrays only; the first call
- * takes as much memory as they have. */
+ * one number for each field, `first` the first few of each field, at most `capacity`, and `told` how many those are. It reads arrays
+ * only; the first call takes as much memory as they have. */
 int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts, int32_t capacity, phl_stale_ghost* first,
                        int32_t* told);
 /* Collective. An error on every rank where some rank has such a ghost; the message tells the first one. */

@@ -114,7 +114,7 @@ void await_all(MPI_Comm user) {
         MPI_Comm_rank(user, &rank);
         MPI_Comm_size(user, &size);
         const std::string others = size == 2 ? "rank " + std::to_string(1 - rank) + " has not called" : "some of the other ranks have not called";
-        throw Error("not all ranks have come within " + std::to_string(limit_s) + " s: rank " + std::to_string(rank) + " is in the first call of this "
+        throw Error("not all ranks have come within " + seconds_text(limit_s) + ": rank " + std::to_string(rank) + " is in the first call of this "
                     "library on a communicator of " + std::to_string(size) + " ranks, which is collective, and " + others + ". Make the same "
                     "set-up calls in the same order on every rank of the communicator (PARHELION_TIMEOUT sets the limit)", ErrorKind::timeout);
     }

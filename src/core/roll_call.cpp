@@ -113,7 +113,7 @@ void look_at_the_clock(const Communicator& comm, Clock::time_point since) {
     const double limit_s = setup_time_limit(doing != nullptr ? doing->timeout_s() : 0);
     if (some_note_came(all)) give_up(all, "a rank has given up waiting for others");
     if (limit_s > 0 && std::chrono::duration<double>(Clock::now() - since).count() >= limit_s)
-        give_up(all, "not all ranks have come within " + std::to_string(limit_s) + " s");
+        give_up(all, "not all ranks have come within " + seconds_text(limit_s));
 }
 
 }  // namespace parhelion

@@ -1,8 +1,8 @@
 #include "core/time_limit.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
-#include <string>
 
 namespace parhelion {
 
@@ -23,6 +23,11 @@ double time_limit(double from_options, bool checked) {
 double setup_time_limit(double from_options, bool checked) {
     constexpr double least_s = 5;
     return time_limit(from_options > 0 ? std::max(from_options, least_s) : 0, checked);
+}
+
+std::string seconds_text(double seconds) {
+    char text[32];
+    return std::string(text, std::to_chars(text, text + sizeof text, seconds).ptr) + " s";
 }
 
 }  // namespace parhelion

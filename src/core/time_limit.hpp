@@ -1,6 +1,8 @@
 // How long a rank waits for others, and what it checks, where the program does not say.
 #pragma once
 
+#include <string>
+
 namespace parhelion {
 
 /// Whether the environment variable PARHELION_CHECK is 1.
@@ -11,5 +13,8 @@ bool checks_by_environment();
 double time_limit(double from_options, bool checked = false);
 /// The same for waits while something is made, where others may work for seconds: what the options of an exchange say is no less than 5 s.
 double setup_time_limit(double from_options, bool checked = false);
+
+/// "0.5 s", "30 s", for messages.
+std::string seconds_text(double seconds);
 
 }  // namespace parhelion

@@ -58,8 +58,8 @@ void StaleCheck::compare(const PackedCells& cells, Bases arrays, StaleGhosts& fo
         at = place.first + place.size;
         if (++found.count[static_cast<std::size_t>(place.f)] > static_cast<global_index>(StaleGhosts::most_told)) continue;
         const Element& element = plan_.fields[static_cast<std::size_t>(place.f)].element;
-        StaleGhost& ghost = found.first.emplace_back(StaleGhost{place.f, cells.rank, place.cell, place.component, value_text(element, here_.get() + place.first),
-                                                                value_text(element, there + place.first)});
+        const std::string own = value_text(element, here_.get() + place.first), owners = value_text(element, there + place.first);
+        StaleGhost& ghost = found.first.emplace_back(StaleGhost{place.f, cells.rank, place.cell, place.component, own, owners});
         ghost.text = field_name(plan_, place.f) + ": the ghost of " + to_string(plan_, place) + " of rank " + std::to_string(cells.rank) + " is " +
                      ghost.here + " on rank " + std::to_string(plan_.communicator().rank()) + " and " + ghost.there + " on its owner";
     }
