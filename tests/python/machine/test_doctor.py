@@ -1,10 +1,12 @@
 """What the doctor says of launchers, and what it finds most worth doing."""
 
 import pytest
+from measured import built
 
-from parhelion.launch import Flavor
+from parhelion.launch import Flavor, flavors
 from parhelion.tools.machine.doctor.finding import Finding
 from parhelion.tools.machine.doctor.launchers import launchers, why_not
+from parhelion.tools.machine.doctor.network import network
 from parhelion.tools.machine.doctor.worth import worth_doing
 
 SRUN = "#!/bin/sh\n[ $1 = --version ] && echo slurm-wlm 22.05.8 || printf 'MPI plugin types are...\\n\\tpmix\\n\\tnone\\n'\n"
@@ -53,3 +55,10 @@ def test_the_three_things_most_worth_doing_come_by_what_they_bring(tmp_path, mon
     assert "make build" in worth_doing([], {}, [], findings, None)[0]
     crowded = worth_doing([flavor(tmp_path)], {"mpich": "it loads another"}, [], findings, "start fewer")
     assert "it loads another" in crowded[0] and crowded[1] == "start fewer" and len(crowded) == 3
+
+
+@pytest.mark.parametrize("name", built("mpich", "openmpi"))
+def test_each_mpi_says_which_network_it_takes(name, monkeypatch):
+    monkeypatch.delenv("PARHELION_HOSTS", raising=False)
+    told = network(flavors()[name])
+    assert any(channel.startswith(("UCX", "Open MPI", "libfabric")) for channel in told), told
