@@ -85,7 +85,7 @@ void test_points(void) {
         fill(arrays[f], &here, f);
     }
     phl_exchange exchange = NULL;
-    GOOD(phl_exchange_create_cartesian(domain, fields, field, NULL, 0, &exchange));
+    GOOD(phl_exchange_create_cartesian(domain, fields, field, NULL, &exchange));
     for (int round = 0; round < 2; ++round) {
         for (int f = 0; f < fields; ++f) fill(arrays[f], &here, f);
         GOOD(phl_exchange_forward(exchange, round == 0 ? NULL : field, round == 0 ? 0 : fields));
@@ -98,13 +98,13 @@ void test_points(void) {
     FAILS(phl_exchange_forward(exchange, field, fields), PHL_ERROR_VALUE, "another stagger");
     field[1].stagger[1] = 2;
     phl_exchange wrong = NULL;
-    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, 0, &wrong), PHL_ERROR_VALUE, "a stagger of 2");
+    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE, "a stagger of 2");
     field[1].stagger[1] = 0;
     field[1].depth_upper[0] = 3;
-    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, 0, &wrong), PHL_ERROR_VALUE, "a halo of 3");
+    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE, "a halo of 3");
     field[1].depth_upper[0] = 2;
     field[1].own_halo = field[1].halo_lower[0] = field[1].halo_upper[0] = field[1].halo_lower[1] = field[1].halo_upper[1] = 1;
-    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, 0, &wrong), PHL_ERROR_VALUE, "its array a halo of 1");
+    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE, "its array a halo of 1");
     GOOD(phl_exchange_free(&exchange));
     GOOD(phl_cartesian_free(&domain));
     for (int f = 0; f < fields; ++f) free(arrays[f]);
