@@ -57,7 +57,7 @@ DEFINE_SCATTER(double, scatter_double, PHL_FLOAT64)
 static void shared_points(void) {
     phl_index_map map = NULL;
     const int64_t ids[2] = {1, 0};
-    GOOD(phl_index_map_create(MPI_COMM_WORLD, rank == 0 ? 2 : 0, rank == 0 ? 0 : 2, ids, &map));
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, rank == 0 ? 2 : 0, rank == 0 ? 0 : 2, ids, NULL, &map));
     double x[2] = {0.1 * (rank + 1), 0.7 * (rank + 1)}, expected[2] = {0.1, 0.7}; /* by point */
     if (rank > 0) x[0] = 0.7 * (rank + 1), x[1] = 0.1 * (rank + 1);
     for (int r = 1; r < ranks; ++r) expected[0] += 0.1 * (r + 1), expected[1] += 0.7 * (r + 1);
