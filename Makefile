@@ -98,7 +98,7 @@ $(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/tools $(MPI_STAMP)
 install: build ## Install headers, library, CMake and pkg-config files (PREFIX=~/.local)
 	@$(TOOLS)/cmake --install $(BUILD) --prefix "$(PREFIX)"
 
-wheel: setup $(STAMPS)/wheel ## A wheel for every MPI into dist/, of the builds that there are (WHEEL_MPIS=, WHEEL_PYTHON=)
+wheel: setup $(STAMPS)/wheel ## A wheel for MPICH, Intel and Open MPI into dist/, of the builds that there are (WHEEL_MPIS=, WHEEL_PYTHON=)
 	@for mpi in $(WHEEL_MPIS); do $(MAKE) --no-print-directory build MPI=$$mpi KEEP_DEFAULT=1 || exit 1; done
 	@JOBS=$(JOBS) $(BIN)/python scripts/wheel.py --python "$(WHEEL_PYTHON)" $(WHEEL_MPIS)
 
