@@ -92,6 +92,11 @@ else()
 endif()
 message(STATUS "MPI: ${PARHELION_MPI_VERSION} in ${MPI_HOME}")
 
+# FindMPI drops what makes mpi.h that of the standard ABI, which the library it found has.
+if(PARHELION_MPI_SONAME MATCHES "^libmpi_abi")
+  target_compile_definitions(MPI::MPI_CXX INTERFACE MPI_ABI)
+endif()
+
 # MPI 5's standard ABI has no Fortran half: handles are converted from int and to int.
 function(parhelion_use_standard_abi target)
   if(PARHELION_MPI_SONAME MATCHES "^libmpi_abi")

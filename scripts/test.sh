@@ -45,7 +45,6 @@ if [ -n "$others" ]; then
     cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined "CTEST_ARGS=$others" 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
 fi
 cpp "mpich" MPI=mpich "CTEST_ARGS=$embedded"
-[ -z "${PARHELION_TEST_MATRIX:-}" ] || "${make[@]}" build MPI=abi || failed=1
 suite "Python" '(passed|failed|error|no tests ran).* in [0-9.]+' "${make[@]}" test-python MPI=mpich
 
 .venv/bin/python scripts/skips.py ${EXPECTED_SKIPS:+--expected "$EXPECTED_SKIPS"} build/*/ctest.xml build/*/pytest.xml || {

@@ -1,7 +1,7 @@
 """Packs flavors that are built into one wheel: `wheel.py [--python PYTHON] [--out DIRECTORY] FLAVOR…`. Runs on the virtual environment's Python.
 
 The libraries know nothing of Python, so that another Python than the environment's needs the extension modules alone, which are compiled
-here (the stable ABI from 3.12 on: one wheel serves all of them).
+here. One wheel per Python: nanobind's stable ABI needs 3.12, which Debian has not, and CMake 3.26.
 """
 
 import argparse
@@ -20,7 +20,6 @@ BIN = Path(sys.executable).parent
 KEPT = ("name", "library_version", "soname")  # the rest of flavor.json is about this machine
 # What is never copied into a wheel: the MPI, which is the user's; gfortran's library, which users of Fortran have.
 EXCLUDED = ("libmpi.so.*", "libmpi_abi.so.*", "libgfortran.so.*", "libquadmath.so.*", "libparhelion*")
-STABLE_SINCE = (3, 12)
 
 
 class Python(NamedTuple):
@@ -46,9 +45,6 @@ def main() -> int:
 def look_at(path: str) -> Python:
     ask = "import sys, sysconfig; print(*sys.version_info[:2], sysconfig.get_config_var('EXT_SUFFIX'))"
     major, minor, suffix = subprocess.run([path, "-c", ask], check=True, capture_output=True, text=True).stdout.split()
-    stable = (int(major), int(minor)) >= STABLE_SINCE
-    if stable:
-        return Python(path, ".abi3.so", ("cp" + "".join(map(str, STABLE_SINCE)), "abi3"))
     return Python(path, suffix, (f"cp{major}{minor}",) * 2)
 
 

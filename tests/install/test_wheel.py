@@ -142,3 +142,11 @@ def test_pkg_config_knows_it(installed):
     assert "-std=c++20" in words.stdout, words.stderr
     library = next(word for word in words.stdout.split() if word.startswith("-L"))[2:]
     assert list(Path(library).glob("libparhelion.so.*"))
+
+
+def test_it_has_every_file_of_the_package():
+    tracked = subprocess.run(["git", "ls-files", "python/parhelion"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    if not tracked:
+        pytest.skip("skipped: this is no checkout of git")
+    with zipfile.ZipFile(wheel()) as packed:
+        assert {name.removeprefix("python/") for name in tracked} <= set(packed.namelist())
