@@ -22,7 +22,7 @@ def run(file: Path) -> nbformat.NotebookNode:
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
     try:
         with tempfile.TemporaryDirectory() as folder:
-            NotebookClient(notebook, timeout=MOST_SECONDS, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
+            NotebookClient(notebook, timeout=MOST_SECONDS, coalesce_streams=True, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
     finally:
         os.environ["PATH"] = before
     for cell in notebook.cells:

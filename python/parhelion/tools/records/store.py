@@ -44,8 +44,8 @@ def find_run(name: str, store: Path, file: str = FILE_NAME, what: str = "run") -
     exact = [folder for folder in matches if folder.name == name]
     if len(exact or matches) == 1:
         return (exact or matches)[0]
-    found = f"{len(matches)} {what}s have that in their names" if matches else f"no {what} has that in its name"
-    raise RecordError(f"{name}: {found} in {store}: give a {what} folder, or a part of its name that no other has")
+    found = f": {len(matches)} {what}s have that in their names" if matches else f" is not a {what}: no {what} has that in its name"
+    raise RecordError(f"{name}{found} in {store}: give a {what} folder, or a part of its name that no other has")
 
 
 class Named(click.ParamType):
