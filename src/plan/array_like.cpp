@@ -28,25 +28,28 @@ int components_of(const ArrayShape& array, std::size_t dimensions) {
 
 }  // namespace
 
-Field view_shape(const CartesianDomain& domain, const ArrayShape& given, const HaloWidth& halo) {
+Field view_shape(const CartesianDomain& domain, const ArrayShape& given, ArrayLayout layout) {
     const auto dimensions = static_cast<std::size_t>(domain.dimensions());
     const ArrayShape array = without_single(given, dimensions);
     require_rank(array, dimensions);
     if (domain.blocks().size() != 1)
         throw Error("the rank has " + std::to_string(domain.blocks().size()) + " blocks and 1 array was passed: pass one array per block (view_blocks)");
-    const auto needed = array_extents(domain, halo);
-    Field field{array.element, components_of(array, dimensions), 0, halo, false, {}};
+    layout.components = components_of(array, dimensions);
+    const auto needed = array_extents(domain, layout);
+    Field field = view_block(domain, nullptr, array.element, layout);
+    const Coordinates first = first_of(domain, field, 0);
     BlockView block{array.first, {}};
     for (std::size_t d = 0; d < dimensions; ++d) {
+        const int lower = field.array_halo.lower[d], upper = field.array_halo.upper[d];
         if (array.extents[d] != needed[d])
-            throw Error("the array has " + std::to_string(array.extents[d]) + " cells in dimension " + std::to_string(d) + " and " +
-                        std::to_string(domain.owned().extent(static_cast<int>(d))) + " owned ones with halos of " + std::to_string(halo.lower[d]) + " and " +
-                        std::to_string(halo.upper[d]) + " take " + std::to_string(needed[d]) + ": make them equal, or tell the array's halo");
+            throw Error("the array has " + std::to_string(array.extents[d]) + " values in dimension " + std::to_string(d) + " and " +
+                        std::to_string(needed[d] - lower - upper) + " of its own with halos of " + std::to_string(lower) + " and " +
+                        std::to_string(upper) + " take " + std::to_string(needed[d]) + ": make them equal, or tell the array's halo");
         block.strides[d] = array.strides[d];
-        if (block.first != nullptr) block.first += halo.lower[d] * array.strides[d];
+        if (block.first != nullptr) block.first += (first[d] - domain.owned().lo[d] + lower) * array.strides[d];
     }
     field.component_stride = block.component_stride = array.rank > dimensions ? array.strides[dimensions] : byte_count{array.element.size};
-    field.blocks.push_back(block);
+    field.blocks.front() = block;
     return field;
 }
 

@@ -117,7 +117,8 @@ TEST_CASE("extents of such arrays are checked against owned cells and halo, with
     std::vector<double> memory(8 * 7 * 2);
     CHECK(holds(error_of([&] { view(domain, Span<double, 2>{memory.data(), {8, 5}, {7, 1}}); }), "has 5 cells in dimension 1"));
     CHECK(holds(error_of([&] { view(domain, Span<double, 2>{memory.data(), {6, 5}, {7, 1}}); }), "take 8"));
-    CHECK_EQ(view(domain, Span<double, 2>{memory.data(), {6, 5}, {5, 1}}, HaloWidth(0)).halo, HaloWidth(0));
+    CHECK_EQ(view(domain, Span<double, 2>{memory.data(), {6, 5}, {5, 1}}, {.array_halo = 0}).halo, HaloWidth(0));
+    CHECK_EQ(view(domain, Span<double, 2>{memory.data(), {9, 7}, {7, 1}}, {.stagger = {1, 0}}).stagger, Stagger{1, 0});
     CHECK(holds(error_of([&] { view(domain, Span<double, 1>{memory.data(), {8}, {1}}); }), "pass as many"));
     CHECK(holds(error_of([&] { view(domain, Span<double, 4>{memory.data(), {8, 7, 1, 1}, {7, 1, 1, 1}}); }), "pass as many"));
 }

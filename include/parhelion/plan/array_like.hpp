@@ -101,8 +101,9 @@ ArrayShape shape_of(A& array) {
 }
 
 /// View of an array of the rank's only block: as many dimensions as the domain, in that order, or one more, the last, for components.
-/// Extents are owned + halo.lower + halo.upper. Local. Throws Error for other extents or dimensions.
-Field view_shape(const CartesianDomain& domain, const ArrayShape& array, const HaloWidth& halo);
+/// Extents are owned + stagger + array_halo.lower + array_halo.upper; strides and components are the array's, whatever `layout` says of them.
+/// Local. Throws Error for other extents or dimensions.
+Field view_shape(const CartesianDomain& domain, const ArrayShape& array, ArrayLayout layout = {});
 /// View of owned cells, then ghosts, along the first dimension, and components along a second. A matrix of one column, or one row, has one
 /// dimension. Local. Throws Error for other extents or dimensions.
 Field view_shape(const IndexedDomain& domain, const ArrayShape& array);
@@ -113,10 +114,7 @@ Field view_shape(const IndexedDomain& domain, const ArrayShape& array);
 ///     Exchange exchange{build_pattern(domain), {view(domain, u)}};
 template <class A>
     requires ArrayLike<std::remove_reference_t<A>>
-Field view(const CartesianDomain& domain, A&& array) { return view_shape(domain, shape_of(array), domain.halo()); }
-template <class A>
-    requires ArrayLike<std::remove_reference_t<A>>
-Field view(const CartesianDomain& domain, A&& array, const HaloWidth& halo) { return view_shape(domain, shape_of(array), halo); }
+Field view(const CartesianDomain& domain, A&& array, const ArrayLayout& layout = {}) { return view_shape(domain, shape_of(array), layout); }
 template <class A>
     requires ArrayLike<std::remove_reference_t<A>>
 Field view(const IndexedDomain& domain, A&& array) { return view_shape(domain, shape_of(array)); }
