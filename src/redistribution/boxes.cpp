@@ -85,9 +85,10 @@ struct Side {
 Side in_array(const CartesianDomain& domain, const Field& field, const Piece& piece) {
     const auto b = static_cast<std::size_t>(piece.block);
     const BlockView& view = field.blocks[b];
+    const Coordinates first = first_of(domain, field, piece.block);
     Side side{piece.block, 0, {}};
     for (int d = 0; d < domain.dimensions(); ++d) {
-        side.offset += (piece.cells.lo[d] - domain.owned(piece.block).lo[d]) * view.strides[d];
+        side.offset += (piece.cells.lo[d] - first[d]) * view.strides[d];
         side.stride[d] = view.strides[d];
     }
     side.stride[static_cast<std::size_t>(domain.dimensions())] = field.stride_of_components(b);
@@ -244,6 +245,9 @@ private:
     static void check(const CartesianDomain& domain, const Field& field) {
         if (field.indexed || field.blocks.size() != domain.blocks().size())
             throw Error("an array is not one of the domain's: view it with the domain, from's first and to's second", ErrorKind::type);
+        if (field.stagger != domain.stagger())
+            throw Error("an array lives on other points than its domain: redistribute fields on points between domain.staggered(…) of both domains",
+                        ErrorKind::type);
         for (std::size_t b = 0; b < field.blocks.size(); ++b)
             if (field.blocks[b].first == nullptr && !domain.owned(static_cast<int>(b)).empty())
                 throw Error("an array is a null pointer: pass one for each block that has cells");

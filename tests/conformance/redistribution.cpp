@@ -29,6 +29,7 @@ std::vector<global_index> some_split(Random& random, global_index extent, int ra
 CartesianDomain some_domain(Random& random, const std::vector<global_index>& extents) {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     CartesianOptions options{.halo = random.between(0, 2)};
+    if (random.chance(30)) options.boundary = Boundary::owned;
     options.process_grid.assign(extents.size(), 1);
     for (int left = ranks, factor = 2; left > 1; ++factor)
         for (; left % factor == 0; left /= factor) options.process_grid[random.next() % extents.size()] *= factor;
@@ -47,11 +48,11 @@ public:
         std::vector<std::byte*> starts;
         for (int b = 0; b < static_cast<int>(domain.blocks().size()); ++b) {
             byte_count bytes = byte_count{element.size} * components;
-            for (global_index extent : array_extents(domain, domain.halo(), b)) bytes *= extent;
+            for (global_index extent : array_extents(domain, {}, b)) bytes *= extent;
             memory_.emplace_back(bytes, memory);
             starts.push_back(memory_.back().data());
         }
-        field_ = view_blocks(domain, starts, element, domain.halo(), {order, components});
+        field_ = view_blocks(domain, starts, element, {order, components});
     }
     const Field& field() const { return field_; }
     void clear() {
@@ -60,11 +61,12 @@ public:
     // Owned cells get their values, in memory or as what is expected.
     void write(int salt, bool expected) {
         for (std::size_t b = 0; b < memory_.size(); ++b) {
+            const Coordinates first = first_of(domain_, field_, static_cast<int>(b));
             for_each_cell(domain_.owned(static_cast<int>(b)), [&](const Coordinates& x) {
                 for (int c = 0; c < field_.components; ++c) {
                     std::byte* at = field_.blocks[b].first + c * field_.stride_of_components(b);
                     for (int d = 0; d < domain_.dimensions(); ++d)
-                        at += (x[d] - domain_.owned(static_cast<int>(b)).lo[d]) * field_.blocks[b].strides[d];
+                        at += (x[d] - first[d]) * field_.blocks[b].strides[d];
                     write_bits(expected ? memory_[b].expected(at) : at, static_cast<std::size_t>(field_.element.size), key(x, c, salt));
                 }
             });
@@ -88,7 +90,9 @@ TEST_CASE("over every transport, grids move to any other process grid, splits an
     for_random_cases(4, [&](Random& random) {
         const std::vector<global_index> all{random.between(1, 14), random.between(1, 9), random.between(1, 6)};
         const std::vector<global_index> extents(all.begin(), all.begin() + random.between(1, 3));
-        const CartesianDomain from = some_domain(random, extents), to = some_domain(random, extents);
+        Stagger points;
+        for (std::size_t d = 0; d < extents.size(); ++d) points.along[d] = static_cast<std::int16_t>(random.chance(30));
+        const CartesianDomain from = some_domain(random, extents).staggered(points), to = some_domain(random, extents).staggered(points);
         const int arrays = random.between(1, 3);
         for (const Route& route : routes_for(turn++, 2)) {
             if (route.memory == Memory::elsewhere) continue;

@@ -44,7 +44,7 @@ class Redistribution:
         if comm is None:
             raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
         name, seconds = together(comm, check)
-        self._patterns = [build_pattern(domain)._native for domain in (source, target)]
+        self._read_from = [each if isinstance(each, CartesianDomain) else build_pattern(each)._native for each in (source, target)]
         before: Any = source._native  # of one kind, as has been checked
         after: Any = target._native
         self._native = _core.Redistribution(before, after, name, seconds)
@@ -72,7 +72,7 @@ class Redistribution:
     def _read(self, pairs: tuple[tuple[Any, Any], ...]) -> "list[tuple[_core.Field, _core.Field]]":
         if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
             raise TypeError("pass pairs of arrays: redistribute.forward((u, v), (p, q))")
-        sides = read_groups(self._patterns, list(zip(*pairs, strict=True)))
+        sides = read_groups(self._read_from, list(zip(*pairs, strict=True)))
         for number, (source, target) in enumerate(zip(*sides, strict=True)):
             _require_alike(source, target, number)
         return [(source.native(), target.native()) for source, target in zip(*sides, strict=True)]
