@@ -7,7 +7,7 @@ from types import ModuleType
 
 from ..errors import MpiMismatchError
 from ..launch.inside import Rank, by_srun, inside_launcher
-from .mpi_libraries import file_of, symbol_address
+from ..launch.mpi_libraries import file_of, symbol_address
 
 LONGEST = 400  # of a command in a message
 

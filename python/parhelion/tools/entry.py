@@ -46,10 +46,10 @@ def _config(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="parhelion config", description="Where headers, library and files for CMake and pkg-config are.")
     for name, about in OPTIONS.items():
         parser.add_argument(f"--{name}", action="append_const", dest="asked", const=name, help=about)
-    parser.add_argument("--mpi", metavar="FLAVOR", help="of which build [that of the MPI that mpi4py is bound to]")
+    parser.add_argument("--flavor", metavar="FLAVOR", help="of which build [that of the MPI that mpi4py is bound to]")
     given = parser.parse_args(words)
     try:
-        print(answer(given.asked or [], given.mpi))
+        print(answer(given.asked or [], given.flavor))
     except InputError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2

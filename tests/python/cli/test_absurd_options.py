@@ -22,7 +22,7 @@ SECONDS = 30
 QUICK = ["--quick", "--repetitions", "2", "--launches", "1"]
 # How a command is called so that nothing but the value in question is odd. The program of `simulate` is not there: status 3.
 CALLS = {
-    "bench apps": ["--app", "multigrid_cg,finite_volume", "--ranks", "2", "--extent", "4", "--mesh", "4", *QUICK, "--mpi", "none"],
+    "bench apps": ["--app", "multigrid_cg,finite_volume", "--ranks", "2", "--extent", "4", "--mesh", "4", *QUICK, "--flavor", "none"],
     "bench halo": ["--ranks", "2", "--extent", "4", "--halo", "1", "--fields", "1", *QUICK],
     "bench gather": ["set-2", *QUICK],
     "bench alltoall": ["--ranks", "2", "--size", "1", *QUICK],
