@@ -115,7 +115,7 @@ TEST_CASE("arrays of any kind that has data, extents and strides are exchanged i
 TEST_CASE("extents of such arrays are checked against owned cells and halo, with a remedy") {
     const CartesianDomain domain = domain_of_two();
     std::vector<double> memory(8 * 7 * 2);
-    CHECK(holds(error_of([&] { view(domain, Span<double, 2>{memory.data(), {8, 5}, {7, 1}}); }), "has 5 cells in dimension 1"));
+    CHECK(holds(error_of([&] { view(domain, Span<double, 2>{memory.data(), {8, 5}, {7, 1}}); }), "has 5 values in dimension 1"));
     CHECK(holds(error_of([&] { view(domain, Span<double, 2>{memory.data(), {6, 5}, {7, 1}}); }), "take 8"));
     CHECK_EQ(view(domain, Span<double, 2>{memory.data(), {6, 5}, {5, 1}}, {.array_halo = 0}).halo, HaloWidth(0));
     CHECK_EQ(view(domain, Span<double, 2>{memory.data(), {9, 7}, {7, 1}}, {.stagger = {1, 0}}).stagger, Stagger{1, 0});
