@@ -37,7 +37,7 @@ def run_simulate(output: Output, **options: Any) -> None:
     say(results_table(study.results))
     if options["picture"]:
         draw_speed_ups(study.results, options["picture"])
-        say(f"drawn in {options['plot']}", markup=False)
+        say(f"drawn in {options['picture']}", markup=False)
     output.document(study_document(study, figures, options["topology"]))
 
 
