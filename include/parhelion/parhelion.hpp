@@ -3,6 +3,7 @@
 
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/core/communicator.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/core/element.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
@@ -10,6 +11,7 @@
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/core/reduction.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
+#include "parhelion/core/totals.hpp"
 #include "parhelion/core/types.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/domain/id_table.hpp"

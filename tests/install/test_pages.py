@@ -26,9 +26,9 @@ AROUND = {
     "docs/index.md": "domain = ph.CartesianDomain((16, 12)); u = domain.zeros()",
     "docs/python.md": """comm = MPI.COMM_WORLD
 def update_interior(u): pass
-wanted = [1000 * ((comm.rank + 1) % comm.size) + 7, 1000 * ((comm.rank + 1) % comm.size)]
+wanted = [1000 * ((comm.rank + 1) % comm.size) + 7, 1000 * ((comm.rank + 1) % comm.size)] if comm.size > 1 else []
 my_ids, ghost_ids, ids, cells = [comm.rank], [(comm.rank + 1) % comm.size], [0], [0]
-owned_array, ghost_array = np.zeros(1000), np.zeros(2)
+owned_array, ghost_array = np.zeros(1000), np.zeros(len(wanted))
 if comm.rank == 0:
     import os
     os.mkdir("opencalc-B0-2")
@@ -37,6 +37,7 @@ if comm.rank == 0:
 comm.barrier()
 """,
     "docs/placement.md": "comm = MPI.COMM_WORLD",
+    "docs/checks.md": "domain = ph.CartesianDomain((16, 12)); exchange = ph.Exchange(domain, domain.zeros()); exchange()",
     "docs/how-to.md": "",
     "docs/partition.md": """if MPI.COMM_WORLD.rank:
     raise SystemExit
@@ -124,11 +125,14 @@ FORTRAN_NAMES = (
     "integer :: comm, kind(20), count(20)\ntype(index_map) :: map\nreal, target :: density(20), velocity(3, 20), force(20)",
     "integer :: comm, all_nodes_of_cells(8, 10), nodes(8, 5)\ntype(index_map) :: cells, points",
     "integer :: comm\nreal, allocatable, target :: u(:, :, :), u_new(:, :, :)",
+    "integer :: comm, first(2), last(2), nx, ny, px, py, cells_x(2), cells_y(2)\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\n"
+    "real, target :: p(4, 4), u(5, 4), w(5, 5)",
     "integer :: comm\ntype(cartesian_domain) :: cells\ntype(index_map) :: nodes\ntype(halo_exchange) :: exchange\n"
     "real, target :: p(4, 4), q(4, 4), x(9), p_new(4, 4), q_new(4, 4), x_new(9)",
     "integer :: comm, i\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\n"
     "type species_type\nreal, allocatable :: values(:, :)\nend type\ntype(species_type), target :: species(40)",
     "integer :: comm\ntype(halo_exchange) :: exchange",
+    "integer :: comm\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\nreal, target :: u(4, 4), v(4, 4)",
 )
 COMPILED_FRAGMENTS = {
     "docs/ghost-arrays.md": ("cpp", "void update_interior(parhelion::GhostArray<double, parhelion::FixedRows<5>>&);\n{includes}\nvoid fragment() {{ {body} }}"),
@@ -136,7 +140,8 @@ COMPILED_FRAGMENTS = {
     "docs/transports.md": ("cpp", "using namespace parhelion; void update(int&, PartOfBlock);\n"
                            "void fragment(Pattern pattern, std::vector<Field> fields, int threads, int u) {{ {body} }}"),
     "docs/tour.md": ("cpp", "using namespace parhelion; void fragment(CartesianDomain domain, double* u) {{ {body} }}"),
-    "docs/c.md": ("c", "#include <stdio.h>\nvoid fragment(MPI_Comm comm) {{ {body} }}"),
+    "docs/gather.md": ("cpp", "void fragment(const parhelion::IndexMap& map) {{ {body} }}"),
+    "docs/c.md": ("c", "#include <stdio.h>\nvoid fragment(MPI_Comm comm, const int64_t* extents, phl_cartesian domain, phl_exchange exchange, double* p, double* u) {{ {body} }}"),
     "docs/fortran.md": ("f90", ""),
 }  # fmt: skip
 
