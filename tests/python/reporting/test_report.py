@@ -270,6 +270,22 @@ def wide_page(tmp_path_factory):
     return (tmp_path / "report.html").read_text()
 
 
+@pytest.fixture(scope="module")
+def forms_page(tmp_path_factory):
+    """A page with what exchanges take of applications, and with ghosts in the published form: tables with many columns that name a row."""
+    tmp_path = tmp_path_factory.mktemp("forms")
+    ghosts = [{"vdim": 6, "element": "float64", "pattern": "faces", "rows_claimed": 60, "rows_moved": 50, "rows_moved_total": 100}]
+    apps = [{"app": app, "extent": [256] * 3} for app in ("multigrid_cg", "finite_volume")]
+    runs = [synthetic.write_record(tmp_path / "ghosts", launches=1, benchmark="ghosts", cases=ghosts, contenders=("auto", "hand_packed")),
+            synthetic.write_record(tmp_path / "apps", launches=1, benchmark="apps", cases=apps, contenders=("auto", "hand_isend", "hand_neighbor_alltoallv"))]
+    record = runs[1] / "record.jsonl"
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    told = [line | {"exchange_s": [t / 10 for t in line["samples"]], "exchange_lines": 10} if line["type"] == "case" else line for line in lines]
+    record.write_text("".join(json.dumps(line) + "\n" for line in told))
+    write_report([read_record(run) for run in runs], tmp_path / "report.html", None)
+    return (tmp_path / "report.html").read_text()
+
+
 def test_the_page_opens_with_one_figure_and_then_the_verdicts(wide_page):
     assert wide_page.count('class="opening"') == 1
     places = [wide_page.index(part) for part in ('<figure class="opening"', '<ul class="verdicts">', "<table", "<svg")]
@@ -307,11 +323,12 @@ def test_cases_without_one_by_hand_make_no_figure(tmp_path):
     assert 'class="opening"' not in html and "timings, every value verified" in " ".join(Page(html).text.split())
 
 
-def test_tables_come_folded(wide_page):
-    before = wide_page.split("<table")[1:]
-    for number, _ in enumerate(before):
-        so_far = "<table".join(wide_page.split("<table")[: number + 1])
-        heat = wide_page.split("<table")[number + 1].startswith(' class="heat"')
+@pytest.mark.parametrize("page", ["wide_page", "forms_page"])
+def test_tables_come_folded(page, request):
+    pieces = request.getfixturevalue(page).split("<table")
+    for number, piece in enumerate(pieces[1:]):
+        so_far = "<table".join(pieces[: number + 1])
+        heat = piece.startswith(' class="heat"')
         assert heat or so_far.count("<details") > so_far.count("</details>")
 
 
@@ -350,9 +367,9 @@ needs_chromium = pytest.mark.skipif(not shutil.which("chromium"), reason="chromi
 
 @needs_chromium
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("width", [400, 1280])
-def test_the_page_is_no_wider_than_the_window_and_no_column_is_cut_off(tmp_path, wide_page, width):
-    found = browsed(tmp_path, wide_page, width, MEASURE)
+@pytest.mark.parametrize(("page", "width"), [("wide_page", 400), ("wide_page", 1280), ("forms_page", 1280)])
+def test_the_page_is_no_wider_than_the_window_and_no_column_is_cut_off(tmp_path, request, page, width):
+    found = browsed(tmp_path, request.getfixturevalue(page), width, MEASURE)
     assert found["wide"] <= 0 and found["small"] >= 11
     assert width < 1280 or not found["cut"]
     assert "row" not in found["cut"] and "track" not in found["cut"]
@@ -362,6 +379,26 @@ def test_the_page_is_no_wider_than_the_window_and_no_column_is_cut_off(tmp_path,
 @pytest.mark.timeout(120)
 def test_a_column_that_is_cut_off_would_be_found(tmp_path, wide_page):
     assert "wide" in browsed(tmp_path, wide_page.replace("white-space: nowrap", "white-space: nowrap; min-width: 20rem"), 1280, MEASURE)["cut"]
+
+
+@needs_chromium
+@pytest.mark.timeout(120)
+def test_tables_in_other_forms_have_all_columns_and_sort_by_each(tmp_path, forms_page):
+    script = OPEN + """
+    for (const table of page.querySelectorAll("table.sortable")) {
+      const heads = [...table.tHead.rows[0].cells], words = (head) => [...table.tBodies[0].rows].map((row) => row.cells[head.cellIndex].textContent);
+      found[heads.at(-1).textContent] = heads.map((head) => { head.click(); const up = words(head); head.click(); return [up, words(head)]; });
+    }"""
+    tables = browsed(tmp_path, forms_page, 1280, script)
+    assert len(tables["lines"]) == 11 and len(tables["claimed"]) == 9
+    found = tables["lines"] + tables["claimed"]
+    assert all(up == (sorted(up) if words else sorted(up, key=number)) for up, _ in found for words in [number(up[0]) is None])
+    assert all([*map(number, down)] == [*map(number, up)][::-1] for up, down in found)
+
+
+def number(text):
+    found = re.match(r"[\d.]+(?:e[+-]\d+)?", text)
+    return float(found[0]) if found else None
 
 
 @needs_chromium

@@ -60,7 +60,7 @@ def over_hand_written(case: CaseResult, entry: Entry) -> float | None:
 def applications(cases: Sequence[CaseResult]) -> PublishedForm | None:
     """A row per application and contender; nothing where no case is one."""
     rows = [_row(case, entry, found) for case in in_order(cases) for entry in case.entries.values() if (found := share(entry))]
-    return PublishedForm(CAPTION, HEAD, rows) if rows else None
+    return PublishedForm(CAPTION, HEAD, rows, HEAD.index("step")) if rows else None
 
 
 def _row(case: CaseResult, entry: Entry, found: Share) -> list[str]:

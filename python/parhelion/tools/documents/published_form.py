@@ -17,11 +17,12 @@ NEEDED = ("vdim", "element", "pattern", "rows_moved", "rows_moved_total", "rows_
 
 @dataclass(frozen=True)
 class PublishedForm:
-    """A table of words."""
+    """A table of words, whose first `names` columns say what a row is of."""
 
     caption: str
     head: list[str]
     rows: list[list[str]]
+    names: int
 
 
 def published_form(benchmark: str, cases: Sequence[CaseResult]) -> PublishedForm | None:
@@ -43,7 +44,7 @@ def _seconds(cases: Sequence[CaseResult], caption: str, names: Sequence[str], fa
     timed = [case for case in cases if any(entry.median for entry in case.entries.values())]
     columns = [who for who in contenders(timed) if any(case.entries[who].ran for case in timed if who in case.entries)]
     rows = [[text(case.params.get(name)) for name in names] + [scaled(case.entries.get(who), factor) for who in columns] for case in timed]
-    return PublishedForm(caption, [*names, *columns], rows)
+    return PublishedForm(caption, [*names, *columns], rows, len(names))
 
 
 def scaled(entry: Entry | None, factor: float) -> str:
@@ -59,7 +60,7 @@ def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
     names = ("ranks", "vdim", "element", "pattern")
     rows = [[*(text(case.params.get(name)) for name in names), entry.contender, *bandwidths(case.params, entry)]
             for case in cases if all(name in case.params for name in NEEDED) for entry in case.entries.values() if entry.median]  # fmt: skip
-    return PublishedForm(caption, [*names, "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"], rows)
+    return PublishedForm(caption, [*names, "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"], rows, len(names) + 1)
 
 
 def _row_bytes(params: dict[str, Any]) -> int | None:
