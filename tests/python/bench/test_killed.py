@@ -63,8 +63,8 @@ def wait_for_ranks(run):
 
 
 def parhelion(*words):
-    """Run the command in this process."""
-    result = CliRunner().invoke(root, list(words), prog_name="parhelion")
+    """Run the command in this process, as into a pipe."""
+    result = CliRunner(env={"COLUMNS": None}).invoke(root, list(words), prog_name="parhelion")
     assert result.exit_code == 0, result.output
     return result
 

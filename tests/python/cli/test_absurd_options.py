@@ -33,7 +33,7 @@ CALLS = {
     "config": ["--flavor", "none"],
     "demo": ["--ranks", "2", "--mesh-cells", "5000", "--flavor", "none"],
     "doctor": [],
-    "hosts": ["--check"],
+    "hosts": ["--possible"],
     "image compare": ["image", "image"],
     "image run": ["x", "--flavor", "none"],
     "inspect": ["set-2"],
@@ -46,6 +46,7 @@ CALLS = {
     "profile run": ["--ranks", "1", "--flavor", "none", "true"],
     "profile show": ["profile.json"],
     "report": ["run"],
+    "run": ["--ranks", "1", "true"],
     "runs export": ["run", "--file", "out.csv"],
     "runs history": ["--store", "."],
     "runs import": ["osu.txt"],
@@ -165,3 +166,9 @@ def test_pipes_and_devices_are_not_waited_for(workplace):
             done = invoke([*call, f"xml:{file}" if call[0] == "place" else file])
             assert done.exit_code == 2, (call, file, done.output)
             assert isinstance(done.exception, SystemExit), (call, file, done.exc_info)
+
+
+def test_a_build_whose_mpi_is_gone_is_refused_before_ranks_in_python_start(workplace):
+    done = invoke(["bench", "ghosts", *CALLS["bench ghosts"], "--flavor", "synthetic"])
+    assert done.exit_code == 2 and "libmpi.so, which is not there any more" in " ".join(done.output.split()), done.output
+    assert not (workplace / "runs").exists()

@@ -27,8 +27,8 @@ def store(tmp_path, monkeypatch):
 
 
 def parhelion(*words):
-    """Run the command in this process."""
-    result = CliRunner().invoke(root, [str(word) for word in words], prog_name="parhelion")
+    """Run the command in this process, as into a pipe."""
+    result = CliRunner(env={"COLUMNS": None}).invoke(root, [str(word) for word in words], prog_name="parhelion")
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
     return result
 

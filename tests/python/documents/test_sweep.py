@@ -57,7 +57,7 @@ def test_another_algorithm_from_a_size_on_is_found_there(tmp_path, factor):
     knees = [change for change in found(record) if change.kind == KNEE]
     assert [(change.below, change.above) for change in knees] == [(256, 512)]
     assert knees[0].against == pytest.approx(factor, rel=0.15)
-    assert knees[0].starts == (3, 3)
+    assert knees[0].launches == (3, 3)
 
 
 def test_more_bytes_in_less_time_are_flagged(tmp_path):

@@ -91,7 +91,7 @@ def test_no_message_arrives_before_the_added_latency_is_over(possible, tmp_path)
     need_build()
     if not os.access(TUN, os.R_OK | os.W_OK):
         pytest.skip(f"skipped: {TUN} may not be opened")
-    done = parhelion("hosts", "--latency", "30", sys.executable, "-m", "parhelion", "run", "-n", "2", "--time-limit", "50",
+    done = parhelion("hosts", "--latency", "30", sys.executable, "-m", "parhelion", "run", "-n", "2", "--timeout", "50",
                      sys.executable, "-c", EXCHANGE_TIME, cwd=tmp_path)  # fmt: skip
     times = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("took ")]
     assert done.returncode == 0 and len(times) == 2, done.stdout + done.stderr
@@ -99,7 +99,7 @@ def test_no_message_arrives_before_the_added_latency_is_over(possible, tmp_path)
 
 
 def test_where_hosts_cannot_be_made_the_reason_is_told(tmp_path):
-    done = parhelion("hosts", "--check", "--json", "out.json", cwd=tmp_path, PATH="/nowhere")
+    done = parhelion("hosts", "--possible", "--json", "out.json", cwd=tmp_path, PATH="/nowhere")
     if done.returncode == 0:  # administrators' tools were found all the same
         assert document(tmp_path)["possible"] is True
     else:

@@ -46,14 +46,14 @@ def test_a_script_is_run_by_what_its_first_line_says(tmp_path):
 
 
 def test_options_are_handed_over_by_the_librarys_variables():
-    wanted = Wanted(["x"], transport="ucx", timeout=90.0, check=True)
+    wanted = Wanted(["x"], transport="ucx", timeout=300.0, neighbor_timeout=90.0, check=True)
     assert wanted.setting() == {"PARHELION_TRANSPORT": "ucx", "PARHELION_TIMEOUT": "90", "PARHELION_CHECK": "1"}
     assert Wanted(["x"]).setting() == {}
 
 
 def test_on_hosts_the_same_is_started_without_the_option():
-    wanted = Wanted(["solver.py", "--hosts"], ranks=4, timeout=2.5, check=True, hosts=2, options=("-l",))
-    assert wanted.words() == ["--ranks=4", "--timeout=2.5", "--check", "--option=-l", "--", "solver.py", "--hosts"]
+    wanted = Wanted(["solver.py", "--on-hosts"], ranks=4, timeout=25.0, neighbor_timeout=2.5, check=True, on_hosts=2, options=("-l",))
+    assert wanted.words() == ["--ranks=4", "--timeout=25.0", "--neighbor-timeout=2.5", "--check", "--option=-l", "--", "solver.py", "--on-hosts"]
 
 
 def test_a_compiled_program_gets_the_mpi_that_it_is_linked_to():
@@ -99,16 +99,17 @@ def test_the_exit_status_is_the_programs(tmp_path):
     assert parhelion_run("-n", 1, script).returncode == 7
 
 
-def test_ranks_are_ended_at_the_time_limit():
+def test_ranks_are_stopped_after_the_timeout():
     need_build()
-    done = parhelion_run("-n", 2, "--time-limit", 1, "sleep", 60)
-    assert done.returncode == 124 and "time limit of 1 s" in done.stderr
+    done = parhelion_run("-n", 2, "--timeout", 1, "sleep", 60)
+    assert done.returncode == 124 and "stopped after 1 s (--timeout)" in done.stderr
 
 
 @pytest.mark.parametrize("limit", ["nan", "inf", "0", "-5", "1e999", "soon"])
-def test_a_time_limit_is_a_positive_number(limit):
-    done = parhelion_run("-n", 2, "--time-limit", limit, "--", "true")
-    assert done.returncode == 2 and "--time-limit" in done.stderr
+def test_a_timeout_is_a_positive_number(limit):
+    for option in ("--timeout", "--neighbor-timeout"):
+        done = parhelion_run("-n", 2, option, limit, "--", "true")
+        assert done.returncode == 2 and option in done.stderr
 
 
 def test_inside_a_launcher_it_says_so_once():

@@ -162,7 +162,7 @@ def test_starts_are_paired_by_number_in_whatever_order_they_were_made():
 
 def test_starts_of_different_duets_are_no_pairs():
     paces = dict(enumerate((1.0, 1.1, 1.2)))
-    assert difference(in_pairs(paces, (0, 1, 2)), in_pairs(paces, (0, 1, 2), "e")).kind is Kind.STARTS
+    assert difference(in_pairs(paces, (0, 1, 2)), in_pairs(paces, (0, 1, 2), "e")).kind is Kind.LAUNCHES
 
 
 def test_runs_that_differ_by_more_than_their_starts_are_the_units():
@@ -177,7 +177,7 @@ def test_runs_that_differ_by_more_than_their_starts_are_the_units():
 def test_runs_that_do_not_differ_leave_starts_the_units():
     first, second = sides(rng(), "equal", (10, 10))
     spread = [[each._replace(run=number % 3) for number, each in enumerate(side)] for side in (first, second)]
-    assert difference(*spread).kind is Kind.STARTS
+    assert difference(*spread).kind is Kind.LAUNCHES
 
 
 def test_effect_sizes_have_the_sign_of_the_change():

@@ -27,8 +27,8 @@ def need_build():
 
 
 def parhelion(*words, cwd, timeout=60, **variables):
-    """The command in a process of its own, with `PARHELION_…` and launchers' variables taken away."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PARHELION_", "PMI_", "OMPI_COMM"))}
+    """The command in a process of its own, with `PARHELION_…`, launchers' variables and the terminal's width taken away."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PARHELION_", "PMI_", "OMPI_COMM", "COLUMNS"))}
     env = kept | {"PYTHONPATH": str(ROOT / "python")} | variables
     command = [sys.executable, "-m", "parhelion", *map(str, words)]
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=timeout)

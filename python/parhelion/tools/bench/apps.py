@@ -38,9 +38,9 @@ class Apps(Names):
 @click.command(cls=PanelCommand)
 @click.option("--app", "--apps", "apps", type=Apps(), default=None, metavar="NAMES",
               help=f"Which: {', '.join(APPS)} [all, Veros where it is installed].")
-@click.option("--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--extent", type=Numbers(high=512, most=3), default="32", show_default=True,
-              help="multigrid_cg: rows per rank and dimension; up to 4 levels, as often as it can be halved.")
+              help="Cells per rank, along each dimension: rows of multigrid_cg; up to 4 levels, as often as it can be halved.")
 @click.option("--mesh", type=Whole(4, MOST_MESH), default=128, show_default=True,
               help="finite_volume: the mesh has so many squares of two triangles per side, a power of two.")
 @measuring_options

@@ -93,6 +93,16 @@ class Names(click.ParamType):
         return names
 
 
+class Name(Names):
+    """One such name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        names = super().convert(value, param, ctx)
+        if len(names) > 1:
+            self.fail(f"{shortened(str(value))} names several: give one", param, ctx)
+        return names[0]
+
+
 class Elements(Names):
     """A list of element types."""
 
@@ -183,7 +193,7 @@ FAIL_ON_HELP = "Which verdict gives exit status 1."
 _measured, _builds, _kept = options_of("Contenders and samples"), options_of("Builds and ranks"), options_of("Output")
 
 out_option = _kept("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for what this writes [runs/<time>-…].")
-flavor_option = _builds("--flavor", metavar="FLAVOR", help="Which build to run [the one built last].")
+flavor_option = _builds("--flavor", metavar="FLAVOR", help="Which build [the one built last].")
 no_bind_option = _builds("--no-bind", is_flag=True, help="Leave the ranks unbound.")
 labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label for what is measured; may be repeated.")
 

@@ -17,7 +17,7 @@ def _flags(command: Callable) -> Callable:
 
 @click.command()
 @_flags
-@click.option("--flavor", "flavor", metavar="FLAVOR", help="Of which build [that of the MPI that mpi4py is bound to].")
+@click.option("--flavor", "flavor", metavar="FLAVOR", help="Which build [that of the MPI that mpi4py is bound to].")
 def config(flavor: str | None, **asked: bool) -> None:
     """Say where headers, library and files for CMake and pkg-config are.
 

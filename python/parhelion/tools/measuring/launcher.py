@@ -12,6 +12,7 @@ import msgspec
 
 from ...launch import Flavor, Launch, find_flavor, inside_launcher
 from ...launch.inside import Rank
+from ...launch.remedies import build_for
 from ...launch.threads import single_threaded
 from ..cli.errors import BAD_INPUT, BadInput
 from ..machine.contenders import built_contenders
@@ -86,6 +87,7 @@ def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
     flavor = find_flavor(measurement.flavor, measuring=True)
     check_contenders(flavor, measurement)
     if here is None:
+        _check_mpi(flavor, measurement)
         return OwnLauncher(flavor, measurement), measurement
     _check_kind(flavor, here)
     fitting = _fit(measurement, here)
@@ -108,6 +110,7 @@ def _prepare_matrix(measurement: Measurement, here: Rank | None) -> Starter:
     for flavor in {group.combination.flavor.name: group.combination.flavor for group in measurement.groups
                    if group.combination and group.combination.flavor}.values():  # fmt: skip
         check_contenders(flavor, measurement)
+        _check_mpi(flavor, measurement)
     return OwnLauncher(None, measurement)
 
 
@@ -124,6 +127,12 @@ def check_contenders(flavor: Flavor, measurement: Measurement) -> None:
     unknown = [name for name in named if known and name not in [*known, "all"]]
     if unknown:
         raise BadInput(f"--contenders {unknown[0]}: flavor {flavor.name} has {', '.join(known)}")
+
+
+def _check_mpi(flavor: Flavor, measurement: Measurement) -> None:
+    """mpi4py loads the MPI by its path on every rank: refused here, where it is told once, not rank by rank with a traceback."""
+    if any(map(measurement.module_of, measurement.groups)) and not flavor.mpi_library.exists():
+        raise BadInput(f"flavor {flavor.name} is built for {flavor.mpi_library}, which is not there any more: {build_for(flavor.name, again=True)}")
 
 
 def _check_kind(flavor: Flavor, here: Rank) -> None:

@@ -16,7 +16,7 @@ from ...launch.program import ends_together, program_words, python_words
 from ...launch.slurm import SlurmJob
 from ..cli.errors import OK, RANKS_FAILED, BadInput
 
-TIME_LIMIT = 124  # as `timeout` ends
+STOPPED = 124  # as `timeout` ends
 
 
 @dataclass(frozen=True)
@@ -28,23 +28,24 @@ class Wanted:
     flavor: str | None = None
     transport: str | None = None
     timeout: float | None = None
-    time_limit: float | None = None
+    neighbor_timeout: float | None = None
     check: bool = False
     profile: bool = False
-    hosts: int | None = None
+    on_hosts: int | None = None
     no_bind: bool = False
     options: tuple[str, ...] = ()
     verbose: bool = False
 
     def setting(self) -> dict[str, str]:
         """The library's own variables, by which it hears of the options."""
-        told = {"PARHELION_TRANSPORT": self.transport, "PARHELION_TIMEOUT": self.timeout and f"{self.timeout:g}",
+        told = {"PARHELION_TRANSPORT": self.transport, "PARHELION_TIMEOUT": self.neighbor_timeout and f"{self.neighbor_timeout:g}",
                 "PARHELION_CHECK": "1" if self.check else None}  # fmt: skip
         return {name: value for name, value in told.items() if value}
 
     def words(self) -> list[str]:
         """The same as a command line, but for hosts."""
-        valued = {"--ranks": self.ranks, "--flavor": self.flavor, "--transport": self.transport, "--timeout": self.timeout, "--time-limit": self.time_limit}
+        valued = {"--ranks": self.ranks, "--flavor": self.flavor, "--transport": self.transport, "--timeout": self.timeout,
+                  "--neighbor-timeout": self.neighbor_timeout}  # fmt: skip
         flags = {"--check": self.check, "--profile": self.profile, "--no-bind": self.no_bind, "--verbose": self.verbose}
         words = [f"{option}={value}" for option, value in valued.items() if value is not None] + [option for option, on in flags.items() if on]
         return [*words, *(f"--option={word}" for word in self.options), "--", *self.program]
@@ -53,7 +54,7 @@ class Wanted:
 def start(wanted: Wanted) -> int:
     """Exit status of the program. Raises `BadInput` where it cannot be started so."""
     _refuse_inside()
-    if wanted.hosts:
+    if wanted.on_hosts:
         return _on_hosts(wanted)
     ranks = wanted.ranks or _tasks_of_the_job()
     words, flavor, notes = choose(wanted.program, wanted.flavor)
@@ -113,7 +114,7 @@ def _on_hosts(wanted: Wanted) -> int:
     from ..machine.hosts.sandbox import HostsError, run_on_hosts
 
     try:
-        return run_on_hosts(wanted.hosts or 2, [sys.executable, "-m", "parhelion", "run", *wanted.words()])
+        return run_on_hosts(wanted.on_hosts or 2, [sys.executable, "-m", "parhelion", "run", *wanted.words()])
     except HostsError as error:
         raise BadInput(str(error)) from None
 
@@ -125,12 +126,12 @@ def _profiled(wanted: Wanted, words: list[str], ranks: int, flavor: Flavor) -> i
 
     completed: Completed
     os.environ.update(wanted.setting())
-    request = Request(words, ranks, flavor, bind=not wanted.no_bind, timeout=wanted.time_limit)
+    request = Request(words, ranks, flavor, bind=not wanted.no_bind, timeout=wanted.timeout)
     found, folder, completed = take_profile(request)
     output = Output(None)
     show(found, output.console)
     output.console.print(f"profile: {folder}", markup=False, soft_wrap=True)
-    return OK if completed.ok else TIME_LIMIT if completed.timed_out else RANKS_FAILED
+    return OK if completed.ok else STOPPED if completed.timed_out else RANKS_FAILED
 
 
 def _tell(wanted: Wanted, launch: Launch, flavor: Flavor, notes: list[str]) -> None:
@@ -145,12 +146,12 @@ def _tell(wanted: Wanted, launch: Launch, flavor: Flavor, notes: list[str]) -> N
 
 def _wait(wanted: Wanted, launch: Launch) -> int:
     try:
-        done = run_command(launch.argv, launch.env, timeout=wanted.time_limit, false_start=launch.false_start, reads=_has_input())
+        done = run_command(launch.argv, launch.env, timeout=wanted.timeout, false_start=launch.false_start, reads=_has_input())
     except OSError as error:
         raise BadInput(f"cannot start {error.filename}: {error.strerror}") from None
     if done.timed_out:
-        print(f"parhelion run: ended after the time limit of {wanted.time_limit:g} s", file=sys.stderr)
-        return TIME_LIMIT
+        print(f"parhelion run: the ranks were stopped after {wanted.timeout:g} s (--timeout)", file=sys.stderr)
+        return STOPPED
     assert done.returncode is not None
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 

@@ -13,11 +13,11 @@ from ...cli.output import Output, json_option
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--count", type=Whole(2, 16), default=2, show_default=True, help="Number of hosts.")
-@click.option("--check", is_flag=True, help="Only say whether it can be done here.")
+@click.option("--possible", is_flag=True, help="Only say whether it can be done here.")
 @click.option("--latency", type=Real(0, 1000), default=0, metavar="MS", help="Milliseconds added to every packet [0].")
 @json_option
 @click.argument("command", nargs=-1, metavar="COMMAND...")
-def hosts(count: int, check: bool, latency: float, json_file: str | None, command: tuple[str, ...]) -> None:
+def hosts(count: int, possible: bool, latency: float, json_file: str | None, command: tuple[str, ...]) -> None:
     """Run COMMAND on the first of several hosts that this machine pretends to be, joined by virtual cables.
 
     \b
@@ -30,13 +30,13 @@ def hosts(count: int, check: bool, latency: float, json_file: str | None, comman
     Exit status: that of COMMAND; 2 where hosts cannot be made.
     """  # fmt: skip
     output = Output(json_file)
-    if not check and not command:
+    if not possible and not command:
         raise BadInput("say which command is to be run, such as `parhelion hosts hostname`")
     status, reason = _try(count, command or ("true",), latency / 1000)
     output.document({"schema": "parhelion.hosts/1", "hosts": count, "possible": reason is None, "reason": reason, "status": status})
     if reason:
         raise BadInput(reason)
-    if check:
+    if possible:
         output.console.print(f"{count} hosts can be made here")
     sys.exit(status)
 
