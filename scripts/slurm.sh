@@ -87,11 +87,9 @@ for node in node1 node2; do
     slurmd -D -N "$node" >"$folder/$node.out" 2>&1 &
     started+=($!)
 done
-for _ in $(seq 300); do
-    [ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ] && break
-    sleep 0.1
-done
-if [ "$(sinfo -h -t idle -o %D 2>/dev/null)" != 2 ]; then
+all_idle() { [ "$(timeout 5 sinfo -h -t idle -o %D 2>/dev/null)" = 2 ]; }  # alone it asks a controller that does not answer for minutes
+until all_idle || ((SECONDS > 60)); do sleep 0.1; done
+if ! all_idle; then
     echo "slurm.sh: the nodes did not come up:" >&2
     tail -n 5 "$folder"/*.err "$folder"/*.out "$folder"/*.log >&2
     exit 77
