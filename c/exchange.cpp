@@ -125,18 +125,13 @@ Group group_of(const Source& source, const phl_group& given, std::vector<MadeFie
     return source.group(std::move(fields));
 }
 
-bool has_halo(const HaloWidth& halo) {
-    const auto some = [](const auto& widths) { return std::any_of(widths.begin(), widths.end(), [](int width) { return width > 0; }); };
-    return some(halo.lower) || some(halo.upper);
-}
-
 // `own_halo` without widths is easily said by mistake, and would move nothing.
 void require_some_halo(const std::vector<Group>& groups) {
     for (const Group& group : groups) {
         const Pattern& pattern = group.patterns.front();
-        if (pattern.indexed() || !has_halo(pattern.halo) || group.fields.empty()) return;
+        if (pattern.indexed() || pattern.halo == HaloWidth(0) || group.fields.empty()) return;
         for (const Field& field : group.fields)
-            if (has_halo(field.halo) || field.stagger != Stagger{}) return;  // the point that the next block owns travels at any depth
+            if (field.halo != HaloWidth(0) || field.stagger != Stagger{}) return;  // the point that the next block owns travels at any depth
     }
     throw Error("no field has a halo, though its domain has one: nothing would be exchanged. Leave own_halo 0 for the domain's halo, or give "
                 "halo_lower and halo_upper");

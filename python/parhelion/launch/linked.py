@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from .flavor import Flavor, FlavorError, flavors
+from .there import KINDS_BY_WORD, name_of
 
 MPI = re.compile(r"^\s*(libmpi(?:ch|_abi|_mt|_ilp64)?\.so[.\d]*) => (not found|\S+)", re.MULTILINE)
-KINDS = {"Open MPI": "openmpi", "Intel": "impi", "MPICH": "mpich", "MVAPICH": "mpich"}  # by what a version begins with, or holds
 # In a process of its own: what is loaded for a look must not stay in this one.
 ASK = """
 import ctypes, sys
@@ -53,13 +53,12 @@ def flavor_of_library(library: Path) -> Flavor:
 
 def _installed(library: Path) -> Flavor:
     version = _version(library)
-    kind = next((kind for word, kind in KINDS.items() if word in version), None)
+    kind = next((kind for word, kind in KINDS_BY_WORD.items() if word in version), None)
     mpiexec = _mpiexec(library, kind or "")
     if kind is None or mpiexec is None:
         raise FlavorError(f"the MPI of the program, {library} ({' '.join(version.split()[:3])}), has no mpiexec beside it: "
                           "start the program with the mpiexec of that MPI itself")  # fmt: skip
-    first = " ".join(version.split("\n")[0].split(",")[0].split())
-    return Flavor(library.name, kind, mpiexec.parent.parent, mpiexec, library.parent, first, library.name, library.parent)
+    return Flavor(library.name, kind, mpiexec.parent.parent, mpiexec, library.parent, name_of(version), library.name, library.parent)
 
 
 def _version(library: Path) -> str:

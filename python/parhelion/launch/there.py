@@ -95,6 +95,11 @@ def kind_of(version: str) -> str:
     return next((kind for word, kind in KINDS_BY_WORD.items() if word in version), "mpich")
 
 
+def name_of(version: str) -> str:
+    """An MPI as flavor.json and messages tell it: its version up to the first comma or line end, with single spaces."""
+    return " ".join(version.split("\n")[0].split(",")[0].split())
+
+
 def name_to_build(version: str, library: Path | None) -> str:
     """What ``make build MPI=`` calls an MPI that is loaded: a name for a wheel's, else its compiler wrapper, else its prefix."""
     kind = kind_of(version)

@@ -8,6 +8,7 @@ from types import ModuleType
 from ..errors import MpiMismatchError
 from ..launch.inside import Rank, by_srun, inside_launcher
 from ..launch.mpi_libraries import file_of, symbol_address
+from ..launch.there import name_of
 
 LONGEST = 400  # of a command in a message
 
@@ -22,7 +23,7 @@ def refuse_to_be_alone(MPI: ModuleType) -> None:
         return
     version = MPI.Get_library_version()
     raise MpiMismatchError(
-        f"this process was started as rank {here.rank} of {here.size}, but {_name(version)} sees 1 rank, so each process would compute the whole "
+        f"this process was started as rank {here.rank} of {here.size}, but {name_of(version)} sees 1 rank, so each process would compute the whole "
         f"problem: start them with  {_right_start(here, MPI)}  (or bind mpi4py to the launcher's MPI with MPI4PY_LIBMPI; PARHELION_ALONE=1 where each "
         "is meant to work alone)"
     )
@@ -61,9 +62,9 @@ def _why_not(here: Rank, MPI: ModuleType) -> str | None:
     version = MPI.Get_library_version()
     pmix, pmi = "PMIX_RANK" in os.environ, "PMI_RANK" in os.environ or "PMI_FD" in os.environ
     if version.startswith("MPICH") and pmix and not pmi and not _has_pmix_of_its_own():
-        return f"{_name(version)} does not understand PMIx, which is all that this launcher offers: start the ranks with  {_right_start(here, MPI)}"
+        return f"{name_of(version)} does not understand PMIx, which is all that this launcher offers: start the ranks with  {_right_start(here, MPI)}"
     if version.startswith("Open MPI") and by_srun(here) and not pmix:
-        return f"{_name(version)} needs PMIx, which this srun does not offer: start the ranks with  {_right_start(here, MPI)}"
+        return f"{name_of(version)} needs PMIx, which this srun does not offer: start the ranks with  {_right_start(here, MPI)}"
     return None
 
 
@@ -83,7 +84,7 @@ def _mpiexec(MPI: ModuleType, version: str) -> str:
         for program in (prefix / "bin" / own, prefix / "bin" / "mpiexec"):
             if program.exists():
                 return str(program)
-    return f"the mpiexec of {_name(version)}"
+    return f"the mpiexec of {name_of(version)}"
 
 
 def _one_of_several() -> Rank | None:
@@ -95,8 +96,3 @@ def _one_of_several() -> Rank | None:
 def _has_pmix_of_its_own() -> bool:
     with open("/proc/self/maps", errors="surrogateescape") as maps:
         return any("libpmix" in line for line in maps)
-
-
-def _name(version: str) -> str:
-    """Its first line up to the first comma, with single spaces."""
-    return " ".join(version.split("\n")[0].split(",")[0].split())

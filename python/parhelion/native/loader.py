@@ -10,7 +10,7 @@ from ..launch import Flavor, built_flavors, flavor_directory
 from ..launch.flavor import WheelFlavor
 from ..launch.mpi_libraries import file_of, loaded_mpi_libraries, symbol_address
 from ..launch.remedies import build_for
-from ..launch.there import name_to_build, remedy_of_no_mpi
+from ..launch.there import name_of, name_to_build, remedy_of_no_mpi
 from .alone import import_mpi, refuse_to_be_alone
 
 
@@ -37,7 +37,7 @@ def choose_flavor(MPI: ModuleType) -> Flavor:
         raise MpiMismatchError(_mismatch(version, address, list(built.values())))
     wanted = os.environ.get("PARHELION_FLAVOR")
     # One soname serves related MPIs: rather the flavor asked for, or built for this very version.
-    return max(fitting, key=lambda flavor: (flavor.name == wanted, _first_line(flavor.library_version) == _first_line(version)))
+    return max(fitting, key=lambda flavor: (flavor.name == wanted, name_of(flavor.library_version) == name_of(version)))
 
 
 def refuse_two_mpis() -> None:
@@ -85,7 +85,7 @@ def _extension(flavor: Flavor) -> str | None:
 
 def _mismatch(version: str, address: int | None, built: list[Flavor]) -> str:
     library = file_of(address) if address else None
-    bound = f"mpi4py is bound to {_first_line(version)}{f' ({library})' if library else ''}"
+    bound = f"mpi4py is bound to {name_of(version)}{f' ({library})' if library else ''}"
     remedy = build_for(name_to_build(version, library))
     if not built:
         return f"{bound}, and Parhelion is not built for any MPI in {flavor_directory()}: {remedy}"
@@ -94,8 +94,3 @@ def _mismatch(version: str, address: int | None, built: list[Flavor]) -> str:
     first = next((flavor for flavor in built if flavor not in anywhere), None)
     other = f"; or bind mpi4py to one of those, MPI4PY_LIBMPI={first.mpi_library}, and start the ranks with {first.mpiexec}" if first else ""
     return f"{bound}, and Parhelion is built for {choices}: {remedy}{other}"
-
-
-def _first_line(version: str) -> str:
-    """As flavor.json tells it: up to the first comma or line end."""
-    return " ".join(version.split("\n")[0].split(",")[0].split())
