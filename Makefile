@@ -59,7 +59,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help apps peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup wheel sdist demo test test-quick test-all test-cpp test-python \
+.PHONY: help apps peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup wheel test-wheel sdist demo test test-quick test-all test-cpp test-python \
         lint tidy docs licenses coverage install clean distclean
 
 ##@ The two commands
@@ -112,6 +112,9 @@ wheel: setup $(STAMPS)/wheel ## A wheel for MPICH, Intel and Open MPI into dist/
 	@for mpi in $(WHEEL_MPIS); do $(MAKE) --no-print-directory build MPI=$$mpi KEEP_DEFAULT=1 || exit 1; done
 	@JOBS=$(JOBS) $(BIN)/python scripts/wheel.py --python "$(WHEEL_PYTHON)" $(WHEEL_MPIS)
 
+test-wheel: ## Try the wheels of dist/ in empty environments, for each Python and MPI that can be had: minutes
+	@$(PYTHON) scripts/test_wheel.py $(TEST_WHEEL_ARGS)
+
 sdist: $(STAMPS)/wheel ## The source package into dist/
 	@$(BIN)/python -m build --sdist --no-isolation --skip-dependency-check --outdir dist . > /dev/null && ls dist/*.tar.gz
 
@@ -163,8 +166,12 @@ lint: $(STAMPS)/lint $(STAMPS)/run ## ruff and mypy
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
 
+# Of its own, where each source has its own command.
 tidy: configure $(STAMPS)/lint ## clang-tidy on the C++ sources: some minutes
-	@$(BIN)/run-clang-tidy.py -quiet -clang-tidy-binary $(BIN)/clang-tidy -p $(BUILD) -j $(JOBS) $(TIDY_ARGS) \
+	@$(call own,build/tidy)
+	@$(TOOLS)/cmake -S . -B build/tidy -G Ninja -C $(BUILD)/mpi.cmake -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -DPython_EXECUTABLE=$(BIN)/python \
+	  -DPARHELION_UNITY=OFF $(PARTS) > build/tidy/configure.log 2>&1 || { cat build/tidy/configure.log; exit 1; }
+	@$(BIN)/run-clang-tidy.py -quiet -clang-tidy-binary $(BIN)/clang-tidy -p build/tidy -j $(JOBS) $(TIDY_ARGS) \
 	  '^$(CURDIR)/(src|c|fortran|bench|python)/'
 
 docs: $(STAMPS)/docs $(STAMPS)/run ## The documentation site, without network: build/site/index.html

@@ -42,8 +42,7 @@ PlannedCase plan_alltoall(const json& object, const Job& job, const Communicator
 }
 
 PlannedCase plan_application(const json& object, const Job& job, const Communicator& comm) {
-    const ApplicationParams params = read_application_params(object, comm.size());
-    return race([=] { return make_application_case(params); }, application_contenders({}), job);
+    return race([=] { return read_application(object, comm); }, read_application(object, comm).entries, job);
 }
 
 PlannedCase plan_setup(const json& object, const Job& job, const Communicator& comm) {
@@ -94,7 +93,7 @@ json list_contenders() {
             {"gather", listed(gather_contenders({}))},
             {"alltoall", listed(alltoall_contenders({}))},
             {"setup", listed_stages()},
-            {"apps", listed(application_contenders({}))}};
+            {"apps", listed(application_contenders())}};
 }
 
 }  // namespace parhelion::bench

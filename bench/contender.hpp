@@ -22,10 +22,17 @@ public:
     virtual std::int64_t count_wrong(unsigned round) const = 0;
 };
 
+/// One message of an exchange; to the own rank it is a copy.
+struct Sent {
+    int rank = 0;
+    std::int64_t bytes = 0;
+};
+
 /// What one rank sends to other ranks in one exchange.
 struct Traffic {
     std::int64_t bytes = 0;
     std::int64_t messages = 0;
+    std::vector<Sent> sent = {};  // empty where it is not known
 };
 
 /// One way of doing a case's exchange: made once, then run many times.

@@ -142,6 +142,7 @@ void Entrant::verify_a_whole_sample() {
 Outcome Entrant::finish() {
     if (in_race()) {
         outcome_.traffic = contender_->traffic();
+        if (ground_.levels) outcome_.traffic_by_level = ground_.levels->count(outcome_.traffic);
         outcome_.explain = contender_->explain();
         outcome_.exchange_lines = contender_->exchange_lines();
     }

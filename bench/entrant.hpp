@@ -4,6 +4,7 @@
 
 #include "arrivals.hpp"
 #include "contender.hpp"
+#include "levels.hpp"
 #include "parhelion/core/communicator.hpp"
 #include "probe.hpp"
 #include "record.hpp"
@@ -17,6 +18,7 @@ struct Ground {
     StartLine& start_line;
     FlagProbe& probe;
     double mpi_init_s = 0;  // what MPI_Init took on this rank
+    const Levels* levels = nullptr;  // where messages are to be counted by level
 };
 
 /// A contender on its way through a case, with what is known of it so far. All calls are collective, and the ranks agree

@@ -68,6 +68,7 @@ Job job_of(const json& object) {
     job.precision = precision_of(object);
     job.min_sample_s = seconds_of(object, "min_sample_s", job.min_sample_s);
     job.bind = value_of(object, "bind", job.bind);
+    job.per_node = value_of(object, "per_node", job.per_node);
     job.contenders = value_of(object, "contenders", job.contenders);
     job.cases = value_of(object, "cases", job.cases);
     job.params = value_of(object, "params", job.params);

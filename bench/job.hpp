@@ -24,6 +24,7 @@ struct Job {
     int most_repetitions = 1000;
     double min_sample_s = 0.0005;
     bool bind = true;
+    bool per_node = false;  // count messages and bytes by level of the machine
     std::vector<std::string> contenders;  // "all", as none does, stands for all that need no naming
     std::vector<nlohmann::json> cases;
     std::optional<int> pair;  // of this start, where another build takes turns with this one

@@ -47,7 +47,9 @@ int run(const Job& job, const Communicator& comm, const Beginning& beginning, Re
     record.plan(lines_expected(cases));
     StartLine start_line(comm);
     FlagProbe probe(comm, binding);
-    return measure(cases, job, {comm, start_line, probe, beginning.mpi_init_s}, record);
+    std::optional<Levels> levels;
+    if (job.per_node) levels.emplace(comm);
+    return measure(cases, job, {comm, start_line, probe, beginning.mpi_init_s, levels ? &*levels : nullptr}, record);
 }
 
 // An Error is thrown by every rank or by none, so one of them says it and all of them leave in order.

@@ -23,7 +23,7 @@ public:
         step_.reset();
     }
     Values& values() override { return *values_; }
-    Traffic traffic() const override { return {exchange_.plan().bytes_sent(), exchange_.plan().messages_sent()}; }
+    Traffic traffic() const override { return traffic_of(exchange_.plan()); }
     nlohmann::json explain() const override { return exchange_.explain(); }
 
 private:
@@ -50,8 +50,8 @@ std::string reason_against(const OwnWay& way, const Communicator& comm) {
     return {};
 }
 
-// Nearly nobody has its kernel module: not among "all".
-bool rarely_there(const TransportInfo& info) { return info.name == "xpmem"; }
+// Nearly nobody has its kernel module, or several nodes: not among "all".
+bool rarely_there(const TransportInfo& info) { return info.name == "xpmem" || info.traits.passes_on; }
 
 }  // namespace
 
@@ -72,6 +72,16 @@ std::vector<OwnWay> own_ways() {
             if (info.scope == Scope::same_node) ways.push_back({staged + info.name + "+mpi_persistent", true, true, info.unavailable()});
         }
     return ways;
+}
+
+Traffic traffic_of(const Plan& plan) {
+    Traffic traffic{plan.bytes_sent(), plan.messages_sent()};
+    for (const StagePlan& stage : plan.stages) {
+        for (const LinkPlan& link : stage.links)
+            if (link.forward.send_bytes > 0) traffic.sent.push_back({link.rank, link.forward.send_bytes});
+        if (stage.self) traffic.sent.push_back({plan.communicator().rank(), ghost_bytes(plan, stage.self->links)});
+    }
+    return traffic;
 }
 
 void require_usable(const OwnWay& way, const Communicator& comm) {

@@ -24,6 +24,9 @@ struct OwnWay {
 /// Everything that this build of the library has: new transports appear here by themselves. Needs no MPI.
 std::vector<OwnWay> own_ways();
 
+/// What goes to each neighbor, pair by pair, and to this rank itself. Local.
+Traffic traffic_of(const Plan& plan);
+
 /// Collective. Throws CannotRun with the reason on every rank where this way does not work here.
 void require_usable(const OwnWay& way, const Communicator& comm);
 

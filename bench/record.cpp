@@ -89,6 +89,7 @@ void Record::outcome(const Case& which, const Outcome& outcome) {
         line["last_rank"] = outcome.skew.last_rank;
     }
     if (!outcome.exchange_s.empty()) line["exchange_s"] = outcome.exchange_s;
+    if (!outcome.traffic_by_level.is_null()) line["traffic_by_level"] = outcome.traffic_by_level;
     if (outcome.exchange_lines > 0) line["exchange_lines"] = outcome.exchange_lines;
     write(std::move(line));
 }

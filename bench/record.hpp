@@ -23,6 +23,7 @@ struct Outcome {
     std::vector<std::optional<double>> probe_ns;
     Skew skew;
     Traffic traffic;  // maximum over ranks
+    nlohmann::json traffic_by_level;  // of all ranks, see Levels::count; null: not asked for, or not known
     std::vector<double> exchange_s;  // beside each sample, of whole applications: see Contender::step_held; mean over ranks
     int exchange_lines = 0;
     nlohmann::json explain;

@@ -39,7 +39,7 @@ RankOrder rank_order_from(const phl_cartesian_options& given, int ranks) {
     return std::vector<int>(given.ranks, given.ranks + ranks);
 }
 
-CartesianOptions options_from(const phl_cartesian_options& given, int dimensions, int ranks) {
+CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int dimensions, int ranks) {
     CartesianOptions options;
     options.halo = HaloWidth(0);
     for (int d = 0; d < dimensions; ++d) {
@@ -69,7 +69,7 @@ int create(Comm handle, int dimensions, const int64_t* extents, const phl_cartes
             if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)
                 throw Error("a Cartesian domain has 1 to 4 dimensions, not " + std::to_string(dimensions));
             require_array(extents, dimensions, "extents");
-            chosen = options_from(options ? *options : phl_cartesian_options{}, dimensions, comm.size());
+            chosen = cartesian_options_from(options ? *options : phl_cartesian_options{}, dimensions, comm.size());
         });
         cartesians().add(std::make_shared<CartesianObject>(
             CartesianObject{CartesianDomain({extents, extents + dimensions}, std::move(chosen), comm)}), *domain);
@@ -115,6 +115,17 @@ int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, 
 int phl_cartesian_create_f(int comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
                            phl_cartesian* domain) {
     return create(FortranComm{comm}, dimensions, extents, options, domain);
+}
+
+int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points) {
+    return guarded([&] {
+        const auto object = get(domain);
+        require_output(points, "points");
+        require_output(stagger, "stagger");
+        Stagger along;
+        for (int d = 0; d < object->domain.dimensions(); ++d) along.along[d] = static_cast<std::int16_t>(std::clamp(stagger[d], -1, 1000));
+        cartesians().add(std::make_shared<CartesianObject>(CartesianObject{object->domain.staggered(along)}), *points);
+    });
 }
 
 int phl_cartesian_free(phl_cartesian* domain) {

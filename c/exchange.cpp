@@ -1,70 +1,13 @@
 // Exchanges of arrays.
 #include <algorithm>
 
-#include "objects.hpp"
+#include "fields.hpp"
 #include "parhelion/core/doing.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
 
 namespace {
-
-ArrayLayout layout_from(const phl_field& given) {
-    if (given.order != PHL_ORDER_C && given.order != PHL_ORDER_FORTRAN)
-        throw Error("order " + std::to_string(given.order) + " does not exist: use PHL_ORDER_C or PHL_ORDER_FORTRAN");
-    return {static_cast<Order>(given.order), given.element.components == 0 ? 1 : given.element.components};
-}
-
-std::vector<std::byte*> arrays_from(const phl_field& given) {
-    std::vector<std::byte*> arrays;
-    require_array(given.blocks, given.block_count, "blocks");
-    for (int b = 0; b < given.block_count; ++b) arrays.push_back(static_cast<std::byte*>(given.blocks[b]));
-    if (given.blocks == nullptr) arrays.push_back(static_cast<std::byte*>(given.cells));
-    return arrays;
-}
-
-MemorySpace space_from(const phl_field& given) {
-    if (given.space != PHL_HOST && given.space != PHL_DEVICE)
-        throw Error("memory space " + std::to_string(given.space) + " does not exist: use PHL_HOST or PHL_DEVICE");
-    return static_cast<MemorySpace>(given.space);
-}
-
-HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions, const char* what) {
-    HaloWidth width = 0;
-    for (int d = 0; d < dimensions; ++d) {
-        width.lower[d] = lower[d];
-        width.upper[d] = upper[d];
-        if (lower[d] < 0 || upper[d] < 0) throw Error(std::string("a field has a negative ") + what + ": pass 0 or more");
-    }
-    return width;
-}
-
-ArrayLayout layout_on(const CartesianDomain& domain, const phl_field& given) {
-    ArrayLayout layout = layout_from(given);
-    const int dimensions = domain.dimensions();
-    if (given.own_halo) layout.array_halo = width_from(given.halo_lower, given.halo_upper, dimensions, "halo width");
-    if (given.own_depth) layout.depth = width_from(given.depth_lower, given.depth_upper, dimensions, "depth");
-    for (int d = 0; d < dimensions; ++d) layout.stagger.along[d] = static_cast<std::int16_t>(std::clamp(given.stagger[d], -1, 1000));
-    return layout;
-}
-
-Field field_of(const CartesianDomain& domain, const phl_field& given) {
-    auto arrays = arrays_from(given);
-    for (std::size_t b = 0; b < arrays.size() && b < domain.blocks().size(); ++b)
-        if (arrays[b] == nullptr && !domain.blocks()[b].owned.empty())
-            throw Error("a field's array is a null pointer: allocate it before the exchange is made");
-    return view_blocks(domain, std::move(arrays), element_from(given.element), layout_on(domain, given));
-}
-
-Field field_of(const IndexedDomain& domain, const phl_field& given) {
-    const Element element = element_from(given.element);
-    const ArrayLayout layout = layout_from(given);
-    auto* owned = static_cast<std::byte*>(given.cells);
-    auto* ghosts = static_cast<std::byte*>(given.ghosts);
-    const byte_count width = byte_count{element.size} * (layout.order == Order::c ? layout.components : 1);
-    if (ghosts == nullptr && owned != nullptr) ghosts = owned + domain.owned() * width;
-    return view_cells(owned, domain.owned(), ghosts, domain.ghosts(), element, layout);
-}
 
 std::byte* array_of(const phl_field& field, int pointer) {
     if (pointer == MadeField::ghosts) return static_cast<std::byte*>(field.ghosts);
@@ -80,39 +23,6 @@ MadeField made_from(const phl_field& field, const Field& view) {
         made.arrays.push_back({pointer, start == nullptr ? 0 : view.blocks[static_cast<std::size_t>(b)].first - start});
     }
     return made;
-}
-
-// What a group's handle stands for.
-class Source {
-public:
-    Source(const phl_group& given, int number) {
-        if ((given.domain == nullptr) == (given.map == nullptr))
-            throw Error("group " + std::to_string(number) + " needs a domain or an index map, one of the two: leave the other NULL");
-        if (given.domain != nullptr) grid_ = get(given.domain);
-        else map_ = get(given.map);
-    }
-    Communicator communicator() const { return grid_ ? grid_->domain.communicator() : map_->map.communicator(); }
-    Group group(std::vector<Field> fields) const {
-        return grid_ ? Group(grid_->domain, std::move(fields)) : Group(map_->map.pattern(), std::move(fields));
-    }
-    Field view(const phl_field& given) const {
-        Field field = grid_ ? field_of(grid_->domain, given) : field_of(map_->map.domain(), given);
-        field.space = space_from(given);
-        return field;
-    }
-
-private:
-    std::shared_ptr<CartesianObject> grid_;
-    std::shared_ptr<IndexMapObject> map_;
-};
-
-// Unlike that of the first group, without which there is no communicator, a bad handle is told to all ranks.
-Source later_source(const phl_group& given, int number) {
-    try {
-        return {given, number};
-    } catch (const HandleError& error) {
-        throw Error("group " + std::to_string(number) + ": " + error.what());
-    }
 }
 
 Group group_of(const Source& source, const phl_group& given, std::vector<MadeField>& made) {
@@ -138,7 +48,7 @@ void require_some_halo(const std::vector<Group>& groups) {
 }
 
 void add(Exchange exchange, std::vector<MadeField> made, std::vector<ArrayShape> shapes, phl_exchange& handle) {
-    auto object = std::make_shared<ExchangeObject>(ExchangeObject{std::move(exchange), std::move(made), {}, {}, std::move(shapes), {}, {}, {}});
+    auto object = std::make_shared<ExchangeObject>(ExchangeObject{std::move(exchange), std::move(made), {}, {}, std::move(shapes), {}, {}, {}, {}});
     object->transport = object->exchange.transport();
     object->places.reserve(object->exchange.plan().bases.size());
     object->given.resize(object->made.size());
@@ -154,7 +64,7 @@ void create(int count, const phl_group* given, const phl_exchange_options* optio
     const Doing doing(first.communicator(), "phl_exchange_create", options != nullptr ? options->timeout_s : 0);
     validate_together(first.communicator(), [&] {
         require_output(exchange, "exchange");
-        for (int g = 0; g < count; ++g) groups.push_back(group_of(g == 0 ? first : later_source(given[g], g), given[g], made));
+        for (int g = 0; g < count; ++g) groups.push_back(group_of(g == 0 ? first : later_source("group " + std::to_string(g), given[g], g), given[g], made));
         require_some_halo(groups);
     });
     add(Exchange(std::move(groups), options_from(options)), std::move(made), {}, *exchange);
@@ -231,13 +141,13 @@ phl_stale_ghost stale_from(const StaleGhost& found) {
     return ghost;
 }
 
-// Of the arrays that Fortran has passed, those of some fields: ghosts come behind the owned cells of their field.
+// Of the arrays that Fortran has passed, those of some fields: ghosts and further blocks come behind the first array of their field.
 std::vector<ArrayShape> shapes_of(const std::vector<ArrayShape>& all, const ShortList<int, 16>& fields) {
     std::vector<ArrayShape> some;
     for (const int field : fields) {
         int f = -1;
         for (const ArrayShape& each : all)
-            if ((f += !each.ghosts) == field) some.push_back(each);
+            if ((f += !each.goes_on) == field) some.push_back(each);
     }
     return some;
 }

@@ -1,6 +1,7 @@
 // Making and asking index maps.
 #include "objects.hpp"
 #include "parhelion/core/doing.hpp"
+#include "parhelion/domain/partition_files.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/localize.hpp"
 
@@ -64,6 +65,19 @@ int create_from_root(Comm handle, int root, int64_t ranks, const int64_t* owned,
     });
 }
 
+template <class Comm>
+int read(Comm handle, const char* path, const phl_exchange_options* options, phl_index_map* map) {
+    return guarded([&] {
+        const Communicator comm(handle);
+        validate_together(comm, [&] {
+            require_output(map, "map");
+            require_output(path, "path");
+        });
+        PartitionPart part = read_partition(path, comm);
+        keep(IndexedDomain(part.owned, std::move(part.ghosts), comm), options_from(options), map);
+    });
+}
+
 template <class T>
 void put(T* place, T value) {
     if (place != nullptr) *place = value;
@@ -100,6 +114,26 @@ int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const in
                                      const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
                                      const phl_exchange_options* options, phl_index_map* map) {
     return create_from_root(FortranComm{comm}, root, ranks, owned, ghost_counts, ghosts, ghost_ids, options, map);
+}
+
+int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
+    return read(comm, path, options, map);
+}
+int phl_index_map_read_f(int comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
+    return read(FortranComm{comm}, path, options, map);
+}
+
+int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells, const int32_t* ranks, phl_index_map* map) {
+    return guarded([&] {
+        const auto base = get(owners);
+        validate_together(base->map.communicator(), [&] {
+            require_output(map, "map");
+            require_array(cells, count, "cells");
+            require_array(ranks, count, "ranks");
+        });
+        const auto all = static_cast<std::size_t>(count);
+        keep(IndexMap::push(base->map.domain(), {cells, all}, {ranks, all}).domain(), base->options, map);
+    });
 }
 
 int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map) {

@@ -1,4 +1,4 @@
-#include "objects.hpp"
+#include "fields.hpp"
 
 namespace parhelion::c {
 namespace {
@@ -23,6 +23,8 @@ int in_range(int number, int last, const char* what) {
 HandleTable<IndexMapObject>& index_maps() { return table<IndexMapObject>(); }
 HandleTable<CartesianObject>& cartesians() { return table<CartesianObject>(); }
 HandleTable<ExchangeObject>& exchanges() { return table<ExchangeObject>(); }
+HandleTable<RedistributionObject>& redistributions() { return table<RedistributionObject>(); }
+HandleTable<PointSumsObject>& point_sums() { return table<PointSumsObject>(); }
 
 Element element_from(phl_element element) {
     const int scalar = in_range(element.scalar, PHL_COMPLEX128, "element type");
@@ -33,7 +35,6 @@ Element element_from(phl_element element) {
     return {static_cast<Scalar>(scalar), size};
 }
 
-Reduction reduction_from(int number) { return static_cast<Reduction::Kind>(in_range(number, PHL_PROD, "reduction")); }
 Direction direction_from(int number) { return static_cast<Direction>(in_range(number, PHL_REVERSE, "direction")); }
 
 void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {

@@ -43,7 +43,7 @@ struct ArrayShape {
     std::int32_t rank;
     std::int64_t bytes;
     std::int64_t extents[most_dimensions];
-    bool ghosts;  ///< of the index map whose owned cells the array before it holds
+    bool goes_on;  ///< of the field of the array before it: its ghosts (index map), or its next block
     friend bool operator==(const ArrayShape&, const ArrayShape&) = default;
 };
 
@@ -55,6 +55,7 @@ struct ExchangeObject {
     std::vector<std::byte*> places;  ///< of the arrays of a call
     std::vector<phl_field> given = {};    ///< by a call from Fortran: room for all fields
     std::vector<ArrayShape> shapes = {};  ///< of what Fortran has passed
+    std::vector<void*> addresses = {};    ///< of the arrays of such a call
     std::string transport, explanation;
     std::optional<Exchange::Step> step;
 };

@@ -15,7 +15,7 @@ add_library(parhelion_compile_options INTERFACE)
 target_compile_options(parhelion_compile_options INTERFACE -Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms from inlined code of std::string: operator+ (GCC bug 105651) and the destructor of temporaries.
-  target_compile_options(parhelion_compile_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+  target_compile_options(parhelion_compile_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow)
 endif()
 # Programs name their direct needs only; a wrapper's extra libraries (Fortran, C++ bindings) drop out.
 target_link_options(parhelion_compile_options INTERFACE -Wl,--as-needed)

@@ -49,6 +49,7 @@ target_include_directories(parhelion_fortran
   PRIVATE ${fortran_dir}/include
   INTERFACE $<BUILD_INTERFACE:${fortran_dir}/modules> $<INSTALL_INTERFACE:include/parhelion/modules>)
 target_compile_options(parhelion_fortran PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>  # as cmake/ParhelionCompiler.cmake says
   $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Wall;-std=f2018;-Wno-maybe-uninitialized>)
 target_link_libraries(parhelion_fortran PRIVATE parhelion)
 parhelion_place_in_flavor(parhelion_fortran)

@@ -1,6 +1,6 @@
 # UCX's headers, for the transport `ucx`: the system's, else those of the wheel libucx-cu12. Its library is looked for when it is
 # first used; the wheel's is the last resort then. AUTO builds without it where there are none.
-set(PARHELION_UCX_LIBRARY "")
+set(PARHELION_UCX_WHEEL "/")
 if(PARHELION_UCX STREQUAL "AUTO" OR PARHELION_UCX)
   find_package(Python COMPONENTS Interpreter QUIET)
   if(Python_Interpreter_FOUND)
@@ -8,8 +8,10 @@ if(PARHELION_UCX STREQUAL "AUTO" OR PARHELION_UCX)
       OUTPUT_VARIABLE parhelion_ucx_wheel OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endif()
   find_path(PARHELION_UCX_INCLUDE ucp/api/ucp.h HINTS ${parhelion_ucx_wheel}/include)
-  if(EXISTS "${parhelion_ucx_wheel}/lib/libucp.so.0")
-    set(PARHELION_UCX_LIBRARY ${parhelion_ucx_wheel}/lib/libucp.so.0)
+  # From the library's own folder: no binary names one of this machine. What pip fetched for the time of a build is gone afterwards.
+  if(EXISTS "${parhelion_ucx_wheel}/lib/libucp.so.0" AND NOT SKBUILD)
+    file(RELATIVE_PATH parhelion_ucx_from_flavor ${PARHELION_FLAVOR_DIR} ${parhelion_ucx_wheel}/lib)
+    set(PARHELION_UCX_WHEEL "/${parhelion_ucx_from_flavor}/")
   endif()
   if(PARHELION_UCX_INCLUDE)
     set(PARHELION_UCX ON)

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "../c/objects.hpp"
+#include "../c/fields.hpp"
 #include "descriptors.hpp"
 #include "parhelion/core/doing.hpp"
 
@@ -49,7 +49,7 @@ void tell_layers(phl_field& field, const Layers& layers, int dims) {
     }
 }
 
-phl_field grid_field(const CartesianDomain& domain, const CFI_cdesc_t& array, const Layers& layers) {
+phl_field grid_field(const CartesianDomain& domain, const CFI_cdesc_t& array, const Layers& layers, int block = 0) {
     require_contiguous(array, "the array");
     const int dims = domain.dimensions();
     if (array.rank != dims && array.rank != dims + 1)
@@ -58,16 +58,15 @@ phl_field grid_field(const CartesianDomain& domain, const CFI_cdesc_t& array, co
     layers.require(dims);
     phl_field field{};
     tell_layers(field, layers, dims);
-    for (int d = 0; d < dims; ++d) {
-        const int around = field.own_halo ? field.halo_lower[d] + field.halo_upper[d] : domain.halo().lower[d] + domain.halo().upper[d];
-        const global_index needed = domain.owned().extent(d) + field.stagger[d] + around;
-        if (array.dim[d].extent != needed)
-            throw Error("the array has " + std::to_string(array.dim[d].extent) + " cells in dimension " + std::to_string(d + 1) +
-                        " and the block with its halo " + std::to_string(needed) + ": make them equal, or tell stagger and array_halo");
-    }
     field.element = element_of_array(array, array.rank == dims ? 1 : static_cast<int>(array.dim[dims].extent));
     field.order = PHL_ORDER_FORTRAN;
     field.cells = array.base_addr;
+    const auto needed = array_extents(domain, layout_on(domain, field), block);
+    for (int d = 0; d < dims; ++d)
+        if (array.dim[d].extent != needed[static_cast<std::size_t>(d)])
+            throw Error("the array has " + std::to_string(array.dim[d].extent) + " cells in dimension " + std::to_string(d + 1) +
+                        " and the block with its halo " + std::to_string(needed[static_cast<std::size_t>(d)]) +
+                        ": make them equal, or tell stagger and array_halo");
     return field;
 }
 
@@ -92,9 +91,9 @@ phl_field cell_field(const IndexedDomain& domain, const CFI_cdesc_t& x, const CF
     return field;
 }
 
-ArrayShape shape_of(const CFI_cdesc_t& array, bool ghosts) {
+ArrayShape shape_of(const CFI_cdesc_t& array, bool goes_on) {
     static_assert(CFI_MAX_RANK <= ArrayShape::most_dimensions);
-    ArrayShape shape{array.type, array.rank, static_cast<std::int64_t>(array.elem_len), {}, ghosts};
+    ArrayShape shape{array.type, array.rank, static_cast<std::int64_t>(array.elem_len), {}, goes_on};
     for (int d = 0; d < array.rank; ++d) shape.extents[d] = array.dim[d].extent;
     return shape;
 }
@@ -114,8 +113,8 @@ struct FortranArray {
     Layers layers;
 
     FortranArray() = default;
-    FortranArray(const CFI_cdesc_t& array, bool ghosts)
-        : address(array.base_addr), shape(shape_of(array, ghosts)), contiguous(is_contiguous(array)), layers() {}
+    FortranArray(const CFI_cdesc_t& array, bool goes_on)
+        : address(array.base_addr), shape(shape_of(array, goes_on)), contiguous(is_contiguous(array)), layers() {}
     void require_contiguous() const {
         if (contiguous == 0) throw Error("the array is not contiguous: pass a whole array");
     }
@@ -160,7 +159,7 @@ private:
     int named_ = 0, listed_;
 };
 
-// As `phl_field_group` in phl_bindings.f90: one of the two handles, and arrays, of which ghosts come behind their owned cells.
+// As `phl_field_group` in phl_bindings.f90: one of the two handles, and arrays, of which ghosts and further blocks come behind the first of their field.
 struct FortranGroup {
     phl_cartesian domain;
     phl_index_map map;
@@ -168,41 +167,67 @@ struct FortranGroup {
     const FortranArray* arrays;
 };
 
-std::vector<phl_field> fields_of(const FortranGroup& group) {
-    std::vector<phl_field> fields;
-    for (int i = 0; i < group.count; ++i) {
-        const FortranArray& array = group.arrays[i];
-        const Descriptor cells(array);
-        const bool apart = i + 1 < group.count && group.arrays[i + 1].shape.ghosts;
-        if (group.map == nullptr && apart) throw Error("an array of ghosts of a grid: its ghosts lie around its cells, add the array alone");
-        if (group.map == nullptr) {
-            fields.push_back(grid_field(get(group.domain)->domain, *cells, array.layers));
-        } else if (apart) {
-            fields.push_back(cell_field(get(group.map)->map.domain(), *cells, &*Descriptor(group.arrays[++i])));
+// And what their `blocks` point to.
+struct Fields {
+    std::vector<phl_field> all;
+    std::vector<std::vector<void*>> blocks;
+};
+
+// The first array of a field, and how many go on with it.
+template <class Arrays>
+void add_grid_field(Fields& fields, const CartesianDomain& domain, const Arrays& arrays, int first, int more) {
+    phl_field field = grid_field(domain, *Descriptor(arrays[first]), arrays[first].layers);
+    const auto count = static_cast<int>(domain.blocks().size());
+    if (more + 1 != count)
+        throw Error("a field has " + std::to_string(more + 1) + " arrays and the rank " + std::to_string(count) +
+                    " blocks: add the first with list%add, and each further one behind it with list%add_block");
+    if (more > 0) {
+        auto& blocks = fields.blocks.emplace_back();
+        for (int b = 0; b < count; ++b) {
+            const phl_field one = grid_field(domain, *Descriptor(arrays[first + b]), arrays[first].layers, b);
+            if (!(element_from(one.element) == element_from(field.element)) || one.element.components != field.element.components)
+                throw Error("the blocks of a field differ in type or components: pass arrays of one type", ErrorKind::type);
+            blocks.push_back(one.cells);
+        }
+        field.blocks = blocks.data();
+        field.block_count = count;
+    }
+    fields.all.push_back(field);
+}
+
+template <class Arrays>
+Fields fields_of(const Source& source, const Arrays& arrays, int count) {
+    Fields fields;
+    for (int i = 0, more = 0; i < count; i += 1 + more) {
+        for (more = 0; i + 1 + more < count && arrays[i + 1 + more].shape.goes_on;) ++more;
+        if (source.grid() != nullptr) {
+            add_grid_field(fields, *source.grid(), arrays, i, more);
         } else {
-            fields.push_back(cell_field(get(group.map)->map.domain(), *cells, nullptr));
+            if (more > 1) throw Error("a field of an index map has " + std::to_string(more + 1) + " arrays: add owned cells, and at most one of ghosts");
+            const Descriptor cells(arrays[i]);
+            if (more == 0) fields.all.push_back(cell_field(*source.cells(), *cells, nullptr));
+            else fields.all.push_back(cell_field(*source.cells(), *cells, &*Descriptor(arrays[i + 1])));
         }
     }
     return fields;
 }
 
+Source source_of(const FortranGroup& group) { return group.domain != nullptr ? Source(group.domain) : Source(group.map); }
+Fields fields_of(const FortranGroup& group) { return fields_of(source_of(group), group.arrays, static_cast<int>(group.count)); }
+
 void require_status(int status) {
     if (status != 0) throw Error(phl_last_error(), static_cast<ErrorKind>(status));
 }
 
-Communicator communicator_of(const FortranGroup& group) {
-    return group.domain != nullptr ? get(group.domain)->domain.communicator() : get(group.map)->map.communicator();
-}
-
 void create(int count, const FortranGroup* group, const phl_exchange_options& options, phl_exchange* exchange) {
-    std::vector<std::vector<phl_field>> fields(static_cast<std::size_t>(count));
+    std::vector<Fields> fields(static_cast<std::size_t>(count));
     std::vector<phl_group> groups;
-    const Communicator comm = communicator_of(group[0]);
+    const Communicator comm = source_of(group[0]).communicator();
     const Doing doing(comm, "halo_exchange%init", options.timeout_s);
     validate_together(comm, [&] {
         for (int g = 0; g < count; ++g) {
             auto& mine = fields[static_cast<std::size_t>(g)] = fields_of(group[g]);
-            groups.push_back({group[g].domain, group[g].map, mine.data(), static_cast<int32_t>(mine.size())});
+            groups.push_back({group[g].domain, group[g].map, mine.all.data(), static_cast<int32_t>(mine.all.size())});
         }
     });
     require_status(phl_exchange_create_groups(count, groups.data(), &options, exchange));
@@ -217,6 +242,15 @@ void require_count(int given, std::size_t made_with) {
                     ": pass one for each, in that order, or none for those that it was made with");
 }
 
+void require_like(const FortranArray& array, const ArrayShape& made, int i) {
+    ArrayShape shape = array.shape;
+    shape.goes_on = made.goes_on;  // arguments do not tell
+    if (!(shape == made))
+        throw Error("array " + std::to_string(i + 1) + " has another type or shape than the exchange was made for: pass arrays like "
+                    "those that it was made with, or make another one, on every rank");
+    array.require_contiguous();
+}
+
 // As in phl_bindings.f90.
 enum class Call { forward = 0, begin, begin_parts, reverse, begin_reverse, check };
 
@@ -226,19 +260,18 @@ int begin_with(phl_exchange exchange, const Arguments& given, Begin&& begin) {
     return guarded([&] {
         const auto object = get(exchange);
         require_count(given.count(), object->shapes.size());
+        object->addresses.resize(object->shapes.size());
         for (std::size_t f = 0; f < object->made.size(); ++f) object->given[f] = object->made[f].field;
         phl_field* next = object->given.data();
         for (int i = 0; i < given.count(); ++i) {
             const FortranArray& array = given[i];
-            ArrayShape shape = array.shape;
             const ArrayShape& made = object->shapes[static_cast<std::size_t>(i)];
-            shape.ghosts = made.ghosts;  // arguments do not tell
-            if (!(shape == made))
-                throw Error("array " + std::to_string(i + 1) + " has another type or shape than the exchange was made for: pass arrays like "
-                            "those that it was made with, or make another one, on every rank");
-            array.require_contiguous();
-            if (made.ghosts) next[-1].ghosts = array.address;
-            else (next++)->cells = array.address;
+            require_like(array, made, i);
+            auto& address = object->addresses[static_cast<std::size_t>(i)] = array.address;
+            if (made.goes_on && next[-1].blocks == nullptr) next[-1].ghosts = address;
+            if (made.goes_on) continue;
+            if (next->blocks != nullptr) next->blocks = &address;  // those of further blocks follow
+            (next++)->cells = address;
         }
         require_status(begin(object->given.data(), static_cast<int>(object->made.size())));
     });
@@ -284,6 +317,7 @@ int phl_f_cartesian_create(const int* comm, int dimensions, const int64_t* exten
             repeat_single(all.halo_lower, given[0], dimensions, "lower");
             repeat_single(all.halo_upper, given[1], dimensions, "upper");
             repeat_single(all.periodic, given[2], dimensions, "periodic");
+            repeat_single(all.blocks_per_rank, given[6], dimensions, "blocks_per_rank");
             if (given[3] != 0 && given[3] != dimensions) refuse_list("process_grid", given[3], dimensions, "one number of ranks for each");
             if (given[4] != 0) spread_splits(all, given[4], dimensions);
             if (given[5] != 0 && given[5] != comm_size)
@@ -296,7 +330,7 @@ int phl_f_cartesian_create(const int* comm, int dimensions, const int64_t* exten
 
 int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) { return phl_rank_f(*comm, rank, size); }
 
-void phl_f_describe(Array array, int ghosts, FortranArray* described) { *described = FortranArray(*array, ghosts != 0); }
+void phl_f_describe(Array array, int goes_on, FortranArray* described) { *described = FortranArray(*array, goes_on != 0); }
 
 void phl_f_layers(FortranArray* described, int which, int count, const int32_t* values) {
     described->layers.counts[which] = count == 0 ? -1 : count;  // none is a number, too, and never right
@@ -304,7 +338,7 @@ void phl_f_layers(FortranArray* described, int which, int count, const int32_t* 
 }
 
 int phl_f_group_check(const FortranGroup* group) {
-    return guarded([&] { validate_together(communicator_of(*group), [&] { fields_of(*group); }); });
+    return guarded([&] { validate_together(source_of(*group).communicator(), [&] { fields_of(*group); }); });
 }
 
 int phl_f_exchange_groups(int count, const FortranGroup* group, const phl_exchange_options* options, phl_exchange* exchange) {
@@ -355,6 +389,60 @@ int phl_f_exchange_stale(phl_exchange exchange, Array a, Array b, Array c, Array
         });
         return status != PHL_SUCCESS ? status : phl_exchange_stale(exchange, fields, all, counts, capacity, first, told);
     });
+}
+
+int phl_f_redistribution_move(phl_redistribution redistribution, int back, Array a, Array b, int from_count, const FortranArray* from, int to_count,
+                              const FortranArray* to) {
+    return guarded([&] {
+        const auto object = get(redistribution);
+        const Arguments sources({a}, from_count, from), targets({b}, to_count, to);
+        const Fields before = fields_of(object->from, sources, sources.count()), after = fields_of(object->to, targets, targets.count());
+        if (before.all.size() != after.all.size())
+            throw Error(std::to_string(before.all.size()) + " and " + std::to_string(after.all.size()) +
+                        " fields were passed: pass as many of the second domain as of the first");
+        const auto run = back != 0 ? phl_redistribution_back : phl_redistribution_forward;
+        require_status(run(redistribution, before.all.data(), after.all.data(), static_cast<int>(before.all.size())));
+    });
+}
+
+int phl_f_point_sums_create(const FortranGroup* group, const phl_exchange_options* options, phl_point_sums* sums) {
+    return guarded([&] {
+        Fields fields;
+        const Source domain = source_of(*group);
+        validate_together(domain.communicator(), [&] { fields = fields_of(*group); });
+        require_status(phl_point_sums_create(group->domain, static_cast<int>(fields.all.size()), fields.all.data(), options, sums));
+        const auto object = get(*sums);
+        object->made = std::move(fields.all);
+        for (int i = 0; i < group->count; ++i) object->shapes.push_back(group->arrays[i].shape);
+    });
+}
+
+int phl_f_point_sums_reduce(phl_point_sums sums, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h,
+                            int count, const FortranArray* list) {
+    return guarded([&] {
+        const auto object = get(sums);
+        const Arguments given({a, b, c, d, e, f, g, h}, count, list);
+        if (given.count() > 0) require_count(given.count(), object->made.size());
+        std::vector<phl_field> fields;
+        for (int i = 0; i < given.count(); ++i) {
+            require_like(given[i], object->shapes[static_cast<std::size_t>(i)], i);
+            fields.push_back(object->made[static_cast<std::size_t>(i)]);
+            fields.back().cells = given[i].address;
+        }
+        const auto run = phase == 0 ? phl_point_sums_reduce : phl_point_sums_begin;
+        require_status(run(sums, reduction, fields.data(), static_cast<int>(fields.size())));
+    });
+}
+
+int phl_f_reduction_create(Array mold, void (*combine)(void*, const void*, int64_t), int* reduction) {
+    const auto call = [](void* into, const void* from, int64_t count, void* context) {
+        reinterpret_cast<void (*)(void*, const void*, int64_t)>(context)(into, from, count);
+    };
+    int status = PHL_SUCCESS;
+    const int read = guarded([&] {
+        status = phl_reduction_create(element_of_array(*mold, 1), combine == nullptr ? nullptr : +call, reinterpret_cast<void*>(combine), reduction);
+    });
+    return read != PHL_SUCCESS ? read : status;
 }
 
 int phl_f_exchange_text(phl_exchange exchange, int transport, const char** text, int64_t* length) {

@@ -55,7 +55,7 @@ CellValues values_from(const IndexedDomain& domain, const CFI_cdesc_t& x, const 
 // Compilers without a code for logicals of every kind pass them as "other".
 CellValues combinable(CellValues values, const CFI_cdesc_t& x, Reduction reduction) {
     const bool bits = reduction == Reduction::bit_and || reduction == Reduction::bit_or;
-    if (kind_of(x).logical && !bits && reduction != Reduction::replace)
+    if (kind_of(x).logical && !bits && reduction.by() == nullptr && reduction != Reduction::replace)
         throw Error("logicals are combined with and, or: use those, or integers", ErrorKind::type);
     if (bits && values.element.scalar == Scalar::bytes && x.type == CFI_type_other && values.element.size == 4)
         values.element.scalar = Scalar::int32;
@@ -89,7 +89,7 @@ int move(Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CF
     return guarded([&] {
         const auto object = get(map);
         const IndexedDomain& domain = object->map.domain();
-        Cells mine, everything;
+        Cells mine{}, everything{};
         validate_together(domain.communicator(), [&] {
             mine = cells_of(x, "the array of owned cells");
             if (mine.count != domain.size()) require_count(mine.count, domain.owned(), "the array of owned cells");
@@ -157,6 +157,27 @@ int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_ma
                 numbers.resize(static_cast<std::size_t>(base->map.domain().owned()));
         });
         keep(ragged_domain(base->map, numbers), base->options, map);
+    });
+}
+
+int phl_f_index_map_read(const int* comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
+    return phl_index_map_read_f(*comm, path, options, map);
+}
+
+int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* map) {
+    return guarded([&] {
+        const auto base = get(owners);
+        std::vector<local_index> pushed;
+        std::vector<int> to;
+        validate_together(base->map.communicator(), [&] {
+            for (const global_index cell : integers_of(*cells, "cells")) {
+                if (cell < 1 || cell > base->map.owned())
+                    throw Error("pushed cell " + std::to_string(cell) + " is not owned here: use 1 … " + std::to_string(base->map.owned()));
+                pushed.push_back(static_cast<local_index>(cell - 1));
+            }
+            for (const global_index rank : integers_of(*ranks, "ranks")) to.push_back(static_cast<int>(rank));
+        });
+        keep(IndexMap::push(base->map.domain(), pushed, to).domain(), base->options, map);
     });
 }
 

@@ -1,6 +1,6 @@
 !> The C functions that the module `parhelion` calls. Not for programs.
 module phl_bindings
-  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_double, c_ptr, c_char, c_null_char, c_null_ptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_double, c_ptr, c_funptr, c_char, c_null_char, c_null_ptr
   use phl_options, only: phl_exchange_options
   implicit none
   public
@@ -71,6 +71,19 @@ module phl_bindings
       import :: c_int, c_ptr
       type(c_ptr), value :: rows
       type(*), dimension(..), intent(in) :: counts
+      type(c_ptr), intent(out) :: map
+    end function
+    integer(c_int) function phl_f_index_map_read(comm, path, options, map) bind(c)
+      import :: c_char, c_int, c_ptr, phl_exchange_options
+      type(*), intent(in) :: comm
+      character(kind=c_char), intent(in) :: path(*)
+      type(phl_exchange_options), intent(in) :: options
+      type(c_ptr), intent(out) :: map
+    end function
+    integer(c_int) function phl_f_index_map_push(owners, cells, ranks, map) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: owners
+      type(*), dimension(..), intent(in) :: cells, ranks
       type(c_ptr), intent(out) :: map
     end function
     integer(c_int) function phl_index_map_free(map) bind(c)
@@ -193,8 +206,19 @@ module phl_bindings
       integer(c_int), value :: dimensions
       integer(c_int64_t), intent(in) :: extents(*)
       type(phl_cartesian_options), intent(in) :: options
-      integer(c_int), intent(in) :: given(6)  ! values for lower, upper, periodic, process_grid, splits and ranks; 0: not passed
+      integer(c_int), intent(in) :: given(7)  ! values for lower, upper, periodic, process_grid, splits, ranks, blocks_per_rank; 0: not passed
       type(c_ptr), intent(out) :: domain
+    end function
+    integer(c_int) function phl_cartesian_staggered(domain, stagger, points) bind(c)
+      import :: c_int, c_int32_t, c_ptr
+      type(c_ptr), value :: domain
+      integer(c_int32_t), intent(in) :: stagger(*)
+      type(c_ptr), intent(out) :: points
+    end function
+    integer(c_int) function phl_cartesian_blocks(domain, count) bind(c)
+      import :: c_int, c_int32_t, c_ptr
+      type(c_ptr), value :: domain
+      integer(c_int32_t), intent(out) :: count
     end function
     integer(c_int) function phl_cartesian_free(domain) bind(c)
       import :: c_int, c_ptr
@@ -224,10 +248,10 @@ module phl_bindings
       integer(c_int32_t), intent(out) :: rank, block
     end function
 
-    subroutine phl_f_describe(array, ghosts, described) bind(c)
+    subroutine phl_f_describe(array, goes_on, described) bind(c)
       import :: c_int, phl_array
       type(*), dimension(..) :: array
-      integer(c_int), value :: ghosts
+      integer(c_int), value :: goes_on
       type(phl_array), intent(out) :: described
     end subroutine
     subroutine phl_f_layers(described, which, count, values) bind(c)
@@ -314,6 +338,59 @@ module phl_bindings
       integer(c_int), value :: direction
       integer(c_int64_t), intent(out) :: bytes
       integer(c_int32_t), intent(out) :: messages
+    end function
+
+    integer(c_int) function phl_redistribution_create_cartesian(from, to, options, redistribution) bind(c)
+      import :: c_int, c_ptr, phl_exchange_options
+      type(c_ptr), value :: from, to
+      type(phl_exchange_options), intent(in) :: options
+      type(c_ptr), intent(inout) :: redistribution
+    end function
+    integer(c_int) function phl_redistribution_create_index_map(from, to, options, redistribution) bind(c)
+      import :: c_int, c_ptr, phl_exchange_options
+      type(c_ptr), value :: from, to
+      type(phl_exchange_options), intent(in) :: options
+      type(c_ptr), intent(inout) :: redistribution
+    end function
+    integer(c_int) function phl_f_redistribution_move(redistribution, back, a, b, from_count, from, to_count, to) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: redistribution, from, to
+      integer(c_int), value :: back, from_count, to_count
+      type(*), dimension(..), optional :: a, b
+    end function
+    integer(c_int) function phl_redistribution_free(redistribution) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: redistribution
+    end function
+    integer(c_int) function phl_f_point_sums_create(group, options, sums) bind(c)
+      import :: c_int, c_ptr, phl_exchange_options, phl_field_group
+      type(phl_field_group), intent(in) :: group
+      type(phl_exchange_options), intent(in) :: options
+      type(c_ptr), intent(inout) :: sums
+    end function
+    integer(c_int) function phl_f_point_sums_reduce(sums, phase, reduction, a, b, c, d, e, f, g, h, count, list) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: sums, list
+      integer(c_int), value :: phase, reduction, count
+      type(*), dimension(..), optional :: a, b, c, d, e, f, g, h
+    end function
+    integer(c_int) function phl_point_sums_end(sums) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: sums
+    end function
+    integer(c_int) function phl_point_sums_free(sums) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: sums
+    end function
+    integer(c_int) function phl_f_reduction_create(mold, combine, reduction) bind(c)
+      import :: c_funptr, c_int
+      type(*), dimension(..), intent(in) :: mold
+      type(c_funptr), value :: combine
+      integer(c_int), intent(inout) :: reduction
+    end function
+    integer(c_int) function phl_reduction_free(reduction) bind(c)
+      import :: c_int
+      integer(c_int), intent(inout) :: reduction
     end function
 
     integer(c_int) function phl_allocate(bytes, memory) bind(c)

@@ -15,6 +15,7 @@ module phl_exchange
   implicit none
   private
   public :: halo_exchange, field_group, field_list, stale_ghost, phl_as_made
+  public :: collect_cartesian, count_of, native, place_of  ! for phl_point_sums and phl_redistribution
 
   !> A depth of a subset that is that of the exchange.
   integer, parameter :: phl_as_made = -1
@@ -27,6 +28,7 @@ module phl_exchange
     integer :: count = 0
   contains
     procedure :: add => add_array
+    procedure :: add_block
     procedure :: clear
     procedure :: length
   end type
@@ -90,9 +92,15 @@ contains
     if (present(stagger)) call tell(this%arrays(this%count), 0_c_int, stagger)
     if (present(array_halo)) call tell(this%arrays(this%count), 1_c_int, array_halo)
     if (present(depth)) call tell(this%arrays(this%count), 2_c_int, depth)
-    if (.not. present(ghosts)) return
+    if (present(ghosts)) call this%add_block(ghosts)
+  end subroutine
+
+  !> The next block of the field that was added last, where a rank has several: block 1 by `add`, which tells its stagger, halo and depth.
+  subroutine add_block(this, x)
+    class(field_list), intent(inout) :: this
+    type(*), dimension(..), target :: x
     call grow(this)
-    call phl_f_describe(ghosts, 1_c_int, this%arrays(this%count))
+    call phl_f_describe(x, 1_c_int, this%arrays(this%count))
   end subroutine
 
   subroutine tell(array, which, values)
@@ -120,7 +128,7 @@ contains
     this%count = 0
   end subroutine
 
-  !> How many arrays it has, those of ghosts too.
+  !> How many arrays it has, those of ghosts and further blocks too.
   integer function length(this)
     class(field_list), intent(in) :: this
     length = this%count

@@ -6,7 +6,7 @@
 !> `comm` is an integer handle or a type(MPI_Comm). Every procedure has `stat` and `errmsg`: without `stat`, a mistake ends
 !> the program with its message. Collective procedures report a mistake on every rank, others where it was made.
 module phl_index_map
-  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_int, c_int32_t, c_int64_t, c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_int, c_int32_t, c_int64_t, c_null_char, c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, int64
   use phl_bindings
   use phl_options, only: c_options, exchange_options, phl_name_length
@@ -33,6 +33,7 @@ module phl_index_map
     generic :: init => init_root_32, init_root_64, init_ragged_32, init_ragged_64
     procedure, private :: init_block, init_ghosts_32, init_ghosts_64, init_root_32, init_root_64
     procedure, private :: init_ids_32, init_ids_64, init_ragged_32, init_ragged_64
+    procedure :: read => read_map, push
     procedure :: free
     final :: finalize
 
@@ -188,6 +189,33 @@ contains
     type(c_ptr) :: made
     made = c_null_ptr
     call replace(this, phl_f_index_map_create_ragged(rows%handle, counts, made), made, stat, errmsg)
+  end subroutine
+
+  !> Collective. Every rank reads its part of a partition: of a folder with data001, data002, …, or of a file NAME-P.phlmap.
+  subroutine read_map(this, comm, path, stat, errmsg, options)
+    class(index_map), intent(inout) :: this
+    type(*), intent(in) :: comm
+    character(*), intent(in) :: path
+    type(exchange_options), intent(in), optional :: options
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(kind=c_char), target :: name(phl_name_length + 1)
+    type(c_ptr) :: made
+    made = c_null_ptr
+    call replace(this, phl_f_index_map_read(comm, trim(path) // c_null_char, c_options(options, name), made), made, stat, errmsg)
+  end subroutine
+
+  !> Collective. The owner decides: owned cell cells(i) of `owners`, whose ghosts do not matter, becomes a ghost on rank ranks(i). Ghosts stand in
+  !> the order of the ranks that sent them, those of one rank in the order in which it named them; `ghosts` tells which came.
+  subroutine push(this, owners, cells, ranks, stat, errmsg)
+    class(index_map), intent(inout) :: this
+    class(index_map), intent(in) :: owners
+    integer, intent(in) :: cells(:), ranks(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: made
+    made = c_null_ptr
+    call replace(this, phl_f_index_map_push(owners%handle, cells, ranks, made), made, stat, errmsg)
   end subroutine
 
   !> Takes a new handle for the old one, which is kept where making the new one failed.

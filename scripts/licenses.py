@@ -35,6 +35,8 @@ SPELLED = {  # other than in SPDX
     "Public Domain": "LicenseRef-Public-Domain",
     "Python Software Foundation License": "PSF-2.0",
 }
+# GoogleTest's wheel says nothing; each of its files does.
+IN_FILES = {"ros-gtest-vendor": "BSD-3-Clause"}
 VAGUE = {"DFSG approved", "Other/Proprietary License", "OSI Approved", "License"}
 
 
@@ -72,7 +74,7 @@ def license_of(package: Distribution) -> str:
         return told["License-Expression"]
     classes = [each.rpartition(" :: ")[2] for each in told.get_all("Classifier") or [] if each.startswith("License ::")]
     names = [each for each in classes if each not in VAGUE] or (told.get("License") or "").strip().splitlines()[:1]
-    return " AND ".join(SPELLED.get(name, name) for name in names)
+    return " AND ".join(SPELLED.get(name, name) for name in names) or IN_FILES.get(normal(package.name), "")
 
 
 def allowed(expression: str, too: Set[str] = frozenset()) -> bool:

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 
+#include "apps/exchange_clock.hpp"
 #include "apps/ghost_update.hpp"
 
 namespace parhelion::bench {
@@ -18,6 +19,20 @@ public:
     /// All that the next step depends on, ghosts included.
     virtual std::vector<std::span<const double>> state() const = 0;
 };
+
+/// An application over one of its ways to exchange, which is clocked.
+class Program : public Application {
+public:
+    /// What all exchanges so far have sent.
+    virtual Traffic traffic() const = 0;
+    /// Why the way does what it does; empty for those that do not choose.
+    virtual std::string explain() const { return {}; }
+    /// A value of the state where it lies, for a planted fault.
+    virtual double* some_value() { return const_cast<double*>(&state().front().back()); }
+};
+
+/// Collective. The clock outlives the program.
+using MakeProgram = std::function<std::unique_ptr<Program>(ExchangeClock&)>;
 
 /// Collective. The application over a way to fill ghosts, which outlives it.
 using MakeApplication = std::function<std::unique_ptr<Application>(GhostUpdate&)>;

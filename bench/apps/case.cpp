@@ -11,55 +11,84 @@ namespace {
 
 using nlohmann::json;
 
-std::array<int, 3> three_of(const json& object, const std::string& key, int most) {
-    const auto sides = value_of(object, key, std::vector<std::int64_t>{});
-    std::array<int, 3> three{};
-    if (sides.size() != three.size()) throw Error("job: '" + key + "' of an application must be three numbers");
-    for (std::size_t d = 0; d < three.size(); ++d) {
-        if (sides[d] < 1 || sides[d] > most) throw Error("job: '" + key + "' has " + std::to_string(sides[d]) + ": from 1 to " + std::to_string(most));
-        three[d] = static_cast<int>(sides[d]);
+template <std::size_t n>
+std::array<int, n> sides_of(const json& object, const std::string& key, int least, int most) {
+    const auto given = value_of(object, key, std::vector<std::int64_t>{});
+    std::array<int, n> sides{};
+    if (given.size() != n) throw Error("job: '" + key + "' of an application must be " + std::to_string(n) + " numbers");
+    for (std::size_t d = 0; d < n; ++d) {
+        if (given[d] < least || given[d] > most)
+            throw Error("job: '" + key + "' has " + std::to_string(given[d]) + ": from " + std::to_string(least) + " to " + std::to_string(most));
+        sides[d] = static_cast<int>(given[d]);
     }
-    return three;
+    return sides;
 }
 
-ApplicationParams read_multigrid(const json& object, int ranks) {
-    refuse_other_keys(object, "the application multigrid_cg", {"app", "grid", "extent"});
-    MultigridProblem problem;
-    problem.grid = three_of(object, "grid", ranks);
-    problem.extent = three_of(object, "extent", 512);
-    problem.levels = levels_of(problem.extent);
-    const int started = problem.grid[0] * problem.grid[1] * problem.grid[2];
+template <std::size_t n>
+std::array<int, n> grid_of(const json& object, int ranks) {
+    const auto grid = sides_of<n>(object, "grid", 1, ranks);
+    std::int64_t started = 1;
+    for (const int side : grid) started *= side;
     if (started != ranks)
         throw Error("job: the process grid makes " + std::to_string(started) + " ranks and " + std::to_string(ranks) + " run: make them agree");
-    const json told{{"grid", problem.grid}, {"extent", problem.extent}, {"levels", problem.levels}};
-    return {"multigrid_cg", told, [=](MPI_Comm comm) { return multigrid_cg(problem, comm); }};
+    return grid;
 }
 
-ApplicationParams read_finite_volume(const json& object, int ranks) {
-    refuse_other_keys(object, "the application finite_volume", {"app", "extent"});
-    const auto extent = value_of(object, "extent", std::vector<std::int64_t>{});
-    if (extent.size() != 2 || extent[0] != extent[1] || !is_side_of_mesh(extent[0], ranks))
-        throw Error("job: 'extent' of the application finite_volume must be one power of two from 4 to 8192, twice, and give every rank a square");
-    const int side = static_cast<int>(extent[0]);
-    return {"finite_volume", {{"extent", extent}}, [=](MPI_Comm comm) { return finite_volume(side, comm); }};
+Case read_multigrid(const json& object, const Communicator& comm) {
+    MultigridProblem problem;
+    problem.grid = grid_of<3>(object, comm.size());
+    problem.extent = sides_of<3>(object, "extent", 1, 512);
+    problem.levels = levels_of(problem.extent);
+    return {"multigrid_cg", {{"grid", problem.grid}, {"extent", problem.extent}, {"levels", problem.levels}},
+            ways_to_fill_ghosts(multigrid_cg(problem, MPI_COMM_WORLD), MPI_COMM_WORLD)};
 }
+
+Case read_finite_volume(const json& object, const Communicator& comm) {
+    const auto extent = value_of(object, "extent", std::vector<std::int64_t>{});
+    if (extent.size() != 2 || extent[0] != extent[1] || !is_side_of_mesh(extent[0], comm.size()))
+        throw Error("job: 'extent' of the application finite_volume must be one power of two from 4 to 8192, twice, and give every rank a square");
+    return {"finite_volume", {{"extent", extent}}, ways_to_fill_ghosts(finite_volume(static_cast<int>(extent[0]), MPI_COMM_WORLD), MPI_COMM_WORLD)};
+}
+
+Case read_hydrodynamics(const json& object, const Communicator& comm) {
+    const HydrodynamicsProblem problem{grid_of<3>(object, comm.size()), sides_of<3>(object, "extent", 1, 512)};
+    return {"hydrodynamics", {{"grid", problem.grid}, {"extent", problem.cells}}, ways_of_hydrodynamics(problem, MPI_COMM_WORLD)};
+}
+
+Case read_shallow_water(const json& object, const Communicator& comm) {
+    const ShallowWaterProblem problem{grid_of<2>(object, comm.size()), sides_of<2>(object, "extent", 2, 32768)};
+    for (std::size_t d = 0; d < 2; ++d)
+        if (problem.cells[d] < 2 * problem.ranks[d]) throw Error("job: 'extent' of the application shallow_water must give every rank two cells in each dimension");
+    return {"shallow_water", {{"grid", problem.ranks}, {"extent", problem.cells}}, ways_of_shallow_water(problem, MPI_COMM_WORLD)};
+}
+
+struct Known {
+    const char* name;
+    Case (*read)(const json&, const Communicator&);
+};
+
+constexpr Known applications[] = {{"multigrid_cg", read_multigrid},
+                                  {"finite_volume", read_finite_volume},
+                                  {"shallow_water", read_shallow_water},
+                                  {"hydrodynamics", read_hydrodynamics}};
 
 }  // namespace
 
-ApplicationParams read_application_params(const json& object, int ranks) {
+Case read_application(const json& object, const Communicator& comm) {
     if (!object.is_object()) throw Error("job: an application is not an object: " + object.dump());
     const auto app = value_of<std::string>(object, "app", "");
-    if (app != "multigrid_cg" && app != "finite_volume") throw Error("job: unknown application '" + app + "': write multigrid_cg or finite_volume");
-    ApplicationParams params = app == "multigrid_cg" ? read_multigrid(object, ranks) : read_finite_volume(object, ranks);
-    params.told["app"] = app;
-    params.told["ranks"] = ranks;
-    return params;
-}
-
-Case make_application_case(const ApplicationParams& params) {
-    ApplicationSetup setup;
-    setup.make = params.problem(setup.comm);
-    return {params.app, params.told, application_contenders(setup)};
+    std::string names;
+    for (const Known& known : applications) {
+        if (app == known.name) {
+            refuse_other_keys(object, "the application " + app, {"app", "grid", "extent"});
+            Case read = known.read(object, comm);
+            read.params["app"] = app;
+            read.params["ranks"] = comm.size();
+            return read;
+        }
+        names += (names.empty() ? "" : ", ") + std::string(known.name);
+    }
+    throw Error("job: unknown application '" + app + "': write one of " + names);
 }
 
 }  // namespace parhelion::bench

@@ -1,20 +1,11 @@
 #pragma once
 
-#include "apps/application.hpp"
+#include "contender.hpp"
 #include "parhelion/core/communicator.hpp"
 
 namespace parhelion::bench {
 
-/// An application of a job, checked.
-struct ApplicationParams {
-    std::string app;
-    nlohmann::json told;  // into the record
-    std::function<MakeApplication(MPI_Comm)> problem;
-};
-
-/// Throws Error for what cannot be run on `ranks` ranks. Local.
-ApplicationParams read_application_params(const nlohmann::json& object, int ranks);
-
-Case make_application_case(const ApplicationParams& params);
+/// An application of a job, checked. Throws Error for what cannot be run on the ranks. Local.
+Case read_application(const nlohmann::json& object, const Communicator& comm);
 
 }  // namespace parhelion::bench

@@ -1,8 +1,12 @@
 #include "apps/contenders.hpp"
 
+#include <algorithm>
+
 #include "apps/reference.hpp"
 #include "apps/running.hpp"
+#include "apps/ways/nodes.hpp"
 #include "exchange_lines.hpp"
+#include "node_shared.hpp"
 #include "own.hpp"
 #include "planted_fault.hpp"
 
@@ -10,54 +14,85 @@ namespace parhelion::bench {
 
 namespace {
 
-// The reference lives as long as the way that fills its ghosts.
-std::shared_ptr<Application> reference_of(const ApplicationSetup& setup) {
-    return setup.reference->get([&] {
-        std::shared_ptr<GhostUpdate> way = reference_update();
-        std::shared_ptr<Application> made = setup.make(*way);
-        Application* application = made.get();
-        return std::shared_ptr<Application>(application, [way, made](Application*) mutable { made.reset(); });
-    });
-}
+/// What all ways of an application are compared with, made when the first of them is.
+class Reference {
+public:
+    explicit Reference(MakeProgram make) : make_(std::move(make)) {}
+    std::shared_ptr<Application> get() const {
+        return made_->get([&] {
+            auto clock = std::make_shared<ExchangeClock>();
+            std::shared_ptr<Program> program = make_(*clock);
+            Program* application = program.get();
+            return std::shared_ptr<Application>(application, [clock, program](Application*) mutable { program.reset(); });
+        });
+    }
 
-std::unique_ptr<Running> make_running(const ApplicationSetup& setup, GhostUpdatePointer way, int lines, SetupTimes& times) {
-    return std::make_unique<Running>(setup.make, std::move(way), reference_of(setup), lines, times);
-}
+private:
+    MakeProgram make_;
+    std::shared_ptr<MadeOnce<Application>> made_ = std::make_shared<MadeOnce<Application>>();
+};
 
 struct ByHand {
     const char* name;
-    GhostUpdatePointer (*make)();
+    MakeProgram make;
     int lines;
 };
 
-constexpr ByHand by_hand[] = {
-    {"hand_isend", by_hand_with_isend, lines_of_hand_lists + lines_of_hand_isend},
-    {"hand_persistent", by_hand_with_persistent_requests, lines_of_hand_lists + lines_of_hand_persistent},
-    {"hand_neighbor_alltoallv", by_hand_with_neighbor_alltoallv, lines_of_hand_lists + lines_of_hand_neighbor_alltoallv},
-};
+std::unique_ptr<Contender> make_planted_fault(const MakeProgram& make, const Reference& reference, MPI_Comm comm, SetupTimes& times) {
+    auto right = std::make_unique<Running>(make, reference.get(), 0, times);
+    auto* victim = reinterpret_cast<std::byte*>(right->program().some_value());
+    return std::make_unique<PlantedFault>(std::move(right), is_last_rank(comm) ? victim : nullptr);
+}
 
-std::unique_ptr<Contender> make_planted_fault(const ApplicationSetup& setup, SetupTimes& times) {
-    auto right = make_running(setup, by_hand_with_isend(), 0, times);
-    const std::span<const double> ghosted = right->application().state().front();
-    auto* victim = reinterpret_cast<std::byte*>(const_cast<double*>(&ghosted.back()));
-    return std::make_unique<PlantedFault>(std::move(right), is_last_rank(setup.comm) ? victim : nullptr);
+std::vector<Entry> entries(MPI_Comm comm, const Reference& reference, const std::function<MakeProgram(const std::string&)>& with_library, int lines,
+                           const std::vector<ByHand>& by_hand) {
+    std::vector<Entry> all;
+    for (const OwnWay& way : own_ways()) {
+        const auto make = [=](SetupTimes& times) {
+            require_usable(way, comm);
+            return std::make_unique<Running>(with_library(way.transport), reference.get(), lines, times);
+        };
+        all.push_back({way.transport, "own", make, way.transport != "auto", way.unavailable});
+    }
+    for (const ByHand& way : by_hand)
+        all.push_back({way.name, "baseline", [=](SetupTimes& times) { return std::make_unique<Running>(way.make, reference.get(), way.lines, times); }});
+    const MakeProgram right = by_hand.front().make;
+    all.push_back({"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(right, reference, comm, times); }, true});
+    return all;
 }
 
 }  // namespace
 
-std::vector<Entry> application_contenders(const ApplicationSetup& setup) {
-    std::vector<Entry> entries;
-    for (const OwnWay& way : own_ways()) {
-        const auto make = [=](SetupTimes& times) {
-            require_usable(way, setup.comm);
-            return make_running(setup, with_parhelion(way.transport), lines_of_parhelion, times);
-        };
-        entries.push_back({way.transport, "own", make, way.transport != "auto", way.unavailable});
-    }
-    for (const ByHand& way : by_hand)
-        entries.push_back({way.name, "baseline", [=](SetupTimes& times) { return make_running(setup, way.make(), way.lines, times); }});
-    entries.push_back({"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(setup, times); }, true});
-    return entries;
+std::vector<Entry> ways_to_fill_ghosts(const MakeApplication& make, MPI_Comm comm) {
+    const auto own = [=](const std::string& transport) { return over_ghosts(make, [=] { return with_parhelion(transport); }); };
+    return entries(comm, Reference(over_ghosts(make, reference_update)), own, lines_of_parhelion,
+                   {{"hand_isend", over_ghosts(make, by_hand_with_isend), lines_of_hand_lists + lines_of_hand_isend},
+                    {"hand_persistent", over_ghosts(make, by_hand_with_persistent_requests), lines_of_hand_lists + lines_of_hand_persistent},
+                    {"hand_neighbor_alltoallv", over_ghosts(make, by_hand_with_neighbor_alltoallv),
+                     lines_of_hand_lists + lines_of_hand_neighbor_alltoallv}});
+}
+
+std::vector<Entry> ways_of_hydrodynamics(const HydrodynamicsProblem& problem, MPI_Comm comm) {
+    const auto over = [=](std::function<NodeSumsPointer()> way) { return hydrodynamics(problem, comm, std::move(way)); };
+    const auto own = [=](const std::string& transport) { return over([=] { return nodes_with_parhelion(transport); }); };
+    return entries(comm, Reference(over(sums_over_all_ranks)), own, lines_of_nodes_parhelion,
+                   {{"hand_isend", over(nodes_by_hand_with_isend), lines_of_hand_nodes + lines_of_nodes_isend},
+                    {"hand_sendrecv", over(nodes_by_hand_with_sendrecv), lines_of_hand_nodes + lines_of_nodes_sendrecv}});
+}
+
+std::vector<Entry> ways_of_shallow_water(const ShallowWaterProblem& problem, MPI_Comm comm) {
+    using enum ShallowWaterWay;
+    const auto own = [=](const std::string& transport) { return shallow_water(problem, comm, ShallowWaterWay::parhelion, transport); };
+    return entries(comm, Reference(shallow_water(problem, comm, alone)), own, lines_of_c_grid_parhelion,
+                   {{"hand_isend", shallow_water(problem, comm, isend), lines_of_c_grid_boxes + lines_of_c_grid_isend},
+                    {"hand_sendrecv", shallow_water(problem, comm, sendrecv), lines_of_c_grid_boxes + lines_of_c_grid_sendrecv}});
+}
+
+std::vector<Entry> application_contenders() {
+    std::vector<Entry> all = ways_to_fill_ghosts({}, MPI_COMM_NULL);
+    for (Entry& entry : ways_of_hydrodynamics({}, MPI_COMM_NULL))
+        if (std::ranges::find(all, entry.name, &Entry::name) == all.end()) all.push_back(std::move(entry));
+    return all;
 }
 
 }  // namespace parhelion::bench

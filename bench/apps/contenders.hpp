@@ -1,18 +1,17 @@
 #pragma once
 
-#include "apps/application.hpp"
-#include "node_shared.hpp"
+#include "apps/hydrodynamics.hpp"
+#include "apps/over_ghosts.hpp"
+#include "apps/shallow_water.hpp"
 
 namespace parhelion::bench {
 
-/// What the contenders of an application start from.
-struct ApplicationSetup {
-    MPI_Comm comm = MPI_COMM_WORLD;
-    MakeApplication make = {};
-    std::shared_ptr<MadeOnce<Application>> reference = std::make_shared<MadeOnce<Application>>();
-};
+/// An application's ways to exchange: the library over `auto`, or over a transport that is named, and those by hand.
+std::vector<Entry> ways_to_fill_ghosts(const MakeApplication& make, MPI_Comm comm);
+std::vector<Entry> ways_of_hydrodynamics(const HydrodynamicsProblem& problem, MPI_Comm comm);
+std::vector<Entry> ways_of_shallow_water(const ShallowWaterProblem& problem, MPI_Comm comm);
 
-/// The library over `auto`, or over a transport that is named; hand-written ways.
-std::vector<Entry> application_contenders(const ApplicationSetup& setup);
+/// All that some application has, for lists.
+std::vector<Entry> application_contenders();
 
 }  // namespace parhelion::bench

@@ -1,15 +1,15 @@
-"""Prints how many lines of code each file has: `count_lines.py FILE...`. Blank lines, comments, includes and namespaces do not count."""
+"""Prints how many lines of code each file has: `count_lines.py FILE...`. Blank lines, comments, includes, namespaces and modules do not count."""
 
 import re
 import sys
 from pathlib import Path
 
-NO_CODE = re.compile(r"\s*($|//|#include|#pragma|namespace .*{$|}\s*// namespace)")
+NO_CODE = re.compile(r"\s*($|//|#include|#pragma|namespace .*{$|}\s*// namespace)|\s*(!|use |(end )?module\b|implicit none|private$|public ::)")
 
 
 def lines_of_code(path: Path) -> int:
-    """A header of the same name counts with it, for what the file declares there."""
-    files = [path, *(header for header in [path.with_suffix(".hpp")] if header.exists())]
+    """A header of the same name counts with its source, for what the file declares there."""
+    files = sorted(file for file in {path, path.with_suffix(".hpp"), path.with_suffix(".f90")} if file.exists())
     return sum(not NO_CODE.match(line) for file in files for line in file.read_text(encoding="utf-8").splitlines())
 
 

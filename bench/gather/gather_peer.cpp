@@ -24,7 +24,8 @@ std::vector<std::int32_t> places_at_owners(MPI_Comm comm, const IndexedDomain& d
 class GatherPeer final : public Contender {
 public:
     GatherPeer(const std::string& library, const std::string& variant, const GatherSetup& setup)
-        : functions_(*static_cast<const phl_gather_peer_functions*>(plug_in_symbol(library, "phl_gather_peer"))),
+        : functions_(*static_cast<const phl_gather_peer_functions*>(
+              plug_in_symbol("peer_" + library, "phl_gather_peer", "`make peers` builds one"))),
           array_(setup.array),
           traffic_(traffic_of(build_index_lists(setup.comm, *setup.domain, array_->cell_bytes()), array_->cell_bytes())) {
         const IndexedDomain& domain = *setup.domain;

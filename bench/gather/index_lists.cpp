@@ -79,8 +79,12 @@ std::vector<std::int64_t> places_at_targets(MPI_Comm comm, const IndexedDomain& 
 }
 
 Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes) {
-    return {static_cast<std::int64_t>(lists.cells.size() * cell_bytes),
-            static_cast<std::int64_t>(lists.targets.size())};
+    Traffic traffic{static_cast<std::int64_t>(lists.cells.size() * cell_bytes), static_cast<std::int64_t>(lists.targets.size())};
+    for (std::size_t t = 0; t < lists.targets.size(); ++t) {
+        const std::size_t cells = lists.send_offset[t + 1] - lists.send_offset[t];
+        traffic.sent.push_back({lists.targets[t], static_cast<std::int64_t>(cells * cell_bytes)});
+    }
+    return traffic;
 }
 
 void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes, std::byte* to) {

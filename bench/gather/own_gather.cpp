@@ -25,10 +25,7 @@ public:
 
     void exchange() override { map_.forward(values_); }
     Values& values() override { return *array_; }
-    Traffic traffic() const override {
-        const Plan& plan = map_.exchange(values_)->plan();
-        return {plan.bytes_sent(), plan.messages_sent()};
-    }
+    Traffic traffic() const override { return traffic_of(map_.exchange(values_)->plan()); }
     nlohmann::json explain() const override { return map_.exchange(values_)->explain(); }
 
 private:

@@ -42,7 +42,10 @@ ContenderPointer make_hand_neighbor_alltoallw(const HaloSetup& setup, SetupTimes
 /// One dimension after the other, corners forwarded: two messages per dimension. For the full halo only.
 ContenderPointer make_hand_staged(const HaloSetup& setup, SetupTimes& times);
 
-/// The same over datatypes instead of packing.
+/// Node by node in three steps: packed into shared memory, one message between two nodes, unpacked from there. Where there are several nodes.
+ContenderPointer make_hand_nodes(const HaloSetup& setup, SetupTimes& times);
+
+/// One dimension after the other over datatypes instead of packing.
 ContenderPointer make_hand_staged_datatype(const HaloSetup& setup, SetupTimes& times);
 
 }  // namespace parhelion::bench

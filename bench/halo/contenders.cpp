@@ -15,6 +15,7 @@ struct Named {
     const char* name;
     const char* role;
     Make make;
+    bool only_by_name = false;
 };
 
 template <class Function>
@@ -35,6 +36,7 @@ const std::vector<Named>& others() {
         {"hand_neighbor_alltoallw", "baseline", make_hand_neighbor_alltoallw},
         {"hand_staged", "baseline", make_hand_staged},
         {"hand_staged_datatype", "baseline", make_hand_staged_datatype},
+        {"hand_nodes", "baseline", make_hand_nodes, true},
         {"floor_put", "floor", make_halo_floor_put},
         {"floor_get", "floor", make_halo_floor_get},
         {"floor_packed", "floor", make_halo_floor_packed},
@@ -56,7 +58,7 @@ std::vector<Entry> halo_contenders(const HaloSetup& setup) {
         entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_halo(way, setup, times); },
                            way.only_by_name, way.unavailable});
     for (const Named& named : others())
-        entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }});
+        entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }, named.only_by_name});
     for (const char* variant : {"direct", "staged"}) {
         const std::string name = variant == std::string("direct") ? "ghex" : std::string("ghex_") + variant;
         entries.push_back({name, "peer",

@@ -11,7 +11,7 @@ namespace parhelion::bench {
 namespace {
 
 const phl_halo_peer_functions& load(const std::string& library) {
-    return *static_cast<const phl_halo_peer_functions*>(plug_in_symbol(library, "phl_halo_peer"));
+    return *static_cast<const phl_halo_peer_functions*>(plug_in_symbol("peer_" + library, "phl_halo_peer", "`make peers` builds one"));
 }
 
 void require_case(const HaloSetup& setup) {

@@ -83,7 +83,10 @@ std::vector<int> ranks_of(const std::vector<Message>& messages) {
 
 Traffic traffic_of(const std::vector<Message>& sends) {
     Traffic traffic;
-    for (const Message& message : sends) traffic.bytes += static_cast<std::int64_t>(message.bytes);
+    for (const Message& message : sends) {
+        traffic.bytes += static_cast<std::int64_t>(message.bytes);
+        traffic.sent.push_back({message.rank, static_cast<std::int64_t>(message.bytes)});
+    }
     traffic.messages = static_cast<std::int64_t>(sends.size());
     return traffic;
 }

@@ -70,8 +70,10 @@ public:
     Traffic traffic() const override {
         Traffic total;
         for (const auto& stage : stages_) {
-            total.bytes += stage->traffic().bytes;
-            total.messages += stage->traffic().messages;
+            const Traffic traffic = stage->traffic();
+            total.bytes += traffic.bytes;
+            total.messages += traffic.messages;
+            total.sent.insert(total.sent.end(), traffic.sent.begin(), traffic.sent.end());
         }
         return total;
     }

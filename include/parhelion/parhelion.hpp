@@ -23,6 +23,7 @@
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/index_map.hpp"
 #include "parhelion/index_map/localize.hpp"
+#include "parhelion/index_map/point_sums.hpp"
 #include "parhelion/pattern/pattern.hpp"
 #include "parhelion/pattern/shared_points.hpp"
 #include "parhelion/placement/graph.hpp"

@@ -37,9 +37,13 @@ enum phl_scalar {
     PHL_FLOAT32, PHL_FLOAT64, PHL_COMPLEX64, PHL_COMPLEX128
 };
 
-/* What an owner does with the values that come back in a reverse exchange. Complex numbers have no minimum or maximum,
+/* What an owner does with the values that come back in a reverse exchange, or phl_reduction_create. Complex numbers have no minimum or maximum,
  * floating-point numbers no bits. */
 enum phl_reduction { PHL_REPLACE = 0, PHL_SUM, PHL_MIN, PHL_MAX, PHL_AND, PHL_OR, PHL_PROD };
+
+/* An associative function of the program's own: into[i] = into[i] ⊕ from[i] for `count` elements next to each other, aligned. It need not be
+ * commutative: values are combined in ascending order of rank, so that results repeat bit for bit. It must not call this library or MPI. */
+typedef void (*phl_combine)(void* into, const void* from, int64_t count, void* context);
 
 /* Owner → ghost, or ghost → owner. */
 enum phl_direction { PHL_FORWARD = 0, PHL_REVERSE };
@@ -69,11 +73,26 @@ enum phl_boundary { PHL_BOUNDARY_OPEN = 0, PHL_BOUNDARY_OWNED };
 typedef struct phl_index_map_handle* phl_index_map;
 typedef struct phl_cartesian_handle* phl_cartesian;
 typedef struct phl_exchange_handle* phl_exchange;
+typedef struct phl_redistribution_handle* phl_redistribution;
+typedef struct phl_point_sums_handle* phl_point_sums;
 
 /* The message of the last mistake on this thread: what, where and what to do. Valid until the next mistake. Local. */
 const char* phl_last_error(void);
 /* "0.1.0". Local. */
 const char* phl_version(void);
+
+/* Values of cells: `components` elements next to each other in each cell; `bytes` per element with PHL_BYTES, else 0. */
+typedef struct phl_element {
+    int32_t scalar;
+    int32_t components;
+    int32_t bytes;
+} phl_element;
+
+/* Local. The number of a reduction of the program's own, of arrays of this element (its components are elements of their own): it goes wherever
+ * one of enum phl_reduction does. `context` is handed to each call. Each rank makes its own. Freeing is for programs that make many;
+ * what is under way with it goes on. The number becomes PHL_REPLACE. */
+int phl_reduction_create(phl_element element, phl_combine combine, void* context, int* reduction);
+int phl_reduction_free(int* reduction);
 
 /* How an exchange moves its data and how long it waits: of everything that makes one, an index map too. All zero, which
  * PHL_EXCHANGE_OPTIONS_INIT is, and a null pointer to it: as the library chooses. */
@@ -85,7 +104,7 @@ typedef struct phl_exchange_options {
     int32_t parts;           /* for phl_exchange_begin_parts, equal on all ranks; 0: one */
     int32_t progress_thread; /* 1: a thread gets it on between begin and end; 0: see PARHELION_PROGRESS */
     int32_t overlap;         /* 1: it will be begun and ended around work, equal on all ranks; 0: see PARHELION_OVERLAP */
-    int32_t at_once;         /* 1: a promise that it is never begun and ended apart, equal on all ranks */
+    int32_t at_once;         /* 1: a promise: never begun and ended apart, no call waits for another to return; equal on all ranks */
     int32_t combine_in_end;  /* 1: a reverse exchange combines in its end alone, until when owned cells may be written */
     int32_t check;           /* 1: checked mode, equal on all ranks; 0: see PARHELION_CHECK */
 } phl_exchange_options;
@@ -118,6 +137,12 @@ int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const
 int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const int64_t* owned,
                                      const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
                                      const phl_exchange_options* options, phl_index_map* map);
+/* Collective. Every rank reads its part of a partition: of a folder with data001, data002, …, or of a file NAME-P.phlmap. */
+int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
+int phl_index_map_read_f(int comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
+/* Collective. The owner decides: owned cell cells[i] of `owners`, whose ghosts do not matter, becomes a ghost on ranks[i]. Ghosts stand in
+ * the order of the ranks that sent them, those of one rank in the order in which it named them; phl_index_map_ghosts tells which came. */
+int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells, const int32_t* ranks, phl_index_map* map);
 /* Collective. Entries of rows, numbered row after row: owned row i has counts[i] entries. The ghosts are the entries of
  * the ghost rows, in their order. */
 int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map);
@@ -143,13 +168,6 @@ int phl_index_map_to_global(phl_index_map map, int64_t count, const int32_t* cel
 int phl_index_map_to_local(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells);
 /* Collective. Ranks that own the ids. */
 int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, int32_t* ranks);
-
-/* Values of cells: `components` elements next to each other in each cell; `bytes` per element with PHL_BYTES, else 0. */
-typedef struct phl_element {
-    int32_t scalar;
-    int32_t components;
-    int32_t bytes;
-} phl_element;
 
 /* `count` cells, `stride` bytes apart (0: they lie next to each other). */
 typedef struct phl_cells {
@@ -216,6 +234,8 @@ int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, 
                          phl_cartesian* domain);
 int phl_cartesian_create_f(int comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
                            phl_cartesian* domain);
+/* Local. The domain of the points of fields that are staggered so (1 or 0 for each dimension): of it fields say no stagger. */
+int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points);
 int phl_cartesian_free(phl_cartesian* domain);
 /* Local, all of them. Arrays have one entry per dimension. */
 int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coordinates);
@@ -324,6 +344,38 @@ int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, i
 /* Local. What was chosen and why, for people. The text lives as long as the exchange. */
 int phl_exchange_transport(phl_exchange exchange, const char** name);
 int phl_exchange_explain(phl_exchange exchange, const char** text);
+
+/* ---- Points of a grid that several ranks hold --------------------------------------------------------------------------- */
+
+/* Collective. Fields of one stagger, with arrays of equal extents and order: the planes of points between two blocks are on both ranks, and each
+ * call gives all holders of a point the sum of their values (or another reduction), added in ascending order of rank and with the same bits
+ * everywhere, in one round of messages; a point that a rank holds on both ends of a periodic dimension is added up there first. Layers around the
+ * points are neither read nor written. One block on each rank. `options` may be NULL; the domain may be freed before. */
+int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options, phl_point_sums* sums);
+/* `fields`: as in phl_exchange_forward. Points that others hold must not be written between begin and end. */
+int phl_point_sums_reduce(phl_point_sums sums, int reduction, const phl_field* fields, int count);
+int phl_point_sums_begin(phl_point_sums sums, int reduction, const phl_field* fields, int count);
+int phl_point_sums_end(phl_point_sums sums);
+/* Local. Refused while they are under way. */
+int phl_point_sums_free(phl_point_sums* sums);
+
+/* ---- From one domain to another ------------------------------------------------------------------------------------- */
+
+/* Collective. Moves owned values between two domains of the same cells on one communicator: to another process grid or other splits, another
+ * partition, more or fewer ranks that own something; of index maps cells are those of equal global id. Ghosts are neither read nor written.
+ * Fields on points go between phl_cartesian_staggered of both domains. `options` may be NULL; the domains or maps may be freed before. */
+int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to, const phl_exchange_options* options,
+                                        phl_redistribution* redistribution);
+int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to, const phl_exchange_options* options,
+                                        phl_redistribution* redistribution);
+/* from[i] → to[i], arrays of the first and of the second domain, of equal elements and components; one message from each rank to each that gets
+ * cells of it. The first call with cells of as many bytes in all (grids), or of these elements (index maps), is collective; others wait for those
+ * that a rank gets cells from, or gives cells to. Every rank makes the same calls in the same order. */
+int phl_redistribution_forward(phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count);
+/* to[i] → from[i]. */
+int phl_redistribution_back(phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count);
+/* Local. */
+int phl_redistribution_free(phl_redistribution* redistribution);
 
 /* Local. Zeroed memory that the other ranks of the node can reach: arrays in it are exchanged with fewer copies. It
  * stays as long as an exchange uses it. Releasing what was not allocated here, or twice, is an error. */

@@ -16,6 +16,7 @@ void bind_transports(nanobind::module_& module);
 void bind_reduction(nanobind::module_& module);
 void bind_exchange(nanobind::module_& module);
 void bind_index_map(nanobind::module_& module);
+void bind_point_sums(nanobind::module_& module);
 void bind_redistribution(nanobind::module_& module);
 void bind_ghost_rows(nanobind::module_& module);
 void bind_ghost_exchange(nanobind::module_& module);

@@ -71,12 +71,7 @@ public:
     void begin_reverse(nb::handle reduction, const nb::args& arrays) {
         const Reduction how = to_reduction(reduction);
         start(arrays, [&](const ArrayList& list) { return exchange_->begin_reverse(how, list); });
-        how_ = how;
-        reduction_ = nb::borrow(reduction);
-    }
-    void end() override {
-        PythonExchangeOf::end();
-        if (how_) rethrow(*std::exchange(how_, {}));
+        keep(how, reduction);
     }
     using Stale = std::tuple<int, int, std::vector<global_index>, int, std::string, std::string, std::string>;
     std::pair<std::vector<global_index>, std::vector<Stale>> stale(const nb::args& arrays) {
@@ -111,8 +106,6 @@ private:
         ++begun_;
     }
     CallArrays call_arrays_;
-    std::optional<Reduction> how_;  // of the reverse exchange that is under way
-    nb::object reduction_;          // what it was passed as, which has to stay
 };
 using Methods = ExchangeMethods<PythonExchange>;
 using Self = Methods::Self;

@@ -35,13 +35,15 @@ public:
         guarded([&] { step_.emplace(exchange_->begin()); });
         ++begun_;
     }
-    void reverse(const std::string& reduction) {
-        const Reduction how = parse_reduction(reduction);
+    void reverse(nb::handle reduction) {
+        const Reduction how = to_reduction(reduction);
         guarded([&] { exchange_->reverse(how); });
+        rethrow(how);
     }
-    void begin_reverse(const std::string& reduction) {
-        const Reduction how = parse_reduction(reduction);
+    void begin_reverse(nb::handle reduction) {
+        const Reduction how = to_reduction(reduction);
         guarded([&] { step_.emplace(exchange_->begin_reverse(how)); });
+        keep(how, reduction);
         ++begun_;
     }
     void refresh() {
@@ -57,9 +59,9 @@ public:
         exchange_->on_arrival(calling(arrive), depart.is_none() ? std::function<void()>() : calling(depart));
     }
 };
-using Methods = ExchangeMethods<PythonGhostExchange>;
+using GhostMethods = ExchangeMethods<PythonGhostExchange>;
 
-PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Methods::traverse)}, {0, nullptr}};
+PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(GhostMethods::traverse)}, {0, nullptr}};
 
 const Exchange& inner(const PythonGhostExchange& self) { return self.exchange().exchange(); }
 
@@ -70,17 +72,17 @@ void bind_ghost_exchange(nb::module_& module) {
         .def(nb::init<std::vector<GhostRows>, const std::string&, double, const nb::object&>(), "rows"_a, "transport"_a,
              "timeout_s"_a, "arrays"_a)
         .def("__call__", &PythonGhostExchange::run, "Fills every ghost row with its owner's: begin and end.")
-        .def("begin", &Methods::begin,
+        .def("begin", &GhostMethods::begin,
              "Starts filling the ghosts and returns while messages travel.\n\n"
              "Until the step ends, owned rows must not be written and ghosts not touched.\n\n"
              "    with exchange.begin():\n"
              "        update_interior(u)")
-        .def("reverse", &PythonGhostExchange::reverse, "reduction"_a = "sum",
-             "Combines every ghost row into its owner's: sum, min, max, replace, bit_and or bit_or.\n\n"
+        .def("reverse", &PythonGhostExchange::reverse, "reduction"_a = "sum", nb::sig("def reverse(self, reduction: str | Reduction = 'sum') -> None"),
+             "Combines every ghost row into its owner's: sum, prod, min, max, replace, bit_and, bit_or or a Reduction of the rows' elements.\n\n"
              "The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values. Padded rows are\n"
              "combined in all their room; their sizes stay, and their first reverse exchange is collective. TypeError where the\n"
              "elements cannot be combined so.")
-        .def("begin_reverse", &Methods::begin_reverse, "reduction"_a = "sum",
+        .def("begin_reverse", &GhostMethods::begin_reverse, "reduction"_a = "sum", nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum') -> Step"),
              "Starts `reverse`. Until the step ends, owned rows that others hold as ghosts must not be touched and ghosts\n"
              "not be written.")
         .def("end", &PythonGhostExchange::end, "Ends what `begin` or `begin_reverse` started; waits for the neighbors.")

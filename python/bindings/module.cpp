@@ -17,6 +17,7 @@ NB_MODULE(_core, module) {
     bind_reduction(module);
     bind_exchange(module);
     bind_index_map(module);
+    bind_point_sums(module);
     bind_redistribution(module);
     bind_ghost_rows(module);
     bind_ghost_exchange(module);

@@ -10,6 +10,7 @@
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/exchange/exchange.hpp"
+#include "reduction.hpp"
 
 namespace parhelion::python {
 
@@ -51,6 +52,7 @@ public:
     void end() override {
         guarded([&] { exchange_->end(); });
         step_.reset();
+        if (how_) rethrow(*std::exchange(how_, {}));
     }
 
     /// Any number of threads may be inside.
@@ -88,6 +90,12 @@ protected:
         }
     }
 
+    /// Of a reverse exchange that has begun.
+    void keep(const Reduction& how, nanobind::handle reduction) {
+        how_ = how;
+        reduction_ = nanobind::borrow(reduction);
+    }
+
     void require_usable() const {
         if (busy_) throw Error("another thread is using this exchange: give each thread an Exchange of its own");
         if (failed_) throw Error("this exchange has failed before: make a new one", ErrorKind::communication);
@@ -117,6 +125,8 @@ private:
         PyThreadState* state_;
     };
 
+    std::optional<Reduction> how_;  // of the reverse exchange that is under way
+    nanobind::object reduction_;    // what it was passed as, which has to stay
     bool busy_ = false;
     bool failed_ = false;
 };
@@ -149,7 +159,7 @@ struct ExchangeMethods {
         of(self).begin();
         return step(self);
     }
-    static Step begin_reverse(Self self, const std::string& reduction) {
+    static Step begin_reverse(Self self, nanobind::handle reduction) {
         of(self).begin_reverse(reduction);
         return step(self);
     }

@@ -29,6 +29,7 @@ _MODULES = {
     "LostPeerError": "errors",
     "MpiMismatchError": "errors",
     "Pattern": "exchange.pattern",
+    "PointSums": "exchange.point_sums",
     "Redistribution": "exchange.redistribution",
     "Reduction": "exchange.reduction",
     "ResourceError": "errors",

@@ -22,6 +22,7 @@ from .exchange.exchange import Exchange as Exchange
 from .exchange.fields import Field as Field
 from .exchange.localize import localize as localize
 from .exchange.pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern, load_pattern as load_pattern
+from .exchange.point_sums import PointSums as PointSums
 from .exchange.redistribution import Redistribution as Redistribution
 from .exchange.reduction import Reduction as Reduction
 from .exchange.stale import StaleGhost as StaleGhost, StaleGhosts as StaleGhosts

@@ -380,6 +380,17 @@ class IndexMap(AnyIndexMap):
     @property
     def pattern(self) -> Pattern: ...
 
+class PointSums:
+    def __init__(self, domain: CartesianDomain, fields: Sequence[Field], transport: str, timeout_s: float) -> None: ...
+
+    def reduce(self, reduction: str | Reduction, fields: Sequence[Field]) -> None: ...
+
+    def begin(self, reduction: str | Reduction, fields: Sequence[Field]) -> None: ...
+
+    def end(self) -> None: ...
+
+    def explain(self) -> str: ...
+
 class Redistribution:
     @overload
     def __init__(self, source: CartesianDomain, target: CartesianDomain, transport: str, timeout_s: float) -> None: ...
@@ -458,16 +469,16 @@ class GhostExchange:
                 update_interior(u)
         """
 
-    def reverse(self, reduction: str = 'sum') -> None:
+    def reverse(self, reduction: str | Reduction = 'sum') -> None:
         """
-        Combines every ghost row into its owner's: sum, min, max, replace, bit_and or bit_or.
+        Combines every ghost row into its owner's: sum, prod, min, max, replace, bit_and, bit_or or a Reduction of the rows' elements.
 
         The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values. Padded rows are
         combined in all their room; their sizes stay, and their first reverse exchange is collective. TypeError where the
         elements cannot be combined so.
         """
 
-    def begin_reverse(self, reduction: str = 'sum') -> Step:
+    def begin_reverse(self, reduction: str | Reduction = 'sum') -> Step:
         """
         Starts `reverse`. Until the step ends, owned rows that others hold as ghosts must not be touched and ghosts
         not be written.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -123,6 +124,25 @@ void await_all(MPI_Comm user) {
 #endif
 }
 
+// PARHELION_NODE_RANKS: so many ranks that follow each other count as a node, where they are on one. 0: all that are.
+int ranks_of_node() {
+    const char* text = std::getenv("PARHELION_NODE_RANKS");
+    return text == nullptr ? 0 : std::max(std::atoi(text), 0);
+}
+
+MPI_Comm split_node(MPI_Comm comm, int rank) {
+    MPI_Comm shared = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared), "MPI_Comm_split_type");
+    const int limit = ranks_of_node();
+    if (limit == 0) return shared;
+    int within = 0;
+    MPI_Comm_rank(shared, &within);
+    MPI_Comm part = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split(shared, within / limit, within, &part), "MPI_Comm_split");
+    MPI_Comm_free(&shared);
+    return part;
+}
+
 }  // namespace
 
 Communicator::Communicator(MPI_Comm own, Owned) : state_(std::make_shared<State>(own)) {}
@@ -165,9 +185,7 @@ int Communicator::next_tag() const {
 
 const Communicator& Communicator::node() const {
     if (state_->node) return *state_->node;
-    MPI_Comm shared = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(handle(), MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &shared),
-              "MPI_Comm_split_type");
+    const MPI_Comm shared = split_node(handle(), rank());
     state_->node = Communicator(shared, Owned{});
     MPI_Group all, near;
     MPI_Comm_group(handle(), &all);

@@ -20,7 +20,7 @@ CpuMask online_threads() {
     return threads;
 }
 
-long number(const char* name) {
+long number_in(const char* name) {
     const char* text = std::getenv(name);
     return text == nullptr ? 0 : std::atol(text);
 }
@@ -28,7 +28,7 @@ long number(const char* name) {
 // Launchers other than srun tell themselves, also inside an allocation of Slurm.
 long ranks_by_other_launchers() {
     for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"})
-        if (const long ranks = number(name); ranks > 0) return ranks;
+        if (const long ranks = number_in(name); ranks > 0) return ranks;
     return 0;
 }
 
@@ -56,12 +56,12 @@ void Patience::yield() { sched_yield(); }
 // SLURM_NTASKS_PER_NODE is there only where --ntasks-per-node was given, and says what was asked for.
 long launched_ranks_here() {
     if (const long ranks = ranks_by_other_launchers(); ranks > 0) return ranks;
-    const long ranks = tasks_on_node(std::getenv("SLURM_STEP_TASKS_PER_NODE"), number("SLURM_NODEID"));
-    return ranks > 0 ? ranks : number("SLURM_NTASKS_PER_NODE");
+    const long ranks = tasks_on_node(std::getenv("SLURM_STEP_TASKS_PER_NODE"), number_in("SLURM_NODEID"));
+    return ranks > 0 ? ranks : number_in("SLURM_NTASKS_PER_NODE");
 }
 
 long launched_cores_here() {
-    const long online = processes_at_once(online_threads()), given = ranks_by_other_launchers() > 0 ? 0 : number("SLURM_CPUS_ON_NODE");
+    const long online = processes_at_once(online_threads()), given = ranks_by_other_launchers() > 0 ? 0 : number_in("SLURM_CPUS_ON_NODE");
     return given > 0 && given < online ? given : online;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "domain/partition_formats.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 
@@ -72,20 +73,24 @@ PartitionPart read_partition_file(const std::filesystem::path& file) {
     return part;
 }
 
-PartitionPart read_partition(const std::filesystem::path& folder, const Communicator& comm) {
+PartitionPart read_partition(const std::filesystem::path& path, const Communicator& comm) {
     PartitionPart part;
     const Doing doing(comm, "read_partition");
     validate_together(comm, [&] {
         std::error_code code;
-        if (!std::filesystem::is_directory(folder, code))
-            throw Error(folder.string() + " is not a folder: pass a data-set folder with data001, data002, …");
-        const int meant_for = ranks_of_name(folder);
+        if (std::filesystem::is_regular_file(path, code)) {
+            part = read_phlmap(path, comm.rank(), comm.size());
+            return;
+        }
+        if (!std::filesystem::is_directory(path, code))
+            throw Error(path.string() + " is neither a file nor a folder: pass a data-set folder with data001, data002, …, or a file NAME-P.phlmap");
+        const int meant_for = ranks_of_name(path);
         if (meant_for != 0 && meant_for != comm.size())
-            throw Error(folder.string() + " is for " + std::to_string(meant_for) + " ranks and " +
+            throw Error(path.string() + " is for " + std::to_string(meant_for) + " ranks and " +
                         std::to_string(comm.size()) + " were started: start as many as the data set has parts");
         char name[32];
         std::snprintf(name, sizeof name, "data%03d", comm.rank() + 1);
-        part = read_partition_file(folder / name);
+        part = read_partition_file(path / name);
     });
     return part;
 }

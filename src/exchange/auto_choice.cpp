@@ -47,13 +47,13 @@ std::uint64_t own_print(const Plan& plan) {
 }
 
 // Of several that write straight into arrays only the first that can is asked for, as long as it can: asking for XPMEM sets it up.
-std::vector<bool> refused_here(const Plan& plan, const std::vector<TransportInfo>& all, bool near, bool far, const AutoList& list) {
+std::vector<bool> refused_here(const Plan& plan, const std::vector<TransportInfo>& all, bool near, bool far, bool at_once, const AutoList& list) {
     std::vector<bool> refused;
     bool found_straight = false;
     for (const TransportInfo& info : all) {
         const Traits& traits = info.traits;
         const bool of_use = info.scope == Scope::anywhere ? (near || far) && (!traits.between_nodes || far) : near;
-        const bool asked_for = !list.leaves_out(info.name) && (list.adds(info.name) || (of_use && !traits.by_name_only));
+        const bool asked_for = !list.leaves_out(info.name) && (list.adds(info.name) || (of_use && !traits.by_name_only && (!traits.passes_on || at_once)));
         const bool skipped = !asked_for || (traits.straight && found_straight && !list.adds(info.name));
         const bool can = skipped || ((!info.unavailable || info.unavailable().empty()) && refusal_of(info, plan).empty());
         found_straight = found_straight || (traits.straight && !skipped && can);
@@ -75,10 +75,10 @@ Survey survey(const Plan& plan, const std::vector<TransportInfo>& known, const A
     std::vector<std::uint64_t> mine{own_print(plan), near, far, thin, wide, comm.rank() == 0 && wisdom_file() != nullptr};
     const std::size_t staged = mine.size(), flags = staged + StagingSurvey::words;
     std::ranges::copy(StagingSurvey(plan).told(), std::back_inserter(mine));
-    for (const bool refused : refused_here(plan, known, near, far, list)) mine.push_back(refused);
+    for (const bool refused : refused_here(plan, known, near, far, use.at_once, list)) mine.push_back(refused);
     std::vector<std::uint64_t> all(mine.size());
     allreduce(comm, mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM);
-    Survey found{{all[1] > 0, all[2] > 0, all[3] > 0, all[4] > 0, false, false, {}}, StagingSurvey(&all[staged]), all[0], all[5] > 0};
+    Survey found{{all[1] > 0, all[2] > 0, all[3] > 0, all[4] > 0, false, false, use.at_once, {}}, StagingSurvey(&all[staged]), all[0], all[5] > 0};
     const auto allowed = [&](Staging staging) { return (use.at_once || list.adds(name_of(staging))) && found.staged.serves(staging); };
     found.situation.staged = allowed(Staging::everywhere);
     found.situation.staged_far = allowed(Staging::between_nodes);

@@ -240,6 +240,13 @@ struct Exchange::Impl {
         require_begin();
         begin(given, direction, how);
         chosen.stages->leave();
+        stand_in(direction);
+    }
+    // Others cannot end the exchange while this rank is away, but for a thread that does its part; MPI has to serve it.
+    void stand_in(Direction direction) {
+        if (progress || !chosen.stages->passes_on(direction) || !mpi_serves_all_threads()) return;
+        progress = ProgressThread::of_process();
+        progress->begun();
     }
     void begin_parts(const ArrayList& given) {
         require_begin();
@@ -459,6 +466,9 @@ std::string Exchange::refusal(Direction direction, const ArrayList& arrays) {
 
 const Plan& Exchange::plan() const { return impl_->plan; }
 std::string Exchange::transport() const { return impl_->chosen.choice.name(); }
+std::vector<NodeTraffic> Exchange::node_traffic() const {
+    return impl_->chosen.stages ? impl_->chosen.stages->traffic() : std::vector<NodeTraffic>();
+}
 
 std::string Exchange::explain() const {
     const Plan& plan = impl_->forward_plan();
@@ -470,6 +480,9 @@ std::string Exchange::explain() const {
     out << "\n";
     if (impl_->plan.parts > 1) out << "  " << impl_->about_parts() << "\n";
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
+    for (const NodeTraffic& to : node_traffic())
+        out << "  this node sends " << to.messages << " messages, " << to.bytes << " bytes, to the node of rank " << to.node << ", instead of "
+            << to.pairs << ", " << to.bytes_in_pairs << " bytes, from rank to rank\n";
     const std::string gaps = impl_->plan.communicator().shared_state<Watch>().gaps(impl_->plan);
     if (!gaps.empty()) out << "  " << gaps << "\n";
     for (const StagePlan& stage : plan.stages) {

@@ -42,6 +42,8 @@ public:
     bool must_poll() const { return must_poll_; }
     bool calls_mpi() const { return calls_mpi_; }
     bool takes_parts() const { return transport_->takes_parts(); }
+    bool passes_on() const { return transport_->passes_on(); }
+    std::vector<NodeTraffic> traffic() const { return transport_->traffic(); }
 
 private:
     bool forward() const { return direction_ == Direction::forward; }

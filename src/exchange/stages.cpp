@@ -1,6 +1,8 @@
 #include "exchange/stages.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <string>
 
 #include "core/lost_rank.hpp"
@@ -56,6 +58,12 @@ std::string Stages::refusal(Direction direction) {
 }
 
 Stages::~Stages() { leave_background(this); }
+
+std::vector<NodeTraffic> Stages::traffic() const {
+    std::vector<NodeTraffic> all;
+    for (const StageExchange& stage : forward_) std::ranges::copy(stage.traffic(), std::back_inserter(all));
+    return all;
+}
 
 void Stages::prepare(Direction direction, Reduction reduction) {
     if (failure_)

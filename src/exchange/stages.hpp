@@ -1,6 +1,7 @@
 // All stages of an exchange with one choice of transports.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -43,6 +44,12 @@ public:
     /// After begin, instead of end: it is given up for a reason that neighbors know.
     void abandon(std::exception_ptr reason);
     bool calls_mpi() const { return calls_mpi_; }
+    /// Whether other ranks need this one to get the direction's exchanges on.
+    bool passes_on(Direction direction) {
+        return std::ranges::any_of(stages(direction), [](const StageExchange& stage) { return stage.passes_on(); });
+    }
+    /// Of all stages of the forward direction; nothing where no transport collects messages.
+    std::vector<NodeTraffic> traffic() const;
     /// Whether some transport sends what is ready before the rest is.
     bool takes_parts() const { return !forward_.empty() && forward_.front().takes_parts(); }
 

@@ -7,8 +7,6 @@
 namespace parhelion {
 namespace {
 
-std::string number(global_index value) { return std::to_string(value); }
-
 constexpr auto size_bytes = static_cast<byte_count>(sizeof(local_index));
 
 }  // namespace
@@ -39,10 +37,10 @@ GhostRows::GhostRows(GhostMap map, RowLayout layout, std::span<const local_index
     State& s = *state_;
     s.require_ragged("a size for every row");
     if (sizes.size() != static_cast<std::size_t>(s.map.owned()))
-        throw Error(number(static_cast<global_index>(sizes.size())) + " row sizes for " + number(s.map.owned()) +
+        throw Error(std::to_string(static_cast<global_index>(sizes.size())) + " row sizes for " + std::to_string(s.map.owned()) +
                     " owned rows: give one for each");
     for (local_index size : sizes)
-        if (size < 0) throw Error("a row of " + number(size) + " entries: give 0 or more");
+        if (size < 0) throw Error("a row of " + std::to_string(size) + " entries: give 0 or more");
     std::vector<local_index> all(sizes.begin(), sizes.end());
     all.resize(static_cast<std::size_t>(s.map.size()));
     s.ragged = RaggedPlaces(layout, all, s.map.owned());
@@ -76,14 +74,14 @@ std::byte* GhostRows::row(local_index index) const {
 local_index GhostRows::row_size(local_index index) const {
     const State& s = *state_;
     if (index < 0 || index >= s.map.size())
-        throw Error("row " + number(index) + " does not exist: this rank has " + number(s.map.owned()) + " owned rows and " +
-                    number(s.map.ghosts()) + " ghosts");
+        throw Error("row " + std::to_string(index) + " does not exist: this rank has " + std::to_string(s.map.owned()) + " owned rows and " +
+                    std::to_string(s.map.ghosts()) + " ghosts");
     if (s.layout.kind == RowKind::uniform) return s.layout.width;
     if (s.layout.kind == RowKind::ragged)
         return static_cast<local_index>(s.ragged.row_bytes(index) / s.layout.entry_bytes());
     const local_index size = sizes()[static_cast<std::size_t>(index)];
     if (size < 0 || size > s.layout.width)
-        throw Error("row " + number(index) + " has size " + number(size) + ": padded rows have from 0 to " + number(s.layout.width) +
+        throw Error("row " + std::to_string(index) + " has size " + std::to_string(size) + ": padded rows have from 0 to " + std::to_string(s.layout.width) +
                     " entries");
     return size;
 }

@@ -5,11 +5,6 @@
 #include "parhelion/core/doing.hpp"
 
 namespace parhelion {
-namespace {
-
-std::string number(global_index value) { return std::to_string(value); }
-
-}  // namespace
 
 void GhostRows::edit() {
     state_->require_ragged("edit");
@@ -21,11 +16,11 @@ void GhostRows::resize(local_index row, global_index entries) {
     State& s = *state_;
     if (s.layout.kind == RowKind::padded) return s.resize_padded(row, entries);
     s.require_ragged("resize");
-    if (!s.ragged.editing) throw Error("row " + number(row) + " cannot change its size now: call edit first, and compress when done");
+    if (!s.ragged.editing) throw Error("row " + std::to_string(row) + " cannot change its size now: call edit first, and compress when done");
     if (row < 0 || row >= s.map.owned())
-        throw Error("row " + number(row) + " is not owned: sizes of the " + number(s.map.owned()) + " owned rows can change");
+        throw Error("row " + std::to_string(row) + " is not owned: sizes of the " + std::to_string(s.map.owned()) + " owned rows can change");
     if (entries < 0 || entries > std::numeric_limits<local_index>::max())
-        throw Error("a row of " + number(entries) + " entries: give 0 or more, and fewer than 2^31");
+        throw Error("a row of " + std::to_string(entries) + " entries: give 0 or more, and fewer than 2^31");
     s.ragged.edited[static_cast<std::size_t>(row)].resize(static_cast<std::size_t>(entries * s.layout.entry_bytes()));
 }
 

@@ -13,7 +13,7 @@ static_assert(std::endian::native == std::endian::little, "patterns are saved as
 
 constexpr char magic[8] = {'P', 'H', 'L', 'P', 'T', 'N', '0', '2'};
 
-[[noreturn]] void refuse(const std::string& why) { WordReader({}, "pattern").refuse(why); }
+[[noreturn]] void refuse_file(const std::string& why) { WordReader({}, "pattern").refuse(why); }
 
 void put_link(Words& words, const Link& link) {
     words.push_back(link.rank);
@@ -63,7 +63,7 @@ Pattern unflatten(const Words& words, Communicator comm) {
     Pattern pattern{comm, 0, {}, HaloWidth(0), 0, 0, {}, {}, 0};
     const auto rank = reader.next(), size = reader.next();
     if (rank != comm.rank() || size != comm.size())
-        refuse("it is the part of rank " + std::to_string(rank) + " of " + std::to_string(size) + ", read by rank " +
+        refuse_file("it is the part of rank " + std::to_string(rank) + " of " + std::to_string(size) + ", read by rank " +
                std::to_string(comm.rank()) + " of " + std::to_string(comm.size()));
     pattern.dimensions = reader.next_in<int>(0, max_dimensions);
     pattern.owned = reader.next_in<local_index>(0, 2147483647);
@@ -84,7 +84,7 @@ Pattern unflatten(const Words& words, Communicator comm) {
         pattern.ends.lower[d] = reader.next_in<int>(0, 2147483647);
         pattern.ends.upper[d] = reader.next_in<int>(0, 2147483647);
     }
-    if (!reader.at_end()) refuse("something follows its end");
+    if (!reader.at_end()) refuse_file("something follows its end");
     return pattern;
 }
 
@@ -99,7 +99,7 @@ Words read_words(std::istream& stream, std::uint64_t count) {
         const std::size_t before = words.size();
         words.resize(before + now);
         stream.read(reinterpret_cast<char*>(words.data() + before), static_cast<std::streamsize>(now * 8));
-        if (static_cast<std::uint64_t>(stream.gcount()) != now * 8) refuse("it is truncated");
+        if (static_cast<std::uint64_t>(stream.gcount()) != now * 8) refuse_file("it is truncated");
         count -= now;
     }
     return words;
@@ -120,12 +120,12 @@ Pattern load_pattern(std::istream& stream, Communicator comm) {
     char found[8] = {};
     std::uint64_t header[2] = {};
     stream.read(found, sizeof found);
-    if (stream.gcount() != sizeof found || std::memcmp(found, magic, 6) != 0) refuse("it is not a pattern");
-    if (std::memcmp(found, magic, sizeof magic) != 0) refuse("another version of the library wrote it");
+    if (stream.gcount() != sizeof found || std::memcmp(found, magic, 6) != 0) refuse_file("it is not a pattern");
+    if (std::memcmp(found, magic, sizeof magic) != 0) refuse_file("another version of the library wrote it");
     stream.read(reinterpret_cast<char*>(header), sizeof header);
-    if (stream.gcount() != sizeof header) refuse("it is truncated");
+    if (stream.gcount() != sizeof header) refuse_file("it is truncated");
     const Words words = read_words(stream, header[0]);
-    if (checksum(words) != header[1]) refuse("its checksum is wrong");
+    if (checksum(words) != header[1]) refuse_file("its checksum is wrong");
     Pattern pattern = unflatten(words, comm);
     check_local(pattern);
     return pattern;

@@ -3,21 +3,16 @@
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/placement.hpp"
+#include "placement/shown.hpp"
 
 namespace parhelion::placement {
 namespace {
 
-struct Blocks {
+struct LevelBlocks {
     int level;  ///< of the machine
     std::string name;
     Coords extent{1, 1, 1, 1};
 };
-
-std::string shown(const std::vector<int>& blocks) {
-    std::string text;
-    for (const int b : blocks) text += (text.empty() ? "" : "x") + std::to_string(b);
-    return text;
-}
 
 int level_of(const Machine& machine, const std::string& given) {
     const auto& names = machine.level_names();
@@ -29,18 +24,18 @@ int level_of(const Machine& machine, const std::string& given) {
 }
 
 // Outermost first, padded.
-std::vector<Blocks> sorted_blocks(const Machine& machine, const std::map<std::string, std::vector<int>>& given,
+std::vector<LevelBlocks> sorted_blocks(const Machine& machine, const std::map<std::string, std::vector<int>>& given,
                                   std::size_t dimensions) {
-    std::vector<Blocks> sorted;
+    std::vector<LevelBlocks> sorted;
     for (const auto& [name, extent] : given) {
-        Blocks blocks{level_of(machine, name), name, {1, 1, 1, 1}};
+        LevelBlocks blocks{level_of(machine, name), name, {1, 1, 1, 1}};
         if (extent.size() != dimensions || dimensions == 0 || dimensions > max_dimensions || std::ranges::min(extent) < 1)
             throw Error("blocks of level " + name + " are '" + shown(extent) + "': give " +
                         std::to_string(std::max<std::size_t>(dimensions, 1)) + " extents of at least 1 for every level");
         std::ranges::copy(extent, blocks.extent.begin());
         sorted.push_back(std::move(blocks));
     }
-    std::ranges::sort(sorted, {}, &Blocks::level);
+    std::ranges::sort(sorted, {}, &LevelBlocks::level);
     for (std::size_t i = 1; i < sorted.size(); ++i)
         if (sorted[i].level == sorted[i - 1].level)
             throw Error("levels " + sorted[i - 1].name + " and " + sorted[i].name + " are the same: give its blocks once");
@@ -50,7 +45,7 @@ std::vector<Blocks> sorted_blocks(const Machine& machine, const std::map<std::st
 }
 
 // Every unit of the level, empty ones apart, must hold as many ranks as the blocks inside it have points.
-void check_units(const Machine& machine, const Blocks& blocks, int ranks) {
+void check_units(const Machine& machine, const LevelBlocks& blocks, int ranks) {
     for (int node = 0; node < machine.nodes(); ++node) {
         const auto& shape = machine.shape(node);
         std::vector<int> starts{0, shape.ranks};

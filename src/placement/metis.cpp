@@ -17,6 +17,8 @@ constexpr int options_count = 40;  // METIS_NOPTIONS
 constexpr int ok = 1;              // METIS_OK
 constexpr int seed_option = 8;     // METIS_OPTION_SEED
 
+constexpr std::int64_t largest_weight = 1 << 16;
+
 void* library() {
     static void* const loaded = [] {
         const char* chosen = std::getenv("PARHELION_METIS");
@@ -40,6 +42,7 @@ Csr<Index> symmetric(const Neighborhood& graph, const std::vector<int>& vertices
     std::map<int, Index> local;
     for (const int v : vertices) local.emplace(v, static_cast<Index>(local.size()));
     Csr<Index> csr;
+    std::vector<std::int64_t> weights;
     for (const int v : vertices) {
         std::map<Index, std::int64_t> bytes;
         for (const auto* edges : {&graph.to(v), &graph.from(v)})
@@ -47,10 +50,13 @@ Csr<Index> symmetric(const Neighborhood& graph, const std::vector<int>& vertices
                 if (const auto found = local.find(edge.point); found != local.end()) bytes[found->second] += edge.bytes;
         for (const auto& [target, weight] : bytes) {
             csr.targets.push_back(target);
-            csr.weights.push_back(static_cast<Index>(std::min<std::int64_t>(weight, 1 << 20)));
+            weights.push_back(weight);
         }
         csr.starts.push_back(static_cast<Index>(csr.targets.size()));
     }
+    // Sums of weights must fit into narrow indices.
+    const std::int64_t unit = weights.empty() ? 1 : *std::ranges::max_element(weights) / largest_weight + 1;
+    for (const std::int64_t weight : weights) csr.weights.push_back(static_cast<Index>(std::max<std::int64_t>(1, weight / unit)));
     return csr;
 }
 

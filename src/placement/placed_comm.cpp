@@ -7,6 +7,7 @@
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
+#include "placement/shown.hpp"
 
 namespace parhelion::placement {
 
@@ -142,12 +143,6 @@ void tell_options(Properties& told, const PlacedOptions& options) {
         tell_list(told, "the blocks of " + level, blocks);
     }
     told.add("the numbering", options.numbering);
-}
-
-std::string shown(const std::vector<int>& grid) {
-    std::string text;
-    for (const int n : grid) text += (text.empty() ? "" : "x") + std::to_string(n);
-    return text;
 }
 
 std::string describe(const Discovered& found, const Plan& plan) {

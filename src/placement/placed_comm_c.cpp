@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "c_guard.hpp"
+#include "c_machine.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/c_interface.h"
@@ -43,6 +44,14 @@ int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t
         options.node_color = node_color;
         PlacedComm comm(parhelion::comm_from_fortran(parent), options);
         *placed = new phl_placed{comm, comm.describe()};
+    });
+}
+
+int phl_discover(int comm, phl_machine** machine, int* position) {
+    return guarded([&] {
+        Discovered found = discover(parhelion::comm_from_fortran(comm));
+        *position = found.position;
+        *machine = new phl_machine{std::move(found.machine), found.source + (found.note.empty() ? "" : "; " + found.note)};
     });
 }
 

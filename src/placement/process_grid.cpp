@@ -5,17 +5,12 @@
 #include <sstream>
 
 #include "parhelion/core/error.hpp"
+#include "placement/shown.hpp"
 
 namespace parhelion::placement {
 namespace {
 
 constexpr std::string_view letters = "XYZT";
-
-std::string shown(const std::vector<int>& extents) {
-    std::string text;
-    for (const int extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
-    return text;
-}
 
 std::vector<int> dimensions_named(const std::string& text) {
     std::vector<int> named;

@@ -1,12 +1,12 @@
 #include "refine.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 namespace parhelion::placement {
 namespace {
 
-constexpr std::int64_t most_work = 20'000'000;  // edges looked at, about 0.1 s
 constexpr std::size_t longest_chain = 5;
 
 // Ejection chains: a point moves to a neighboring unit, which passes one of its own on, until the first unit gets one
@@ -19,11 +19,11 @@ public:
 
     /// Calls accept(chain) for each chain kept: each point takes the place of the next, the last that of the first.
     template <class Accept>
-    bool pass(const Accept& accept) {
+    bool pass(const std::vector<int>& points, const Accept& accept) {
         bool improved = false;
-        for (int p = 0; p < neighborhood_.points() && state_.work() < most_work_; ++p)
-            for (const int unit : units_beside(p)) {
-                if (!try_chain(p, unit)) continue;
+        for (std::size_t i = 0; i < points.size() && state_.work() < most_work_; ++i)
+            for (const int unit : units_beside(points[i])) {
+                if (!try_chain(points[i], unit)) continue;
                 accept(chain_);
                 improved = true;
                 break;
@@ -117,28 +117,29 @@ std::vector<int> units_at(const Machine& machine, int level, const std::vector<i
     return units;
 }
 
-// Returns the work done.
-std::int64_t refine_level(const Machine& machine, Objective objective, const Neighborhood& neighborhood, int level,
-                          std::int64_t most, std::vector<int>& positions) {
-    const auto parents = units_at(machine, level - 1, positions);
-    ExchangeState state(neighborhood, objective, units_at(machine, level, positions), machine.units(level));
-    ChainSearch search(neighborhood, state, parents, most);
-    const auto accept = [&](const std::vector<int>& chain) { rotate_positions(chain, positions); };
-    while (search.pass(accept)) state.set_ceiling(state.largest() - 1);
-    return state.work();
-}
+}  // namespace
 
 bool has_several_ranks(const Machine& machine, int level) {
     return machine.units(level) > 1 && machine.units(level) < machine.size();
 }
 
-}  // namespace
+std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborhood, Objective objective, int level,
+                          std::vector<int>& positions, std::int64_t most, const std::vector<int>& points) {
+    const auto parents = units_at(machine, level - 1, positions);
+    ExchangeState state(neighborhood, objective, units_at(machine, level, positions), machine.units(level));
+    ChainSearch search(neighborhood, state, parents, most);
+    const auto accept = [&](const std::vector<int>& chain) { rotate_positions(chain, positions); };
+    std::vector<int> begin = points;
+    if (begin.empty()) begin.resize(positions.size()), std::iota(begin.begin(), begin.end(), 0);
+    while (search.pass(begin, accept)) state.set_ceiling(state.largest() - 1);
+    return state.work();
+}
 
 void refine(const Machine& machine, const Neighborhood& neighborhood, Objective objective, std::vector<int>& positions) {
     std::int64_t work = 0;
     for (int level = 0; level < machine.levels() && work < most_work; ++level)
         if (has_several_ranks(machine, level))
-            work += refine_level(machine, objective, neighborhood, level, most_work - work, positions);
+            work += refine_level(machine, neighborhood, objective, level, positions, most_work - work);
 }
 
 }  // namespace parhelion::placement

@@ -80,14 +80,14 @@ std::vector<Widths> candidates(const Problem& problem, const Coords& box, double
     return found;
 }
 
-struct Candidate {
+struct Strips {
     std::int64_t outermost;
     Order order;
 };
 
 // Of those that are nearly the best at the outermost level, the best over all levels.
 Arrangement best_inside(const Problem& problem, const Coords& box, const Share& share,
-                        const std::vector<Candidate>& sorted) {
+                        const std::vector<Strips>& sorted) {
     const auto limit = sorted.front().outermost + sorted.front().outermost / 10;
     Arrangement best;
     for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 4) && sorted[i].outermost <= limit; ++i) {
@@ -102,13 +102,13 @@ Arrangement best_inside(const Problem& problem, const Coords& box, const Share& 
 Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share) {
     const double points = volume(box);
     const double work = points * static_cast<double>(problem.stencil.offsets.size());
-    std::vector<Candidate> found;
+    std::vector<Strips> found;
     for (const auto& widths : candidates(problem, box, points / share.count, work > 2e5)) {
         Order order = strips(problem, box, widths);
         const auto bytes = outermost_cost(problem, box, share, order);
         found.push_back({bytes, std::move(order)});
     }
-    std::ranges::stable_sort(found, {}, &Candidate::outermost);
+    std::ranges::stable_sort(found, {}, &Strips::outermost);
     return best_inside(problem, box, share, found);
 }
 

@@ -11,10 +11,10 @@
 namespace parhelion {
 namespace {
 
-constexpr auto remedy = ": pass arrays of the layouts that the exchange was made with, or make another one, on every rank";
+constexpr auto right_arrays = ": pass arrays of the layouts that the exchange was made with, or make another one, on every rank";
 
 [[noreturn]] void refuse(const std::string& array, const std::string& has, const std::string& made_for) {
-    throw Error(array + " has " + has + " and the exchange was made for " + made_for + remedy);
+    throw Error(array + " has " + has + " and the exchange was made for " + made_for + right_arrays);
 }
 
 std::string text(byte_count value) { return std::to_string(value); }

@@ -76,14 +76,14 @@ void add_straight_rows(Program& program, const Plan& plan, int f, const Selectio
 }  // namespace
 
 void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries, End end, Into into,
-                       byte_count begin, bool keep_order) {
+                       byte_count begin, bool keep_order, const local_index* places) {
     const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
     const bool ghosts = end == End::ghosts;
     if (field.ragged()) return add_rows(program, plan, at.f, *at.side, entries.end, ghosts, into, begin);
     CellsLayout mine = cells_in_field(plan, at.f, *at.side, ghosts);
     mine.list += entries.first;
     const byte_count count = entries.end - entries.first;
-    const CellsLayout message{0, begin, bytes_per_cell(field), field.element.size, nullptr};
+    const CellsLayout message{0, begin, bytes_per_cell(field), field.element.size, places};
     if (into == Into::message) add_cells(program, field, mine, message, count, keep_order);
     else add_cells(program, field, message, mine, count, keep_order);
 }

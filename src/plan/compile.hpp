@@ -25,9 +25,10 @@ enum class Into { message, field };
 /// Some of a selection's cells, from `first` to before `end`. Of ragged rows only all from 0.
 struct Entries { byte_count first, end; };
 
-/// Adds the copies of one indexed field between entries of a selection and a message, at `begin` there.
+/// Adds the copies of one indexed field between entries of a selection and a message, at `begin` there. Entries lie in the message one after
+/// another, or where `places` says, in cells, for which there are no ragged rows.
 void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries, End end, Into into,
-                       byte_count begin, bool keep_order);
+                       byte_count begin, bool keep_order, const local_index* places = nullptr);
 
 /// The cells of a message → the message, whose boxes are packed in these orders (null: in those of this rank).
 Program compile_pack(const Plan& plan, const MessageLayout& layout, const std::vector<std::vector<int>>* orders = nullptr);

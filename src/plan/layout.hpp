@@ -40,8 +40,8 @@ RowSpan row_span(const Pattern& pattern, const Field& field, local_index cell);
 
 /// Start of each field's part in a message is a multiple of this, so that vectors stay aligned.
 constexpr byte_count message_alignment = 16;
-constexpr byte_count aligned(byte_count bytes) {
-    return (bytes + message_alignment - 1) / message_alignment * message_alignment;
+constexpr byte_count aligned(byte_count bytes, byte_count alignment = message_alignment) {
+    return (bytes + alignment - 1) / alignment * alignment;
 }
 
 /// Of a group that has none with a neighbor.

@@ -273,7 +273,7 @@ private:
     byte_count first_ = 0, end_ = 0;
 };
 
-constexpr auto remedy = ": pass every array once, and arrays that do not overlap (a reverse exchange would count such cells twice)";
+constexpr auto pass_once = ": pass every array once, and arrays that do not overlap (a reverse exchange would count such cells twice)";
 
 }  // namespace
 
@@ -283,7 +283,7 @@ void check_disjoint(const Plan& plan, Bases bases) {
         for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b)
             if (Cells cells(plan, f, b, bases[static_cast<std::size_t>(plan.first_base[f]) + b]); !cells.empty()) all.push_back(cells);
     for (const Cells& cells : all)
-        if (cells.fold()) throw Error("cells of " + cells.name() + " share memory with each other" + remedy);
+        if (cells.fold()) throw Error("cells of " + cells.name() + " share memory with each other" + pass_once);
     std::vector<const Cells*> sorted;
     for (const Cells& cells : all) sorted.push_back(&cells);
     std::stable_sort(sorted.begin(), sorted.end(), [](const Cells* a, const Cells* b) { return a->first() < b->first(); });
@@ -291,7 +291,7 @@ void check_disjoint(const Plan& plan, Bases bases) {
         for (std::size_t j = i + 1; j < sorted.size() && sorted[j]->first() < sorted[i]->end(); ++j)
             if (sorted[i]->meet(*sorted[j])) {
                 const auto [a, b] = std::minmax(sorted[i], sorted[j]);  // as they were passed
-                throw Error(a->name() + " and " + b->name() + " share memory" + remedy);
+                throw Error(a->name() + " and " + b->name() + " share memory" + pass_once);
             }
 }
 

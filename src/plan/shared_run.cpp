@@ -10,14 +10,14 @@ namespace {
 
 // Less is copied in a few microseconds, about as long as it takes to tell the others and to hear from them.
 constexpr byte_count worth_sharing = 128 << 10;
-constexpr byte_count line = 64;
+constexpr byte_count cache_line = 64;
 
 byte_count share_of(byte_count count, int part, int parts) { return count * part / parts; }
 
 // A piece without dimensions is cut at multiples of a cache line.
 StridedOp slice_of_width(StridedOp op, int part, int parts) {
-    const byte_count lines = (op.width + line - 1) / line;
-    const byte_count from = share_of(lines, part, parts) * line, to = std::min(share_of(lines, part + 1, parts) * line, op.width);
+    const byte_count lines = (op.width + cache_line - 1) / cache_line;
+    const byte_count from = share_of(lines, part, parts) * cache_line, to = std::min(share_of(lines, part + 1, parts) * cache_line, op.width);
     op.src += from;
     op.dst += from;
     op.width = std::max<byte_count>(to - from, 0);

@@ -27,6 +27,11 @@ std::unique_ptr<Transport> make_staged(const TransportContext& context, std::sha
 /// The reverse direction through rings.
 std::unique_ptr<Transport> make_staged_reverse(const TransportContext& context, std::shared_ptr<slots::Memory> memory);
 std::unique_ptr<Transport> make_ucx(const TransportContext& context);
+std::unique_ptr<Transport> make_node_aware_mpi(const TransportContext& context);
+std::unique_ptr<Transport> make_node_aware_ucx(const TransportContext& context);
+/// What moves messages between ranks that carry them for others. Collective; the context's links are those to the channels' ranks.
+std::unique_ptr<Messenger> make_mpi_messenger(const TransportContext& context, std::vector<Channel> channels);
+std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext& context, std::vector<Channel> channels);
 /// Empty where UCX was found.
 std::string ucx_missing();
 std::unique_ptr<Transport> make_staged_shared_reverse(const TransportContext& context);

@@ -81,6 +81,10 @@ private:
 
 }  // namespace
 
+std::unique_ptr<Messenger> make_mpi_messenger(const TransportContext& context, std::vector<Channel> channels) {
+    return std::make_unique<MpiMessages>(context, std::move(channels), true);
+}
+
 std::unique_ptr<Transport> make_mpi_p2p(const TransportContext& context) {
     return make_message_transport(context, [](const TransportContext& with, std::vector<Channel> channels) {
         return std::make_unique<MpiMessages>(with, std::move(channels), false);

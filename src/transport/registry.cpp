@@ -26,7 +26,8 @@ std::string typed_refusal(const Plan& plan) {
 // Other names of a transport, for people who do not care which of MPI's ways it is.
 const TransportInfo* alias(const std::string& name) {
     static const TransportInfo mpi{"mpi", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent};
-    return name == mpi.name ? &mpi : nullptr;
+    static const TransportInfo node_aware{"node_aware", "messages between nodes collected, sent by MPI", Scope::anywhere, works, make_node_aware_mpi};
+    return name == mpi.name ? &mpi : name == node_aware.name ? &node_aware : nullptr;
 }
 
 }  // namespace
@@ -34,6 +35,7 @@ const TransportInfo* alias(const std::string& name) {
 #ifndef PARHELION_WITH_UCX
 std::string ucx_missing() { return "this build was made without UCX's headers (pip install libucx-cu12, then build again)"; }
 std::unique_ptr<Transport> make_ucx(const TransportContext&) { throw Error(ucx_missing()); }
+std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext&, std::vector<Channel>) { throw Error(ucx_missing()); }
 #endif
 
 namespace {
@@ -61,6 +63,10 @@ struct Registry {
          {.refusal = xpmem_refusal, .straight = true, .handicap = for_straight}},
         {"cma", "one copy by the kernel (process_vm_readv)", Scope::same_node, works, make_cma, {.by_name_only = true}},
         {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx, {.between_nodes = true}},
+        {"node_aware(mpi)", "what one node owes another collected, sent by MPI", Scope::anywhere, works, make_node_aware_mpi,
+         {.between_nodes = true, .passes_on = true}},
+        {"node_aware(ucx)", "what one node owes another collected, sent by UCX", Scope::anywhere, ucx_missing, make_node_aware_ucx,
+         {.between_nodes = true, .passes_on = true, .akin = "node_aware(mpi)"}},
     };
 };
 

@@ -1,6 +1,8 @@
 // A transport made of transports, each for some of the links.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -69,6 +71,11 @@ public:
         for (Part& part : parts_) part.transport->takes_parts() ? part.transport->close_parts() : part.transport->begin();
     }
 
+    std::vector<NodeTraffic> traffic() const override {
+        std::vector<NodeTraffic> all;
+        for (const Part& part : parts_) std::ranges::copy(part.transport->traffic(), std::back_inserter(all));
+        return all;
+    }
     NodeContext* node() const override {
         NodeContext* found = nullptr;
         for (const Part& part : parts_)
@@ -77,6 +84,9 @@ public:
     }
     bool must_poll() const override {
         return any([](const Transport& each) { return each.must_poll(); });
+    }
+    bool passes_on() const override {
+        return any([](const Transport& each) { return each.passes_on(); });
     }
     bool calls_mpi() const override {
         return any([](const Transport& each) { return each.calls_mpi(); });

@@ -1,6 +1,4 @@
 // Views of whatever has data, extents and strides: mdspan, Kokkos, Eigen and xtensor as they are spelled there, and a type that has just that.
-#include <doctest/doctest.h>
-
 #include <cstdio>
 #include <numeric>
 
@@ -15,6 +13,7 @@
 #define WITH_XTENSOR
 #endif
 
+#include "support/cases.hpp"
 #include "support/cells.hpp"
 #include "support/exchanging.hpp"
 
@@ -69,17 +68,17 @@ void check(const CartesianDomain& domain, const Field& field, int components, co
         for (int j = 0; j < 7; ++j)
             for (int c = 0; c < components; ++c)
                 at(i, j, c) = i >= 1 && i < 7 && j >= 1 && j < 6 ? value(domain, owned.lo[0] + i - 1, owned.lo[1] + j - 1, c) : -1;
-    CHECK_EQ(field.components, components);
+    EXPECT_EQ(field.components, components);
     Exchange exchange{build_pattern(domain), {field}};
     exchange();
     for (int i = 0; i < 8; ++i)
         for (int j = 0; j < 7; ++j)
-            for (int c = 0; c < components; ++c) REQUIRE_EQ(at(i, j, c), value(domain, owned.lo[0] + i - 1, owned.lo[1] + j - 1, c));
+            for (int c = 0; c < components; ++c) ASSERT_EQ(at(i, j, c), value(domain, owned.lo[0] + i - 1, owned.lo[1] + j - 1, c));
 }
 
 }  // namespace
 
-TEST_CASE("arrays of any kind that has data, extents and strides are exchanged in place") {
+CASE("arrays of any kind that has data, extents and strides are exchanged in place") {
     const CartesianDomain domain = domain_of_two();
     std::vector<double> memory(4 * 8 * 7);
     Span<double, 2> rows{memory.data(), {8, 7}, {7, 1}}, columns{memory.data(), {8, 7}, {1, 8}}, gaps{memory.data(), {8, 7}, {28, 4}};
@@ -112,36 +111,36 @@ TEST_CASE("arrays of any kind that has data, extents and strides are exchanged i
 #endif
 }
 
-TEST_CASE("extents of such arrays are checked against owned cells and halo, with a remedy") {
+CASE("extents of such arrays are checked against owned cells and halo, with a remedy") {
     const CartesianDomain domain = domain_of_two();
     std::vector<double> memory(8 * 7 * 2);
-    CHECK(holds(error_of([&] { view(domain, Span<double, 2>{memory.data(), {8, 5}, {7, 1}}); }), "has 5 values in dimension 1"));
-    CHECK(holds(error_of([&] { view(domain, Span<double, 2>{memory.data(), {6, 5}, {7, 1}}); }), "take 8"));
-    CHECK_EQ(view(domain, Span<double, 2>{memory.data(), {6, 5}, {5, 1}}, {.array_halo = 0}).halo, HaloWidth(0));
-    CHECK_EQ(view(domain, Span<double, 2>{memory.data(), {9, 7}, {7, 1}}, {.stagger = {1, 0}}).stagger, Stagger{1, 0});
-    CHECK(holds(error_of([&] { view(domain, Span<double, 1>{memory.data(), {8}, {1}}); }), "pass as many"));
-    CHECK(holds(error_of([&] { view(domain, Span<double, 4>{memory.data(), {8, 7, 1, 1}, {7, 1, 1, 1}}); }), "pass as many"));
+    EXPECT_TRUE(holds(error_of([&] { view(domain, Span<double, 2>{memory.data(), {8, 5}, {7, 1}}); }), "has 5 values in dimension 1"));
+    EXPECT_TRUE(holds(error_of([&] { view(domain, Span<double, 2>{memory.data(), {6, 5}, {7, 1}}); }), "take 8"));
+    EXPECT_EQ(view(domain, Span<double, 2>{memory.data(), {6, 5}, {5, 1}}, {.array_halo = 0}).halo, HaloWidth(0));
+    EXPECT_EQ(view(domain, Span<double, 2>{memory.data(), {9, 7}, {7, 1}}, {.stagger = {1, 0}}).stagger, (Stagger{1, 0}));
+    EXPECT_TRUE(holds(error_of([&] { view(domain, Span<double, 1>{memory.data(), {8}, {1}}); }), "pass as many"));
+    EXPECT_TRUE(holds(error_of([&] { view(domain, Span<double, 4>{memory.data(), {8, 7, 1, 1}, {7, 1, 1, 1}}); }), "pass as many"));
 }
 
-TEST_CASE("index maps take such arrays, too: cells along the first dimension, components along the second") {
+CASE("index maps take such arrays, too: cells along the first dimension, components along the second") {
     const Communicator comm(MPI_COMM_WORLD);
     const global_index next = (comm.rank() + 1) % comm.size();
     const IndexMap map = IndexMap::pull(1, {next}, comm);
     std::vector<double> memory{1.0 * comm.rank(), -1, 10.0 * comm.rank(), -1, 0, 0};
     Span<double, 1> one{memory.data(), {2}, {1}};
     map.forward({view(map.domain(), one)});
-    CHECK_EQ(memory[1], 1.0 * static_cast<double>(next));
+    EXPECT_EQ(memory[1], 1.0 * static_cast<double>(next));
     Span<double, 2> rows{memory.data(), {2, 2}, {3, 1}};  // cells 3 apart, components 0, 1
     memory = {1.0 * comm.rank(), 2.0 * comm.rank(), -1, -1, -1, -1};
     map.forward({view(map.domain(), rows)});
-    CHECK_EQ(memory[3], 1.0 * static_cast<double>(next));
-    CHECK_EQ(memory[4], 2.0 * static_cast<double>(next));
-    CHECK_EQ(memory[2], -1);
-    CHECK(holds(error_of([&] { view(map.domain(), Span<double, 1>{memory.data(), {3}, {1}}); }), "1 owned ones and 1 ghosts"));
+    EXPECT_EQ(memory[3], 1.0 * static_cast<double>(next));
+    EXPECT_EQ(memory[4], 2.0 * static_cast<double>(next));
+    EXPECT_EQ(memory[2], -1);
+    EXPECT_TRUE(holds(error_of([&] { view(map.domain(), Span<double, 1>{memory.data(), {3}, {1}}); }), "1 owned ones and 1 ghosts"));
 #ifdef WITH_EIGEN
     Eigen::VectorXd vector(2);
     vector << comm.rank(), -1;
     map.forward({view(map.domain(), vector)});
-    CHECK_EQ(vector[1], 1.0 * static_cast<double>(next));
+    EXPECT_EQ(vector[1], 1.0 * static_cast<double>(next));
 #endif
 }

@@ -1,11 +1,10 @@
 // What holds for every halo exchange, whatever the domain.
-#include <doctest/doctest.h>
-
 #include <map>
 
 #include "support/grid_cases.hpp"
 #include "support/meshes.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"
 
@@ -55,7 +54,7 @@ std::vector<std::byte> packed(const std::vector<BoxPiece>& boxes, bool shifted) 
 
 }  // namespace
 
-TEST_CASE("what a rank sends is what its neighbor expects, box by box") {
+CASE("what a rank sends is what its neighbor expects, box by box") {
     const Communicator comm(MPI_COMM_WORLD);
     for (const GridCase& each : grid_cases(comm.size())) {
         CAPTURE(each.name);
@@ -70,14 +69,14 @@ TEST_CASE("what a rank sends is what its neighbor expects, box by box") {
             for (const Link& link : stage) {
                 if (link.receive.empty()) continue;
                 ++expected;
-                CHECK(arrived[link.rank] == packed(link.receive.boxes, true));
+                EXPECT_EQ(arrived[link.rank], packed(link.receive.boxes, true));
             }
-            CHECK_EQ(arrived.size(), expected);
+            EXPECT_EQ(arrived.size(), expected);
         }
     }
 }
 
-TEST_CASE("what a rank sends is what its neighbor expects, id by id") {
+CASE("what a rank sends is what its neighbor expects, id by id") {
     const Communicator comm(MPI_COMM_WORLD);
     for (const MeshCase& each : mesh_cases(comm.size())) {
         CAPTURE(each.name);
@@ -97,11 +96,11 @@ TEST_CASE("what a rank sends is what its neighbor expects, id by id") {
         std::map<int, std::vector<global_index>> arrived;
         for (const Parcel& parcel : sparse_exchange(comm, std::move(sent)))
             arrived[parcel.rank] = parcel.values<global_index>();
-        for (const Link& link : pattern.stages[0]) CHECK(arrived[link.rank] == ids(link.receive.cells));
+        for (const Link& link : pattern.stages[0]) EXPECT_EQ(arrived[link.rank], ids(link.receive.cells));
     }
 }
 
-TEST_CASE("the same bits come out over every transport and in every run, also of sums that round") {
+CASE("the same bits come out over every transport and in every run, also of sums that round") {
     const std::vector<Element> rounding{{Scalar::float32, 4}, {Scalar::complex128, 16}, {Scalar::float64, 8}};
     int turn = 0;
     for_each_domain([&](const auto& domain, const Pattern& pattern, auto&& make) {
@@ -117,7 +116,7 @@ TEST_CASE("the same bits come out over every transport and in every run, also of
                 exchange.reverse(Reduction::sum);
                 exchange();
                 if (first.empty()) first = copy_of(fields);
-                CHECK(first == copy_of(fields));
+                EXPECT_EQ(first, copy_of(fields));
             }
         }
     });
@@ -143,7 +142,7 @@ std::uint64_t dot(const Numbers& x, const Numbers& y) {
 
 }  // namespace
 
-TEST_CASE("reverse is the transpose of forward: <forward x, y> = <x, reverse y>, exactly on integers") {
+CASE("reverse is the transpose of forward: <forward x, y> = <x, reverse y>, exactly on integers") {
     int turn = 0;
     for_each_domain([&](const auto& domain, const Pattern& pattern, auto&& make) {
         static_cast<void>(domain);
@@ -160,6 +159,6 @@ TEST_CASE("reverse is the transpose of forward: <forward x, y> = <x, reverse y>,
         field.fill_ghosts(Reduction::sum);
         const Numbers y = read(field.owned_places()), y_ghosts = read(field.ghost_places());
         exchange.reverse();
-        CHECK_EQ(dot(x, y) + dot(x_ghosts, y_ghosts), dot(x, read(field.owned_places())));
+        EXPECT_EQ(dot(x, y) + dot(x_ghosts, y_ghosts), dot(x, read(field.owned_places())));
     });
 }

@@ -1,11 +1,10 @@
 // A transport that a program brings, and what a plan's programs mean, told by a second interpreter of them. The same for arrays in memory
 // that the library cannot touch: addresses that mean nothing to the host stand in for a device's.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/interpreter.hpp"
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
 #include "support/meshes.hpp"
@@ -138,7 +137,7 @@ const std::string& registered() {
 template <class Fields>
 void check(const Pattern& pattern, Fields fields, bool staged) {
     Exchange exchange(pattern, views(fields), {registered()});
-    CHECK_EQ(exchange.transport(), "test_plain");
+    EXPECT_EQ(exchange.transport(), "test_plain");
     check_forward(exchange, fields, 0);
     check_reverse(exchange, fields, Reduction::replace, staged, 1);
     exchange.begin().end();
@@ -146,7 +145,7 @@ void check(const Pattern& pattern, Fields fields, bool staged) {
 
 }  // namespace
 
-TEST_CASE("a transport that was registered from outside moves grids and index maps as any other does") {
+CASE("a transport that was registered from outside moves grids and index maps as any other does") {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     const int before = Plain::made;
     int turn = 0;
@@ -160,7 +159,7 @@ TEST_CASE("a transport that was registered from outside moves grids and index ma
         const IndexedDomain domain = each.mesh.domain(each.self);
         check(build_pattern(domain), make_fields(domain, each.mesh, 3, turn++, Memory::ordinary), false);
     }
-    CHECK(Plain::made > before);
+    EXPECT_GT(Plain::made, before);
 }
 
 namespace {
@@ -178,8 +177,13 @@ std::vector<Field> device_views(const Fields& fields) {
 
 template <class Fields>
 void check_on_device(const Pattern& pattern, Fields fields, bool staged, const std::string& transport) {
-    Exchange exchange(pattern, device_views(fields), {transport});
+    ExchangeOptions checked{transport};
+    checked.check = true;  // what it looks at, the interpreter brings to the host
+    Exchange exchange(pattern, device_views(fields), {transport}), watched(pattern, device_views(fields), checked);
     check_forward(exchange, fields, 0);
+    check_forward(watched, fields, 3);
+    check_reverse(watched, fields, Reduction::replace, staged, 4);
+    if (!fields.empty()) EXPECT_TRUE(holds(error_of([&] { static_cast<void>(watched.stale()); }), "device memory cannot be compared"));
     check_reverse(exchange, fields, Reduction::replace, staged, 1);
     check_forward(exchange, fields, 2);
     exchange(device_views(fields));
@@ -188,7 +192,7 @@ void check_on_device(const Pattern& pattern, Fields fields, bool staged, const s
 
 }  // namespace
 
-TEST_CASE("arrays on a device are served by a transport and an interpreter that are registered for them, and by nothing else") {
+CASE("arrays on a device are served by a transport and an interpreter that are registered for them, and by nothing else") {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     const CartesianDomain domain({4 * ranks, 6}, {.halo = 1, .periodic = true, .process_grid = {ranks, 1}});
     const Pattern pattern = build_pattern(domain);
@@ -199,27 +203,34 @@ TEST_CASE("arrays on a device are served by a transport and an interpreter that 
     const auto refused = [&](std::vector<Field> fields, const std::string& transport = "auto") {
         return error_of([&] { Exchange(pattern, std::move(fields), {transport}); });
     };
-    CHECK(holds(refused({device}), "nothing here copies between arrays in device memory"));
-    CHECK(holds(error_of([] { register_interpreter(MemorySpace::host, std::make_unique<DeviceCopies>()); }), "host memory has an interpreter already"));
+    EXPECT_TRUE(holds(refused({device}), "nothing here copies between arrays in device memory"));
+    EXPECT_TRUE(holds(error_of([] { register_interpreter(MemorySpace::host, std::make_unique<DeviceCopies>()); }), "host memory has an interpreter already"));
     register_interpreter(MemorySpace::device, std::make_unique<DeviceCopies>());
-    CHECK(holds(error_of([] { register_interpreter(MemorySpace::device, std::make_unique<DeviceCopies>()); }), "has an interpreter already"));
+    EXPECT_TRUE(holds(error_of([] { register_interpreter(MemorySpace::device, std::make_unique<DeviceCopies>()); }), "has an interpreter already"));
 
-    CHECK(holds(refused({device, host}), "an exchange of fields in device and in host memory: make one for each"));
+    EXPECT_TRUE(holds(refused({device, host}), "an exchange of fields in device and in host memory: make one for each"));
     for (const Route& route : all_routes())
         if (route.transport != "auto" && !route.transport.starts_with("loopback")) {
             CAPTURE(route.transport);
-            CHECK(holds(refused({device}, route.transport), "field 0 is in device memory, which it does not reach"));
+            EXPECT_TRUE(holds(refused({device}, route.transport), "field 0 is in device memory, which it does not reach"));
         }
-    if (ranks > 1) CHECK(holds(refused({device}), "no transport reaches arrays in device memory"));
-    if (ranks > 1) CHECK(holds(refused({Communicator(MPI_COMM_WORLD).rank() == 0 ? device : host}), "the memory space of field 0"));
+    if (ranks > 1) EXPECT_TRUE(holds(refused({device}), "no transport reaches arrays in device memory"));
+    if (ranks > 1) EXPECT_TRUE(holds(refused({Communicator(MPI_COMM_WORLD).rank() == 0 ? device : host}), "the memory space of field 0"));
 
     static bool serves = true;  // other tests know nothing of it
     register_transport({"test_device", "for tests", Scope::anywhere, [] { return std::string(serves ? "" : "only in its test"); },
                         [](const TransportContext& context) { return std::make_unique<Plain>(context); }, {.spaces = {MemorySpace::device}}});
-    CHECK(holds(refused({host}, "test_device"), "field 0 is in host memory"));
+    EXPECT_TRUE(holds(refused({host}, "test_device"), "field 0 is in host memory"));
     Exchange exchange(pattern, {device});
-    if (ranks > 1) CHECK_EQ(exchange.transport(), "test_device");
-    CHECK(holds(error_of([&] { exchange(host); }), "array 0 has its values in host memory and the exchange was made for device memory"));
+    if (ranks > 1) EXPECT_EQ(exchange.transport(), "test_device");
+    EXPECT_TRUE(holds(error_of([&] { exchange(host); }), "array 0 has its values in host memory and the exchange was made for device memory"));
+
+    ExchangeOptions checked{"test_device"};
+    checked.check = true;
+    Exchange watched(pattern, {device}, checked);
+    auto step = watched.begin();
+    std::fill(u.begin(), u.end(), 7.5);
+    EXPECT_EQ(holds(error_of([&] { step.end(); }), "was written between begin and end"), true);
 
     const int before = DeviceCopies::made;
     int turn = 0;
@@ -233,18 +244,18 @@ TEST_CASE("arrays on a device are served by a transport and an interpreter that 
         const IndexedDomain mesh = each.mesh.domain(each.self);
         check_on_device(build_pattern(mesh), make_fields(mesh, each.mesh, 2, turn++, Memory::ordinary), false, "test_device");
     }
-    CHECK(DeviceCopies::made > before);
+    EXPECT_GT(DeviceCopies::made, before);
     serves = false;
 }
 
-TEST_CASE("names that are taken or mean something else are refused") {
+CASE("names that are taken or mean something else are refused") {
     const auto refused = [](const std::string& name, auto make) {
         return error_of([&] { register_transport({name, "", Scope::anywhere, nullptr, make}); });
     };
     const auto make = [](const TransportContext& context) -> std::unique_ptr<Transport> { return std::make_unique<Plain>(context); };
-    CHECK(holds(refused("shared", make), "there is a transport shared already"));
-    CHECK(holds(refused("mpi", make), "already"));
-    CHECK(holds(refused("a+b", make), "cannot be called"));
-    CHECK(holds(refused("auto", make), "cannot be called"));
-    CHECK(holds(refused("nothing", std::function<std::unique_ptr<Transport>(const TransportContext&)>()), "no function that makes it"));
+    EXPECT_TRUE(holds(refused("shared", make), "there is a transport shared already"));
+    EXPECT_TRUE(holds(refused("mpi", make), "already"));
+    EXPECT_TRUE(holds(refused("a+b", make), "cannot be called"));
+    EXPECT_TRUE(holds(refused("auto", make), "cannot be called"));
+    EXPECT_TRUE(holds(refused("nothing", std::function<std::unique_ptr<Transport>(const TransportContext&)>()), "no function that makes it"));
 }

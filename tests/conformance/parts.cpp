@@ -1,8 +1,7 @@
 // Exchanges whose values come part by part, from several threads.
-#include <doctest/doctest.h>
-
 #include <thread>
 
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
 #include "support/meshes.hpp"
@@ -39,13 +38,13 @@ void check_in_parts(Exchange& exchange, std::vector<FieldKind>& fields) {
         for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();
         if (round == 1) exchange();  // all at once, between two in parts
         else in_parts(exchange, round);
-        for (const auto& field : fields) CHECK_EQ(field.difference(), "");
+        for (const auto& field : fields) EXPECT_EQ(field.difference(), "");
     }
 }
 
 }  // namespace
 
-TEST_CASE("in parts, told by threads, ghosts of a structured grid hold their owners' values over every transport") {
+CASE("in parts, told by threads, ghosts of a structured grid hold their owners' values over every transport") {
     int turn = 0;
     for (const GridCase& each : grid_cases(Communicator(MPI_COMM_WORLD).size())) {
         CAPTURE(each.name);
@@ -60,7 +59,7 @@ TEST_CASE("in parts, told by threads, ghosts of a structured grid hold their own
     }
 }
 
-TEST_CASE("in parts, told by threads, ghosts of an index map hold their owners' values over every transport") {
+CASE("in parts, told by threads, ghosts of an index map hold their owners' values over every transport") {
     int turn = 0;
     for (const MeshCase& each : mesh_cases(Communicator(MPI_COMM_WORLD).size())) {
         CAPTURE(each.name);
@@ -132,7 +131,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a part may get its values right before it is told, while other parts are under way") {
+CASE("a part may get its values right before it is told, while other parts are under way") {
     for (const Route& route : routes_for(0, 4)) {
         CAPTURE(route.transport);
         LateGrid grid(2);
@@ -142,13 +141,13 @@ TEST_CASE("a part may get its values right before it is told, while other parts 
             for (int round = 0; round < 4; ++round) {
                 grid.forget();
                 in_parts(exchange, round, [&](int part) { grid.compute(exchange.part(part), round); });
-                REQUIRE_EQ(grid.wrong(round), 0);
+                ASSERT_EQ(grid.wrong(round), 0);
             }
         }
     }
 }
 
-TEST_CASE("end takes the parts for ready that nobody has told of") {
+CASE("end takes the parts for ready that nobody has told of") {
     for (const Route& route : routes_for(1, 3)) {
         CAPTURE(route.transport);
         LateGrid grid(1);
@@ -158,24 +157,24 @@ TEST_CASE("end takes the parts for ready that nobody has told of") {
         Exchange::Step step = exchange.begin_parts();
         step.ready(2);
         step.end();
-        CHECK_EQ(grid.wrong(0), 0);
+        EXPECT_EQ(grid.wrong(0), 0);
     }
 }
 
-TEST_CASE("mistakes with parts are told, and change nothing") {
+CASE("mistakes with parts are told, and change nothing") {
     LateGrid grid(1);
     Exchange exchange = grid.exchange("mpi_p2p", 4);
-    CHECK(holds(error_of([&] { exchange.ready(0); }), "no exchange in parts is under way"));
-    CHECK(holds(error_of([&] { static_cast<void>(exchange.part(4)); }), "there is no part 4: this exchange has parts 0 to 3"));
+    EXPECT_TRUE(holds(error_of([&] { exchange.ready(0); }), "no exchange in parts is under way"));
+    EXPECT_TRUE(holds(error_of([&] { static_cast<void>(exchange.part(4)); }), "there is no part 4: this exchange has parts 0 to 3"));
     Exchange::Step step = exchange.begin_parts();
     step.ready(1);
-    CHECK(holds(error_of([&] { step.ready(1); }), "part 1 was ready before"));
-    CHECK(holds(error_of([&] { step.ready(-1); }), "there is no part -1"));
+    EXPECT_TRUE(holds(error_of([&] { step.ready(1); }), "part 1 was ready before"));
+    EXPECT_TRUE(holds(error_of([&] { step.ready(-1); }), "there is no part -1"));
     step.end();
     Exchange::Step whole = exchange.begin();
-    CHECK(holds(error_of([&] { whole.ready(0); }), "call begin_parts first"));
+    EXPECT_TRUE(holds(error_of([&] { whole.ready(0); }), "call begin_parts first"));
     whole.end();
-    CHECK(holds(error_of([&] { grid.exchange("mpi_p2p", 0); }), "an exchange cannot have 0 parts"));
+    EXPECT_TRUE(holds(error_of([&] { grid.exchange("mpi_p2p", 0); }), "an exchange cannot have 0 parts"));
     const Communicator comm(MPI_COMM_WORLD);
-    if (comm.size() > 1) CHECK(holds(error_of([&] { grid.exchange("mpi_p2p", 1 + comm.rank() % 2); }), "differ between ranks"));
+    if (comm.size() > 1) EXPECT_TRUE(holds(error_of([&] { grid.exchange("mpi_p2p", 1 + comm.rank() % 2); }), "differ between ranks"));
 }

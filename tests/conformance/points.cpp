@@ -1,10 +1,9 @@
 // Fields on points, array halos wider than the depth, ranks in any order, ends that ranks own: who owns what is told by a model of its own
 // (support/cells.hpp), every ghost must get its owner's value, and nothing else may change.
-#include <doctest/doctest.h>
-
 #include <numeric>
 #include <sstream>
 
+#include "support/cases.hpp"
 #include "support/cells.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_field.hpp"
@@ -47,7 +46,7 @@ void check_domain(const CartesianDomain& domain, int turn) {
         for (auto& field : fields) field.fill(Values::bits, 2), field.expect_forward();
         auto step = exchange.begin(views(fields));
         step.end();
-        for (const auto& field : fields) CHECK_EQ(field.difference(), "");
+        for (const auto& field : fields) EXPECT_EQ(field.difference(), "");
     }
 }
 
@@ -85,7 +84,7 @@ std::string saved(const Pattern& pattern) {
 
 }  // namespace
 
-TEST_CASE("over every transport, fields of any stagger, depth and array halo travel together, with and without owned ends") {
+CASE("over every transport, fields of any stagger, depth and array halo travel together, with and without owned ends") {
     int turn = 0;
     for (const Kind& kind : kinds()) {
         CAPTURE(kind.name);
@@ -100,7 +99,7 @@ TEST_CASE("over every transport, fields of any stagger, depth and array halo tra
     }
 }
 
-TEST_CASE("points of a grid that a rank has no cells of, of one dimension, and of three") {
+CASE("points of a grid that a rank has no cells of, of one dimension, and of three") {
     const int n = ranks();
     std::vector<global_index> split(static_cast<std::size_t>(n), 0);
     for (std::size_t r = 0; r < split.size(); r += 2) split[r] = 4;
@@ -113,35 +112,35 @@ TEST_CASE("points of a grid that a rank has no cells of, of one dimension, and o
     }
 }
 
-TEST_CASE("fields of four staggers are one message for each neighbor") {
+CASE("fields of four staggers are one message for each neighbor") {
     const CartesianDomain domain({8, 6 * ranks()}, {.halo = 2, .process_grid = {1, ranks()}});
     auto cells = make_array<double>(domain), corners = make_array<double>(domain, {.stagger = {1, 1}, .array_halo = 3, .depth = 1});
     auto across = make_array<double>(domain, {.stagger = {1, 0}}), along = make_array<double>(domain, {.stagger = {0, 1}, .depth = 0});
     Exchange all(domain, {view(cells), view(corners), view(across), view(along)}, {"mpi_p2p"});
-    CHECK_EQ(all.plan().messages_sent(), Exchange(domain, {view(cells)}, {"mpi_p2p"}).plan().messages_sent());
-    CHECK_EQ(all.plan().patterns.size(), 4);
+    EXPECT_EQ(all.plan().messages_sent(), Exchange(domain, {view(cells)}, {"mpi_p2p"}).plan().messages_sent());
+    EXPECT_EQ(all.plan().patterns.size(), 4);
     const Box own = domain.owned();
     const bool last = own.hi[1] == 6 * ranks();
     corners.at(own.lo) = 7 + static_cast<double>(own.lo[1]);
     corners.at({own.lo[0], own.hi[1]}) = -1;
     all();
-    CHECK_EQ(corners.at({own.lo[0], own.hi[1]}), last ? -1 : 7 + static_cast<double>(own.hi[1]));  // a duplicated point: the owner's value
+    EXPECT_EQ(corners.at({own.lo[0], own.hi[1]}), last ? -1 : 7 + static_cast<double>(own.hi[1]));  // a duplicated point: the owner's value
     corners.at({own.lo[0], own.hi[1]}) = -2;
     all.only({.fields = {1}, .depth = 0})();
-    CHECK_EQ(corners.at({own.lo[0], own.hi[1]}), last ? -2 : 7 + static_cast<double>(own.hi[1]));
-    CHECK_EQ(array_extents(domain, {.stagger = 1, .array_halo = 3})[1], own.extent(1) + 7);
-    CHECK_EQ(corners.values<2>().extent(1), own.extent(1) + 1);
-    CHECK_EQ(&corners.values<2>()(0, 0), &corners.at(own.lo));
-    CHECK(holds(error_of([&] { all(view(cells), view(cells), view(across), view(along)); }), "array 1 has another"));
+    EXPECT_EQ(corners.at({own.lo[0], own.hi[1]}), last ? -2 : 7 + static_cast<double>(own.hi[1]));
+    EXPECT_EQ(array_extents(domain, {.stagger = 1, .array_halo = 3})[1], own.extent(1) + 7);
+    EXPECT_EQ(corners.values<2>().extent(1), own.extent(1) + 1);
+    EXPECT_EQ(&corners.values<2>()(0, 0), &corners.at(own.lo));
+    EXPECT_TRUE(holds(error_of([&] { all(view(cells), view(cells), view(across), view(along)); }), "array 1 has another"));
 }
 
-TEST_CASE("a saved pattern of points with owned ends comes back as it was, and is for such fields alone") {
+CASE("a saved pattern of points with owned ends comes back as it was, and is for such fields alone") {
     const CartesianDomain domain({6, 4 * ranks()}, {.halo = 1, .process_grid = {1, ranks()}, .boundary = Boundary::owned});
     const Pattern pattern = build_pattern(domain.staggered({0, 1}));
     std::istringstream stream(saved(pattern));
     const Pattern again = load_pattern(stream);
     verify(again);
-    CHECK_EQ(saved(again), saved(pattern));
+    EXPECT_EQ(saved(again), saved(pattern));
     std::vector<GridField> fields;
     GridSpec spec{whole, 1, domain.halo()};
     spec.stagger = {0, 1};
@@ -150,26 +149,26 @@ TEST_CASE("a saved pattern of points with owned ends comes back as it was, and i
     check_forward(exchange, fields, 0);
     spec.stagger = {1, 0};
     const GridField other(domain, spec, 4, Memory::ordinary);
-    CHECK(holds(error_of([&] { Exchange(again, {other.view()}); }), "another stagger than the pattern"));
+    EXPECT_TRUE(holds(error_of([&] { Exchange(again, {other.view()}); }), "another stagger than the pattern"));
     spec.stagger = {0, 1};
     spec.halo = 0;
     const GridField shallow(domain, spec, 5, Memory::ordinary);
-    CHECK(holds(error_of([&] { Exchange(again, {shallow.view()}); }), "layers beyond the ends"));
+    EXPECT_TRUE(holds(error_of([&] { Exchange(again, {shallow.view()}); }), "layers beyond the ends"));
 }
 
-TEST_CASE("ranks fill the process grid as they are told to") {
+CASE("ranks fill the process grid as they are told to") {
     const int n = ranks(), me = Communicator(MPI_COMM_WORLD).rank();
     const std::vector<int> grid = n % 2 == 0 ? std::vector{2, n / 2} : std::vector{1, n};
     const auto check = [&](const RankOrder& order, auto&& expected) {
         const CartesianDomain domain({2 * n, 3 * n}, {.process_grid = grid, .blocks_per_rank = {2, 1}, .rank_order = order});
         for (int rank = 0; rank < n; ++rank) {
-            CHECK_EQ(domain.coordinates_of(rank), expected(rank));
+            EXPECT_EQ(domain.coordinates_of(rank), expected(rank));
             const auto at = domain.coordinates_of(rank);
             const auto place = domain.place_of({2 * at[0] + 1, at[1]});
-            CHECK_EQ(place.rank, rank);
-            CHECK_EQ(place.block, 1);
+            EXPECT_EQ(place.rank, rank);
+            EXPECT_EQ(place.block, 1);
         }
-        CHECK_EQ(domain.owned().lo[1], domain.axis(1).starts[static_cast<std::size_t>(expected(me)[1])]);
+        EXPECT_EQ(domain.owned().lo[1], domain.axis(1).starts[static_cast<std::size_t>(expected(me)[1])]);
     };
     check(RankFill::last_fastest, [&](int rank) { return std::vector{rank / grid[1], rank % grid[1]}; });
     check(RankFill::first_fastest, [&](int rank) { return std::vector{rank % grid[0], rank / grid[0]}; });
@@ -180,7 +179,7 @@ TEST_CASE("ranks fill the process grid as they are told to") {
     });
 }
 
-TEST_CASE("grid, periodicity and order of a Cartesian communicator are taken over") {
+CASE("grid, periodicity and order of a Cartesian communicator are taken over") {
     const int n = ranks();
     const int dims[] = {n, 1}, periods[] = {1, 0};
     MPI_Comm cart = MPI_COMM_NULL;
@@ -190,12 +189,12 @@ TEST_CASE("grid, periodicity and order of a Cartesian communicator are taken ove
         const CartesianDomain domain({3 * n, 4}, {.rank_order = RankFill::of_communicator}, comm);
         int mine[2];
         MPI_Cart_coords(cart, comm.rank(), 2, mine);
-        CHECK_EQ(domain.coordinates(), std::vector<int>(mine, mine + 2));
-        CHECK_EQ(domain.process_grid(), std::vector{n, 1});
-        CHECK((domain.axis(0).periodic && !domain.axis(1).periodic));
+        EXPECT_EQ(domain.coordinates(), std::vector<int>(mine, mine + 2));
+        EXPECT_EQ(domain.process_grid(), (std::vector{n, 1}));
+        EXPECT_TRUE((domain.axis(0).periodic && !domain.axis(1).periodic));
         const auto refused = [&](const char* why, std::vector<global_index> extents, CartesianOptions options, const Communicator& on) {
             options.rank_order = RankFill::of_communicator;
-            CHECK(holds(error_of([&] { CartesianDomain(extents, options, on); }), why));
+            EXPECT_TRUE(holds(error_of([&] { CartesianDomain(extents, options, on); }), why));
         };
         refused("has 2 dimensions and the domain 3", {8, 8, 8}, {}, comm);
         refused("dimension 1 is to be periodic", {8, 8}, {.periodic = {false, true}}, comm);
@@ -205,12 +204,12 @@ TEST_CASE("grid, periodicity and order of a Cartesian communicator are taken ove
     MPI_Comm_free(&cart);
 }
 
-TEST_CASE("layers, staggers and tables that cannot be are refused by every rank") {
+CASE("layers, staggers and tables that cannot be are refused by every rank") {
     const int n = ranks(), me = Communicator(MPI_COMM_WORLD).rank();
     const CartesianDomain domain({4 * n, 6}, {.halo = 2, .process_grid = {n, 1}});
     std::vector<double> memory(2000);
     const auto refused = [&](const char* why, const ArrayLayout& layout) {
-        CHECK(holds(error_of([&] { Exchange(domain, {view(domain, memory.data(), layout)}); }), why));
+        EXPECT_TRUE(holds(error_of([&] { Exchange(domain, {view(domain, memory.data(), layout)}); }), why));
     };
     refused("a depth of 2 in dimension 1 and its array a halo of 1", {.array_halo = {2, 1}, .depth = 2});
     refused("a halo of 3 in dimension 0 and the pattern one of 2", {.array_halo = 4, .depth = 3});
@@ -221,7 +220,7 @@ TEST_CASE("layers, staggers and tables that cannot be are refused by every rank"
     if (n > 1) refused("a stagger of 2", {.stagger = {me == 0 ? 2 : 0, 0}});  // one rank's mistake is everybody's error
     if (n > 1) refused("the stagger of field 0 in dimension 1 is 1 on rank 0 and 0", {.stagger = {0, me == 0 ? 1 : 0}});
     const auto refused_order = [&](const char* why, const std::vector<int>& table) {
-        CHECK(holds(error_of([&] { CartesianDomain({8 * n}, {.rank_order = table}); }), why));
+        EXPECT_TRUE(holds(error_of([&] { CartesianDomain({8 * n}, {.rank_order = table}); }), why));
     };
     std::vector<int> table = shuffled(n);
     table[0] = n;
@@ -229,7 +228,7 @@ TEST_CASE("layers, staggers and tables that cannot be are refused by every rank"
     table[0] = 0;
     if (n > 1) refused_order("has rank 0 twice", std::vector<int>(static_cast<std::size_t>(n), 0));
     refused_order("entries and the process grid", std::vector<int>(static_cast<std::size_t>(n) + 1, 0));
-    CHECK_THROWS_WITH_AS(domain.staggered({0, 1}).staggered(1), doctest::Contains("staggered in dimension 1 already"), Error);
-    CHECK_THROWS_WITH_AS(domain.staggered({1}).staggered({0, 2}), doctest::Contains("a stagger of 2"), Error);
-    CHECK_THROWS_WITH_AS(view(domain, memory.data(), {.stagger = {1, 0, 0}}), doctest::Contains("for 3 dimensions of 2"), Error);
+    EXPECT_ERROR(Error, "staggered in dimension 1 already", domain.staggered({0, 1}).staggered(1));
+    EXPECT_ERROR(Error, "a stagger of 2", domain.staggered({1}).staggered({0, 2}));
+    EXPECT_ERROR(Error, "for 3 dimensions of 2", view(domain, memory.data(), {.stagger = {1, 0, 0}}));
 }

@@ -1,8 +1,7 @@
 // Arrays that are named at the call: swapped, allocated anew, on each rank others, in memory of another kind.
-#include <doctest/doctest.h>
-
 #include <deque>
 
+#include "support/cases.hpp"
 #include "support/cells.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
@@ -49,8 +48,8 @@ void exchange_many(Exchange& exchange, Sets& levels, Make&& make, const Route& r
         for (auto& field : fields) {
             if constexpr (requires { field.accept_ghosts(); })
                 if (staged && reverse) field.accept_ghosts();
-            CHECK_EQ(field.difference(), "");
-            CHECK(field.canaries_intact());
+            EXPECT_EQ(field.difference(), "");
+            EXPECT_TRUE(field.canaries_intact());
         }
     }
 }
@@ -87,7 +86,7 @@ struct Row {
 
 }  // namespace
 
-TEST_CASE("over every transport, an exchange of a grid fills whatever arrays of its layouts a rank names") {
+CASE("over every transport, an exchange of a grid fills whatever arrays of its layouts a rank names") {
     int turn = 0;
     for (const GridCase& each : grid_cases(Communicator(MPI_COMM_WORLD).size())) {
         CAPTURE(each.name);
@@ -102,7 +101,7 @@ TEST_CASE("over every transport, an exchange of a grid fills whatever arrays of 
     }
 }
 
-TEST_CASE("over every transport, an exchange of an index map fills whatever arrays of its layouts a rank names") {
+CASE("over every transport, an exchange of an index map fills whatever arrays of its layouts a rank names") {
     int turn = 0;
     for (const MeshCase& each : mesh_cases(Communicator(MPI_COMM_WORLD).size())) {
         CAPTURE(each.name);
@@ -117,7 +116,7 @@ TEST_CASE("over every transport, an exchange of an index map fills whatever arra
     }
 }
 
-TEST_CASE("time levels are swapped by naming them, views or a vector of views, and parts take them, too") {
+CASE("time levels are swapped by naming them, views or a vector of views, and parts take them, too") {
     Row row;
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
@@ -133,19 +132,19 @@ TEST_CASE("time levels are swapped by naming them, views or a vector of views, a
             row.fill(row.u, round), row.fill(row.v, 1000 + round);
             exchange(view(row.domain, row.u.data()));
             exchange(std::vector<Field>{view(row.domain, row.v.data())});
-            CHECK(row.is_filled(row.u, round));
-            CHECK(row.is_filled(row.v, 1000 + round));
+            EXPECT_TRUE(row.is_filled(row.u, round));
+            EXPECT_TRUE(row.is_filled(row.v, 1000 + round));
             std::swap(row.u, row.v);
             row.fill(row.u, 5 + round);
             auto step = exchange.begin_parts(view(row.domain, row.u.data()));
             for (int part = 0; part < 3; ++part) step.ready(part);
             step.end();
-            CHECK(row.is_filled(row.u, 5 + round));
+            EXPECT_TRUE(row.is_filled(row.u, 5 + round));
         }
     }
 }
 
-TEST_CASE("node-shared memory that is given back and comes again at the same address is another array") {
+CASE("node-shared memory that is given back and comes again at the same address is another array") {
     const CartesianDomain domain({32, 32}, {.halo = 1, .periodic = true});
     auto first = make_array<double>(domain);
     Exchange exchange(build_pattern(domain), {view(first)}, {"shared+mpi_p2p"});
@@ -161,13 +160,13 @@ TEST_CASE("node-shared memory that is given back and comes again at the same add
         for_each_cell(domain.extended(), [&](const Coordinates& x) {
             wrong += u.at(x) != round + static_cast<double>((x[0] + 32) % 32 * 32 + (x[1] + 32) % 32);
         });
-        CHECK_EQ(wrong, 0);
+        EXPECT_EQ(wrong, 0);
         for (int other = 0; other < 11; ++other) allocate_node_shared(64);  // arrays begin in other places of their pages, twelve in turn
     }
-    CHECK(again > 0);
+    EXPECT_GT(again, 0);
 }
 
-TEST_CASE("arrays of another layout are refused with what differs, alone, and the exchange goes on") {
+CASE("arrays of another layout are refused with what differs, alone, and the exchange goes on") {
     Row row;
     const CartesianDomain wider({64}, {.halo = 3, .periodic = true});
     std::vector<float> narrow(row.size());
@@ -175,22 +174,22 @@ TEST_CASE("arrays of another layout are refused with what differs, alone, and th
     Exchange exchange(build_pattern(row.domain), {view(row.domain, row.u.data()), view(row.domain, row.v.data())});
     const Field u = view(row.domain, row.u.data()), v = view(row.domain, row.v.data());
     const auto refused = [&](const Field& first, const Field& second) { return error_of([&] { exchange(first, second); }); };
-    CHECK(holds(refused(view(row.domain, narrow.data()), v), "array 0 has elements of type float32 and the exchange was made for float64"));
-    CHECK(holds(refused(u, view(row.domain, two.data(), ArrayLayout{Order::c, 2})), "array 1 has 2 components per cell"));
-    CHECK(holds(refused(u, view(wider, wide.data())), "array 1 has another halo"));
-    CHECK(holds(error_of([&] { exchange(u); }), "1 arrays were passed and the exchange was made for 2"));
-    CHECK(holds(refused(u, view(row.domain, static_cast<double*>(nullptr))), "array 1 is a null pointer"));
+    EXPECT_TRUE(holds(refused(view(row.domain, narrow.data()), v), "array 0 has elements of type float32 and the exchange was made for float64"));
+    EXPECT_TRUE(holds(refused(u, view(row.domain, two.data(), ArrayLayout{Order::c, 2})), "array 1 has 2 components per cell"));
+    EXPECT_TRUE(holds(refused(u, view(wider, wide.data())), "array 1 has another halo"));
+    EXPECT_TRUE(holds(error_of([&] { exchange(u); }), "1 arrays were passed and the exchange was made for 2"));
+    EXPECT_TRUE(holds(refused(u, view(row.domain, static_cast<double*>(nullptr))), "array 1 is a null pointer"));
     Field strided = u;
     strided.blocks[0].strides[0] = 16;
-    CHECK(holds(refused(u, strided), "array 1 has a stride of 16 bytes in dimension 0"));
-    CHECK(holds(refused(u, u), "share memory"));
-    CHECK(holds(refused(u, view(row.domain, row.u.data() + 1)), "share memory"));
-    CHECK(holds(error_of([&] {
+    EXPECT_TRUE(holds(refused(u, strided), "array 1 has a stride of 16 bytes in dimension 0"));
+    EXPECT_TRUE(holds(refused(u, u), "share memory"));
+    EXPECT_TRUE(holds(refused(u, view(row.domain, row.u.data() + 1)), "share memory"));
+    EXPECT_TRUE(holds(error_of([&] {
         auto step = exchange.begin(v, u);
         exchange.begin(u, v).end();
     }), "under way"));
     row.fill(row.u, 0), row.fill(row.v, 100);
     exchange(v, u);
-    CHECK(row.is_filled(row.u, 0));
-    CHECK(row.is_filled(row.v, 100));
+    EXPECT_TRUE(row.is_filled(row.u, 0));
+    EXPECT_TRUE(row.is_filled(row.v, 100));
 }

@@ -1,8 +1,7 @@
 // Owned values between domains of the same cells: other process grids, splits, blocks, partitions, ranks that own nothing.
-#include <doctest/doctest.h>
-
 #include <numeric>
 
+#include "support/cases.hpp"
 #include "support/cells.hpp"
 #include "support/exchanging.hpp"
 #include "support/random.hpp"
@@ -85,7 +84,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("over every transport, grids move to any other process grid, splits and blocks, and back") {
+CASE("over every transport, grids move to any other process grid, splits and blocks, and back") {
     int turn = 0;
     for_random_cases(4, [&](Random& random) {
         const std::vector<global_index> all{random.between(1, 14), random.between(1, 9), random.between(1, 6)};
@@ -113,15 +112,15 @@ TEST_CASE("over every transport, grids move to any other process grid, splits an
                 for (auto& each : forward ? before : after) each.clear(), each.write(round, false);
                 for (auto& each : forward ? after : before) each.clear(), each.write(round, true);
                 forward ? redistribute.forward(moves) : redistribute.back(moves);
-                for (const auto& each : before) CHECK(each.as_expected());
-                for (const auto& each : after) CHECK(each.as_expected());
+                for (const auto& each : before) EXPECT_TRUE(each.as_expected());
+                for (const auto& each : after) EXPECT_TRUE(each.as_expected());
             }
-            CHECK_NE(redistribute.explain(), "");
+            EXPECT_NE(redistribute.explain(), "");
         }
     });
 }
 
-TEST_CASE("over every transport, cells move to any other partition, where some ranks own nothing, and back") {
+CASE("over every transport, cells move to any other partition, where some ranks own nothing, and back") {
     const Communicator comm(MPI_COMM_WORLD);
     int turn = 0;
     for_random_cases(4, [&](Random& random) {
@@ -151,28 +150,28 @@ TEST_CASE("over every transport, cells move to any other partition, where some r
             const Move moves[] = {{view(from, u.data()), view(to, v.data())}, {view(from, k.data(), 3), view(to, l.data(), 3)}};
             redistribute.forward(moves);
             for (std::size_t i = 0; i < after.size(); ++i) {
-                CHECK_EQ(v[i], static_cast<double>(after[i]) + 0.5);
-                CHECK_EQ(l[3 * i + 2], 10 * after[i] + 2);
+                EXPECT_EQ(v[i], static_cast<double>(after[i]) + 0.5);
+                EXPECT_EQ(l[3 * i + 2], 10 * after[i] + 2);
             }
             std::fill(u.begin(), u.end(), -1), std::fill(k.begin(), k.end(), -1);
             redistribute.back(moves);
-            CHECK(u == u_before);
-            CHECK(k == k_before);
+            EXPECT_EQ(u, u_before);
+            EXPECT_EQ(k, k_before);
         }
     });
 }
 
-TEST_CASE("domains of other cells, and arrays that do not fit, are refused with a remedy on every rank") {
+CASE("domains of other cells, and arrays that do not fit, are refused with a remedy on every rank") {
     const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain a{{12, 4}}, b{{12, 5}}, c{{12, 4}, {.halo = 0}};
-    CHECK(holds(error_of([&] { Redistribution(a, b); }), "different extents"));
-    CHECK(holds(error_of([&] { Redistribution(IndexedDomain(2, {}), IndexedDomain(3, {})); }), "domains of the same cells"));
+    EXPECT_TRUE(holds(error_of([&] { Redistribution(a, b); }), "different extents"));
+    EXPECT_TRUE(holds(error_of([&] { Redistribution(IndexedDomain(2, {}), IndexedDomain(3, {})); }), "domains of the same cells"));
     const auto twice = IndexedDomain::with_owned_ids({global_index{2} * comm.rank(), global_index{2} * comm.rank() + 5}, {});
     const auto other = IndexedDomain::with_owned_ids({global_index{2} * comm.rank(), global_index{2} * comm.rank() + 1}, {});
-    CHECK(holds(error_of([&] { Redistribution(twice, other); }), "the same global ids"));
+    EXPECT_TRUE(holds(error_of([&] { Redistribution(twice, other); }), "the same global ids"));
     Redistribution redistribute(a, c);
     auto u = make_array<double>(a);
     auto v = make_array<float>(c);
-    CHECK(holds(error_of([&] { redistribute(u.field(), v.field()); }), "equal elements"));
-    CHECK(holds(error_of([&] { redistribute.forward({}); }), "no arrays"));
+    EXPECT_TRUE(holds(error_of([&] { redistribute(u.field(), v.field()); }), "equal elements"));
+    EXPECT_TRUE(holds(error_of([&] { redistribute.forward({}); }), "no arrays"));
 }

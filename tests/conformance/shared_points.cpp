@@ -1,8 +1,9 @@
 // Points that several ranks hold: every holder gets the sum of all their values, the same bits everywhere, in one round of messages.
-#include <doctest/doctest.h>
-
 #include <numeric>
 
+#include "parhelion/index_map/point_sums.hpp"
+#include "parhelion/plan/array.hpp"
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/random.hpp"
 #include "support/transports.hpp"
@@ -105,7 +106,7 @@ const Element several[] = {{Scalar::float32, 4}, {Scalar::float64, 8}, {Scalar::
 
 }  // namespace
 
-TEST_CASE("over every transport, all holders of a point get the sum of their values in ascending order of rank, in one round of messages") {
+CASE("over every transport, all holders of a point get the sum of their values in ascending order of rank, in one round of messages") {
     const Communicator comm(MPI_COMM_WORLD);
     int turn = 0;
     for_random_cases(3, [&](Random& random) {
@@ -135,17 +136,17 @@ TEST_CASE("over every transport, all holders of a point get the sum of their val
                         MPI_Barrier(MPI_COMM_WORLD);
                         map.end_reduce_shared(values);
                     }
-                    for (const auto& array : arrays) CHECK(array.as_expected());
+                    for (const auto& array : arrays) EXPECT_TRUE(array.as_expected());
                 }
                 std::vector<CellValues> values;
                 for (auto& array : arrays) values.push_back(array.values());
-                CHECK(holds(map.explain_shared(values), "1 round"));
+                EXPECT_TRUE(holds(map.explain_shared(values), "1 round"));
             }
         }
     });
 }
 
-TEST_CASE("a sum of shared points takes one message to each other holder, where reverse and forward take one each way") {
+CASE("a sum of shared points takes one message to each other holder, where reverse and forward take one each way") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() < 2) return;
     const global_index next = (comm.rank() + 1) % comm.size();
@@ -153,30 +154,30 @@ TEST_CASE("a sum of shared points takes one message to each other holder, where 
     std::vector<double> x{0.1 * comm.rank(), 0.1 * static_cast<double>(next) + 1};
     map.sum_shared({x});
     const double left = 0.1 * comm.rank(), other = 0.1 * comm.rank() + 1;  // by the rank before
-    CHECK_EQ(x[0], left + other);
+    EXPECT_EQ(x[0], left + other);
     const int neighbors = comm.size() == 2 ? 1 : 2;
-    CHECK(holds(map.explain_shared({x}), "1 round, " + std::to_string(neighbors) + " messages"));
-    CHECK(holds(map.explain_shared({x}), "2 rounds, 2 messages"));
+    EXPECT_TRUE(holds(map.explain_shared({x}), "1 round, " + std::to_string(neighbors) + " messages"));
+    EXPECT_TRUE(holds(map.explain_shared({x}), "2 rounds, 2 messages"));
 }
 
-TEST_CASE("what cannot be summed as shared points is refused on every rank, with a remedy") {
+CASE("what cannot be summed as shared points is refused on every rank, with a remedy") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() < 2) return;
     const global_index next = (comm.rank() + 1) % comm.size();
     const bool last = comm.rank() == comm.size() - 1;
     const IndexMap twice = IndexMap::pull(1, last ? std::vector{next, next} : std::vector{next}, comm);
     std::vector<double> x(static_cast<std::size_t>(twice.size()));
-    CHECK(holds(error_of([&] { twice.sum_shared({x}); }), "as two ghosts"));
+    EXPECT_TRUE(holds(error_of([&] { twice.sum_shared({x}); }), "as two ghosts"));
     const IndexMap self = IndexMap::pull(1, {last ? global_index{comm.rank()} : next}, comm);
     std::vector<std::complex<double>> z(2);
-    CHECK(holds(error_of([&] { self.sum_shared({z}); }), "as owner and as ghost"));
-    CHECK(holds(error_of([&] { self.reduce_shared({z}, Reduction::min); }), "no order"));
-    CHECK(holds(error_of([&] { self.end_reduce_shared({z}); }), "begin one"));
+    EXPECT_TRUE(holds(error_of([&] { self.sum_shared({z}); }), "as owner and as ghost"));
+    EXPECT_TRUE(holds(error_of([&] { self.reduce_shared({z}, Reduction::min); }), "no order"));
+    EXPECT_TRUE(holds(error_of([&] { self.end_reduce_shared({z}); }), "begin one"));
     const auto longest = reduction_of<float>([](float a, float b) { return a < b ? b : a; });
-    CHECK(holds(error_of([&] { self.reverse({z}, longest); }), "it is for float32"));
+    EXPECT_TRUE(holds(error_of([&] { self.reverse({z}, longest); }), "it is for float32"));
 }
 
-TEST_CASE("a reverse exchange combines by a function of the program, on elements of any type, in the order of ranks") {
+CASE("a reverse exchange combines by a function of the program, on elements of any type, in the order of ranks") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() < 2) return;
     const auto composed = reduction_of<Affine>([](const Affine& a, const Affine& b) { return after(a, b); });
@@ -189,7 +190,7 @@ TEST_CASE("a reverse exchange combines by a function of the program, on elements
         const std::vector<Affine> before = x;
         map.reverse({{x, components}}, composed);
         if (comm.rank() > 0) {
-            CHECK(x == before);
+            EXPECT_EQ(x, before);
             continue;
         }
         for (int cell = 0; cell < 2; ++cell)
@@ -199,17 +200,17 @@ TEST_CASE("a reverse exchange combines by a function of the program, on elements
                     expected = after(expected, of(r, cell * components + c));
                     if (cell == 0) expected = after(expected, of(r, 2 * components + c));
                 }
-                CHECK(x[static_cast<std::size_t>(cell * components + c)] == expected);
+                EXPECT_EQ(x[static_cast<std::size_t>(cell * components + c)], expected);
             }
     }
 }
 
-TEST_CASE("std::arrays are combined number by number, in grids as in index maps") {
+CASE("std::arrays are combined number by number, in grids as in index maps") {
     const Communicator comm(MPI_COMM_WORLD);
     using Vector = std::array<std::complex<float>, 3>;
-    CHECK_EQ(to_string(element_of<Vector>()), "complex64x3");
-    CHECK(parse_element("complex64x3") == element_of<Vector>());
-    CHECK(parse_element("float64x9") == element_of<std::array<std::array<double, 3>, 3>>());
+    EXPECT_EQ(to_string(element_of<Vector>()), "complex64x3");
+    EXPECT_EQ(parse_element("complex64x3"), element_of<Vector>());
+    EXPECT_EQ(parse_element("float64x9"), (element_of<std::array<std::array<double, 3>, 3>>()));
     const CartesianDomain domain{{4 * comm.size()}, {.halo = 1, .periodic = true, .process_grid = {comm.size()}}};
     auto u = make_array<Vector>(domain);
     const global_index first = domain.owned().lo[0];
@@ -221,13 +222,13 @@ TEST_CASE("std::arrays are combined number by number, in grids as in index maps"
     const global_index extent = 4 * comm.size();
     for (int c = 0; c < 3; ++c) {
         const auto k = static_cast<std::size_t>(c);
-        CHECK_EQ(u(first)[k], value(first, c) + value(first == 0 ? extent : first, c));  // the ghost beyond the end of the rank before
-        CHECK_EQ(u(first + 1)[k], value(first + 1, c));
+        EXPECT_EQ(u(first)[k], value(first, c) + value(first == 0 ? extent : first, c));  // the ghost beyond the end of the rank before
+        EXPECT_EQ(u(first + 1)[k], value(first + 1, c));
     }
-    CHECK(holds(error_of([&] { exchange.reverse(Reduction::max); }), "no order"));
+    EXPECT_TRUE(holds(error_of([&] { exchange.reverse(Reduction::max); }), "no order"));
 }
 
-TEST_CASE("cells get local numbers of their nodes, whose owners are told or are the lowest ranks that have them") {
+CASE("cells get local numbers of their nodes, whose owners are told or are the lowest ranks that have them") {
     const Communicator comm(MPI_COMM_WORLD);
     for_random_cases(3, [&](Random& random) {
         const int nodes = random.between(1, 40), per_cell = random.between(1, 5);
@@ -248,27 +249,60 @@ TEST_CASE("cells get local numbers of their nodes, whose owners are told or are 
         for (int n = comm.rank(); n < nodes; n += comm.size()) owned.push_back(7 * n);
         for (const bool told : {false, true}) {
             const Localized made = told ? localize(mine, IndexedDomain::with_owned_ids(owned, {}, comm)) : localize(mine, comm);
-            REQUIRE_EQ(made.connectivity.size(), mine.size());
+            ASSERT_EQ(made.connectivity.size(), mine.size());
             for (std::size_t i = 0; i < mine.size(); ++i) {
-                if (mine[i] < 0) REQUIRE_EQ(made.connectivity[i], -1);
-                else REQUIRE_EQ(made.nodes.global_of(made.connectivity[i]), mine[i]);
+                if (mine[i] < 0) ASSERT_EQ(made.connectivity[i], -1);
+                else ASSERT_EQ(made.nodes.global_of(made.connectivity[i]), mine[i]);
             }
             if (told) {
-                CHECK_EQ(made.nodes.owned(), static_cast<local_index>(owned.size()));
+                EXPECT_EQ(made.nodes.owned(), static_cast<local_index>(owned.size()));
                 continue;
             }
             for (local_index cell = 0; cell < made.nodes.size(); ++cell) {
                 const auto& holders = has[static_cast<std::size_t>(made.nodes.global_of(cell) / 7)];
                 const auto lowest = std::find(holders.begin(), holders.end(), true) - holders.begin();
-                CHECK_EQ(cell < made.nodes.owned(), lowest == comm.rank());
+                EXPECT_EQ(cell < made.nodes.owned(), lowest == comm.rank());
             }
         }
     });
-    CHECK(holds(error_of([&] { localize(std::vector<global_index>{-2}, comm); }), "start at 0"));
-    CHECK(holds(error_of([&] { localize(std::vector<global_index>{5}, IndexedDomain(0, {}, comm)); }), "global id 5"));
+    EXPECT_TRUE(holds(error_of([&] { localize(std::vector<global_index>{-2}, comm); }), "start at 0"));
+    EXPECT_TRUE(holds(error_of([&] { localize(std::vector<global_index>{5}, IndexedDomain(0, {}, comm)); }), "global id 5"));
 }
 
-TEST_CASE("many ids get the local numbers that each gets alone: owned ones before ghosts, the first of equal ghosts") {
+CASE("points of a grid that several ranks hold get one sum on all of them, over every transport") {
+    const Communicator comm(MPI_COMM_WORLD);
+    const int ranks = comm.size(), before = (comm.rank() + ranks - 1) % ranks, after = (comm.rank() + 1) % ranks;
+    const CartesianDomain domain({2 * ranks, 3}, {.periodic = {true, false}, .process_grid = {ranks, 1}});
+    const ArrayLayout nodes{.stagger = 1}, two{.components = 2, .stagger = 1};
+    for (const Route& route : routes_for(1, 3)) {
+        CAPTURE(route.transport);
+        Array<double> mass = make_array<double>(domain, nodes);
+        Array<float> force = make_array<float>(domain, two);
+        PointSums sums(domain, {view(mass), view(force)}, {route.transport});
+        const auto fill = [&] {
+            for (global_index i = 2 * comm.rank(); i <= 2 * comm.rank() + 2; ++i)
+                for (global_index j = 0; j <= 3; ++j) mass(i, j) = comm.rank() + 1, force.at({i, j}, 1) = static_cast<float>(comm.rank());
+        };
+        fill();
+        sums();
+        for (global_index j = 0; j <= 3; ++j) {
+            EXPECT_EQ(mass(2 * comm.rank(), j), comm.rank() + before + 2);
+            EXPECT_EQ(mass(2 * comm.rank() + 1, j), comm.rank() + 1);
+            EXPECT_EQ(mass(2 * comm.rank() + 2, j), comm.rank() + after + 2);
+        }
+        fill();
+        sums.begin(Reduction::max);
+        EXPECT_TRUE(holds(error_of([&] { sums(); }), "under way"));
+        sums.end();
+        EXPECT_EQ(mass(2 * comm.rank(), 0), std::max(comm.rank(), before) + 1);
+        EXPECT_EQ(mass(2 * comm.rank(), -1), 0);
+    }
+    EXPECT_TRUE(holds(error_of([&] { PointSums(domain, {}); }), "no fields"));
+    Array<double> cells = make_array<double>(domain);
+    EXPECT_TRUE(holds(error_of([&] { PointSums(domain, {view(cells)}); }), "lives on cells"));
+}
+
+CASE("many ids get the local numbers that each gets alone: owned ones before ghosts, the first of equal ghosts") {
     const Communicator comm(MPI_COMM_WORLD);
     for_random_cases(4, [&](Random& random) {
         // Ids that follow each other, ids far apart, and ids of one place in every group of the table.
@@ -287,8 +321,8 @@ TEST_CASE("many ids get the local numbers that each gets alone: owned ones befor
             const auto expected = mine != owned.end()     ? mine - owned.begin()
                                   : ghost != ghosts.end() ? domain.owned() + (ghost - ghosts.begin())
                                                           : -1;
-            REQUIRE_EQ(cells[i], expected);
-            REQUIRE_EQ(domain.local_of(ids[i]), expected);
+            ASSERT_EQ(cells[i], expected);
+            ASSERT_EQ(domain.local_of(ids[i]), expected);
         }
     });
 }

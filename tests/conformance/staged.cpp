@@ -1,8 +1,7 @@
 // Exchanges that go dimension by dimension though their patterns do not.
-#include <doctest/doctest.h>
-
 #include "exchange/stages.hpp"
 #include "plan/staged_plan.hpp"
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/random_domains.hpp"
 #include "support/transports.hpp"
@@ -17,7 +16,7 @@ bool goes(const std::string& name, const CartesianDomain& domain, std::vector<Gr
     CAPTURE(name);
     try {
         Exchange exchange(domain, views(fields), {name});
-        CHECK(holds(exchange.explain(), name));
+        EXPECT_TRUE(holds(exchange.explain(), name));
         check_forward(exchange, fields, 0);
         check_reverse(exchange, fields, Reduction::sum, false, 1);
         check_forward(exchange, fields, 2);
@@ -37,7 +36,7 @@ std::vector<DimensionSet> random_stages(Random& random, int dimensions) {
 
 }  // namespace
 
-TEST_CASE("random domains in stages: every ghost is right, and the way back is the patterns' own") {
+CASE("random domains in stages: every ghost is right, and the way back is the patterns' own") {
     const Communicator comm(MPI_COMM_WORLD);
     int staged = 0, staged_far = 0;
     for_random_cases(affordable(40), [&](Random& random) {
@@ -48,11 +47,11 @@ TEST_CASE("random domains in stages: every ghost is right, and the way back is t
         staged += goes("staged:" + transport, domain, fields);
         staged_far += goes("staged_far:" + transport, domain, fields);
     });
-    if (comm.size() == 4) CHECK_GT(staged, 0);
-    if (comm.node().size() == comm.size()) CHECK_EQ(staged_far, 0);
+    if (comm.size() == 4) EXPECT_GT(staged, 0);
+    if (comm.node().size() == comm.size()) EXPECT_EQ(staged_far, 0);
 }
 
-TEST_CASE("two ranks along each of three dimensions: three messages, or four where the last two go at once inside the node") {
+CASE("two ranks along each of three dimensions: three messages, or four where the last two go at once inside the node") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() != 8) return;
     const CartesianDomain domain({8, 8, 8}, {.halo = 1, .periodic = true, .process_grid = {2, 2, 2}});
@@ -60,22 +59,22 @@ TEST_CASE("two ranks along each of three dimensions: three messages, or four whe
     fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, 0, Memory::ordinary);
     const auto told = [&](const std::string& name) {
         Exchange exchange(domain, views(fields), {name});
-        CHECK_EQ(exchange.plan().messages_sent(), 7);
+        EXPECT_EQ(exchange.plan().messages_sent(), 7);
         return exchange.explain();
     };
-    CHECK(goes("staged:mpi_p2p", domain, fields));
-    CHECK(holds(told("staged:mpi_p2p"), "; 3 messages"));
+    EXPECT_TRUE(goes("staged:mpi_p2p", domain, fields));
+    EXPECT_TRUE(holds(told("staged:mpi_p2p"), "; 3 messages"));
     const bool several_nodes = comm.node().size() < comm.size();
-    CHECK_EQ(goes("staged_far:mpi_p2p", domain, fields), several_nodes);
-    if (several_nodes) CHECK(holds(told("staged_far:mpi_p2p"), "; 4 messages"));
+    EXPECT_EQ(goes("staged_far:mpi_p2p", domain, fields), several_nodes);
+    if (several_nodes) EXPECT_TRUE(holds(told("staged_far:mpi_p2p"), "; 4 messages"));
 }
 
-TEST_CASE("dimensions in any order and grouping bring every ghost") {
+CASE("dimensions in any order and grouping bring every ghost") {
     for_random_cases(affordable(40), [](Random& random) {
         const CartesianDomain domain = random_domain(random);
         const Pattern pattern = build_pattern(domain);
         if (domain.neighbors() != Neighbors::full || domain.algorithm() != Algorithm::standard) return;
-        CHECK(fills_corners(pattern));
+        EXPECT_TRUE(fills_corners(pattern));
         CAPTURE(describe(pattern));
         auto fields = random_fields(random, domain, Memory::ordinary);
         const Plan plan = make_plan({Group(domain, views(fields))});
@@ -86,7 +85,7 @@ TEST_CASE("dimensions in any order and grouping bring every ghost") {
             for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();
             stages.begin(Direction::forward);
             stages.end(20);
-            for (const auto& field : fields) CHECK_EQ(field.difference(), "");
+            for (const auto& field : fields) EXPECT_EQ(field.difference(), "");
         }
     });
 }

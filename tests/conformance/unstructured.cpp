@@ -1,6 +1,5 @@
 // Every ghost of index maps, over every transport, in both directions.
-#include <doctest/doctest.h>
-
+#include "support/cases.hpp"
 #include "support/meshes.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"
@@ -22,7 +21,7 @@ void for_each_mesh(Visit&& visit) {
 
 }  // namespace
 
-TEST_CASE("over every transport, ghosts of an index map hold their owners' values, and owners what came back") {
+CASE("over every transport, ghosts of an index map hold their owners' values, and owners what came back") {
     for_each_mesh([](const Mesh& mesh, const IndexedDomain& domain, const Pattern& pattern, int turn) {
         for (const Route& route : routes_for(turn, 2)) {
             CAPTURE(route.transport);
@@ -35,7 +34,7 @@ TEST_CASE("over every transport, ghosts of an index map hold their owners' value
     });
 }
 
-TEST_CASE("owners in an index map get the sum of all their ghosts, repeated ones each time") {
+CASE("owners in an index map get the sum of all their ghosts, repeated ones each time") {
     for_each_mesh([](const Mesh& mesh, const IndexedDomain& domain, const Pattern& pattern, int turn) {
         for (const Route& route : routes_for(turn, 2)) {
             CAPTURE(route.transport);
@@ -47,7 +46,7 @@ TEST_CASE("owners in an index map get the sum of all their ghosts, repeated ones
     });
 }
 
-TEST_CASE("owners in an index map combine integers in every way that there is") {
+CASE("owners in an index map combine integers in every way that there is") {
     for_each_mesh([](const Mesh& mesh, const IndexedDomain& domain, const Pattern& pattern, int turn) {
         const Route route = route_for(turn);
         CAPTURE(route.transport);
@@ -60,7 +59,7 @@ TEST_CASE("owners in an index map combine integers in every way that there is") 
     });
 }
 
-TEST_CASE("an index map answers who owns what") {
+CASE("an index map answers who owns what") {
     for (const MeshCase& each : mesh_cases(Communicator(MPI_COMM_WORLD).size())) {
         CAPTURE(each.name);
         const IndexedDomain domain = each.mesh.domain(each.self);
@@ -69,22 +68,22 @@ TEST_CASE("an index map answers who owns what") {
         std::vector<int> owners;
         for (std::size_t r = 0; r < each.mesh.owned.size(); ++r)
             for (global_index id : each.mesh.owned[r]) everything.push_back(id), owners.push_back(static_cast<int>(r));
-        CHECK(domain.owners_of(everything) == owners);
-        CHECK_EQ(domain.global_size(), each.mesh.cells());
-        CHECK_EQ(domain.owned(), static_cast<local_index>(each.mesh.owned[rank].size()));
+        EXPECT_EQ(domain.owners_of(everything), owners);
+        EXPECT_EQ(domain.global_size(), each.mesh.cells());
+        EXPECT_EQ(domain.owned(), static_cast<local_index>(each.mesh.owned[rank].size()));
         for (local_index cell = 0; cell < domain.owned(); ++cell) {
             const global_index id = each.mesh.owned[rank][static_cast<std::size_t>(cell)];
-            CHECK_EQ(domain.global_of(cell), id);
-            CHECK_EQ(domain.owned_of(id), cell);
-            CHECK_EQ(domain.local_of(id), cell);
+            EXPECT_EQ(domain.global_of(cell), id);
+            EXPECT_EQ(domain.owned_of(id), cell);
+            EXPECT_EQ(domain.local_of(id), cell);
         }
         for (local_index i = 0; i < domain.ghosts(); ++i) {
             const global_index id = each.mesh.ghosts[rank][static_cast<std::size_t>(i)];
-            CHECK_EQ(domain.global_of(domain.owned() + i), id);
-            CHECK_EQ(domain.global_of(domain.local_of(id)), id);
+            EXPECT_EQ(domain.global_of(domain.owned() + i), id);
+            EXPECT_EQ(domain.global_of(domain.local_of(id)), id);
             const auto& owner = each.mesh.owned[static_cast<std::size_t>(domain.ghost_owners()[static_cast<std::size_t>(i)])];
-            CHECK(std::find(owner.begin(), owner.end(), id) != owner.end());
+            EXPECT_NE(std::find(owner.begin(), owner.end(), id), owner.end());
         }
-        CHECK_EQ(domain.local_of(-1), -1);
+        EXPECT_EQ(domain.local_of(-1), -1);
     }
 }

@@ -127,11 +127,16 @@ FORTRAN_NAMES = (
     "integer :: comm\nreal, allocatable, target :: u(:, :, :), u_new(:, :, :)",
     "integer :: comm, first(2), last(2), nx, ny, px, py, cells_x(2), cells_y(2)\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\n"
     "real, target :: p(4, 4), u(5, 4), w(5, 5)",
+    "integer :: comm, nx, ny, b, first(2), last(2)\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\ntype(field_list) :: list\n"
+    "type block_type\nreal, allocatable :: values(:, :)\nend type\ntype(block_type), target :: u(2)",
     "integer :: comm\ntype(cartesian_domain) :: cells\ntype(index_map) :: nodes\ntype(halo_exchange) :: exchange\n"
     "real, target :: p(4, 4), q(4, 4), x(9), p_new(4, 4), q_new(4, 4), x_new(9)",
     "integer :: comm, i\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\n"
     "type species_type\nreal, allocatable :: values(:, :)\nend type\ntype(species_type), target :: species(40)",
     "integer :: comm\ntype(halo_exchange) :: exchange",
+    "integer :: comm\ntype(cartesian_domain) :: domain\nreal, dimension(5, 5, 5), target :: fx, fy, fz, gx, gy, gz, dt_x, dt_y, dt_z",
+    "integer :: comm\ntype(cartesian_domain) :: rows, columns\ntype(field_list) :: list, other\nreal, target :: u(4, 4), v(4, 4)",
+    "integer :: comm\ntype(halo_exchange) :: exchange\nreal, target :: hits(4)\nexternal :: nearer",
     "integer :: comm\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\nreal, target :: u(4, 4), v(4, 4)",
 )
 COMPILED_FRAGMENTS = {
@@ -141,7 +146,9 @@ COMPILED_FRAGMENTS = {
                            "void fragment(Pattern pattern, std::vector<Field> fields, int threads, int u) {{ {body} }}"),
     "docs/tour.md": ("cpp", "using namespace parhelion; void fragment(CartesianDomain domain, double* u) {{ {body} }}"),
     "docs/gather.md": ("cpp", "void fragment(const parhelion::IndexMap& map) {{ {body} }}"),
-    "docs/c.md": ("c", "#include <stdio.h>\nvoid fragment(MPI_Comm comm, const int64_t* extents, phl_cartesian domain, phl_exchange exchange, double* p, double* u) {{ {body} }}"),
+    "docs/c.md": ("c", "#include <stdio.h>\nvoid fragment(MPI_Comm comm, const int64_t* extents, phl_cartesian domain, phl_exchange exchange, double* p, double* u,\n"
+                  "    double* fx, double* fy, phl_point_sums sums, phl_redistribution move, phl_cartesian rows, phl_cartesian columns,\n"
+                  "    const phl_field* before, const phl_field* after) {{ {body} }}"),
     "docs/fortran.md": ("f90", ""),
 }  # fmt: skip
 
@@ -173,7 +180,7 @@ def test_fortran_fragments_are_right_for_a_compiler(tmp_path):
         lines = [line for line in block.splitlines() if line.strip() and not line.startswith("use ")]
         declared = [line for line in lines if "::" in line.split("!")[0]]
         body = [line for line in lines if line not in declared]
-        text += "\n".join([f"subroutine fragment_{number}(comm)", "use parhelion", "implicit none", *declared, FORTRAN_NAMES[number], *body, "end subroutine\n"])
+        text += "\n".join([f"subroutine fragment_{number}(comm)", "use parhelion", "use, intrinsic :: iso_c_binding, only: c_funloc", "implicit none", *declared, FORTRAN_NAMES[number], *body, "end subroutine\n"])
     source = tmp_path / "fragments.f90"
     source.write_text(text)
     done = subprocess.run(["gfortran", "-ffree-line-length-none", "-fsyntax-only", f"-I{TREE / 'fortran' / 'modules'}", source], capture_output=True, text=True, timeout=100)

@@ -1,8 +1,8 @@
 // Every way of an alltoall gives every byte, at every number of ranks and at sizes that are no whole words.
 
-#include <doctest/doctest.h>
-
 #include <string>
+
+#include "support/cases.hpp"
 
 #include "alltoall/contenders.hpp"
 #include "alltoall/node_map.hpp"
@@ -32,7 +32,7 @@ std::int64_t wrong_after(Contender& contender, unsigned rounds) {
 
 }  // namespace
 
-TEST_CASE("every way of an alltoall gives every byte") {
+CASE("every way of an alltoall gives every byte") {
     for (std::size_t bytes : {1, 3, 8, 1000, 70000}) {
         const AlltoallSetup setup = setup_of(bytes);
         for (const Entry& entry : alltoall_contenders(setup)) {
@@ -42,59 +42,59 @@ TEST_CASE("every way of an alltoall gives every byte") {
             SetupTimes times;
             try {
                 const auto contender = entry.make(times);
-                CHECK(wrong_after(*contender, 5) == 0);
+                EXPECT_EQ(wrong_after(*contender, 5), 0);
             } catch (const CannotRun& e) {
-                MESSAGE("skipped: " << entry.name << ": " << std::string(e.what()));
+                say("skipped: ", entry.name, ": ", std::string(e.what()));
             }
         }
     }
 }
 
-TEST_CASE("a byte that was not sent, one that was changed and one behind the end are noticed") {
+CASE("a byte that was not sent, one that was changed and one behind the end are noticed") {
     const AlltoallSetup setup = setup_of(16);
     const int last = setup.buffers->ranks() - 1;
     SetupTimes times;
     const auto contender = alltoall_contenders(setup).front().make(times);
-    REQUIRE(wrong_after(*contender, 1) == 0);
+    ASSERT_EQ(wrong_after(*contender, 1), 0);
     for (std::byte* victim : {setup.buffers->receive(last) + 15, setup.buffers->send(0), setup.buffers->receive(last) + 16}) {
         *victim ^= std::byte{4};
-        CHECK(setup.buffers->count_wrong(1) == 1);
+        EXPECT_EQ(setup.buffers->count_wrong(1), 1);
         *victim ^= std::byte{4};
     }
-    CHECK(setup.buffers->count_wrong(2) > 0);  // what an earlier round left is not right
+    EXPECT_GT(setup.buffers->count_wrong(2), 0);  // what an earlier round left is not right
 }
 
-TEST_CASE("the planted fault is seen on the last rank alone") {
+CASE("the planted fault is seen on the last rank alone") {
     const AlltoallSetup setup = setup_of(64);
     SetupTimes times;
     const auto contender = alltoall_contenders(setup).back().make(times);
     const bool last = setup.buffers->rank() + 1 == setup.buffers->ranks();
-    CHECK((wrong_after(*contender, 1) > 0) == last);
+    EXPECT_EQ((wrong_after(*contender, 1) > 0), last);
 }
 
-TEST_CASE("a node map holds every rank once, and speakers of two nodes are each other's") {
+CASE("a node map holds every rank once, and speakers of two nodes are each other's") {
     const Communicator comm(MPI_COMM_WORLD);
     const NodeMap map(comm);
     std::vector<int> seen(static_cast<std::size_t>(comm.size()));
     for (const auto& members : map.members)
         for (int rank : members) ++seen[static_cast<std::size_t>(rank)];
-    for (int times : seen) CHECK(times == 1);
-    CHECK(static_cast<int>(map.of(map.mine).size()) == comm.node().size());
+    for (int times : seen) EXPECT_EQ(times, 1);
+    EXPECT_EQ(static_cast<int>(map.of(map.mine).size()), comm.node().size());
 }
 
-TEST_CASE("what a rank writes into a shared window is what the others read") {
+CASE("what a rank writes into a shared window is what the others read") {
     const Communicator comm(MPI_COMM_WORLD);
     const Communicator& node = comm.node();
     SharedWindow window(node.handle(), 100);
     *reinterpret_cast<int*>(window.of(node.rank())) = 41 + node.rank();
     MPI_Barrier(node.handle());
-    for (int rank = 0; rank < node.size(); ++rank) CHECK(*reinterpret_cast<int*>(window.of(rank)) == 41 + rank);
+    for (int rank = 0; rank < node.size(); ++rank) EXPECT_EQ(*reinterpret_cast<int*>(window.of(rank)), 41 + rank);
     MPI_Barrier(node.handle());
 }
 
-TEST_CASE("samples of all ranks are listed by rank") {
+CASE("samples of all ranks are listed by rank") {
     const Communicator comm(MPI_COMM_WORLD);
     const auto all = samples_by_rank({1.0 * comm.rank(), 7.0}, comm);
-    REQUIRE(all.size() == (comm.rank() == 0 ? static_cast<std::size_t>(comm.size()) : 0));
-    for (std::size_t rank = 0; rank < all.size(); ++rank) CHECK(all[rank] == std::vector{1.0 * static_cast<double>(rank), 7.0});
+    ASSERT_EQ(all.size(), (comm.rank() == 0 ? static_cast<std::size_t>(comm.size()) : 0));
+    for (std::size_t rank = 0; rank < all.size(); ++rank) EXPECT_EQ(all[rank], (std::vector{1.0 * static_cast<double>(rank), 7.0}));
 }

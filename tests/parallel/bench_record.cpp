@@ -1,13 +1,13 @@
 // A record that cannot be written to says which file it is and why: the ranks' last words are all that a full disk leaves.
 
-#include <doctest/doctest.h>
-
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "support/cases.hpp"
 
 #include "record.hpp"
 
@@ -49,18 +49,18 @@ private:
 
 }  // namespace
 
-TEST_CASE("a record on a full disk names the file and the cause") {
+CASE("a record on a full disk names the file and the cause") {
     const Communicator comm(MPI_COMM_WORLD);
     const std::string said = complaint_of_writing("/dev/full", comm);
-    CHECK(said.empty() == (comm.rank() != 0));
+    EXPECT_EQ(said.empty(), (comm.rank() != 0));
     if (comm.rank() == 0) {
         CAPTURE(said);
-        CHECK(says(said, "cannot write to the record /dev/full: No space left on device ("));
-        CHECK(says(said, "KiB free on that disk)"));
+        EXPECT_TRUE(says(said, "cannot write to the record /dev/full: No space left on device ("));
+        EXPECT_TRUE(says(said, "KiB free on that disk)"));
     }
 }
 
-TEST_CASE("a record that meets the limit on the size of files names the file and the cause") {
+CASE("a record that meets the limit on the size of files names the file and the cause") {
     const Communicator comm(MPI_COMM_WORLD);
     const auto path = std::filesystem::temp_directory_path() / ("bench_record-" + std::to_string(getpid()));
     std::string said;
@@ -71,6 +71,6 @@ TEST_CASE("a record that meets the limit on the size of files names the file and
     std::filesystem::remove(path);
     if (comm.rank() == 0) {
         CAPTURE(said);
-        CHECK(says(said, "cannot write to the record " + path.string() + ": File too large"));
+        EXPECT_TRUE(says(said, "cannot write to the record " + path.string() + ": File too large"));
     }
 }

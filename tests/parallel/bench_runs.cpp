@@ -1,14 +1,15 @@
 // Runs of the measuring program. Exchanges begun and ended around work: values are verified, the work does not count, and who has no halves is
 // skipped. Whole applications: all ways to exchange give the same bits as the reference, faults are noticed, and the solvers solve.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 
+#include "support/cases.hpp"
+
 #include "apps/case.hpp"
 #include "apps/finite_volume.hpp"
+#include "apps/hydrodynamics.hpp"
 #include "apps/multigrid_cg.hpp"
 #include "apps/reference.hpp"
 #include "binding.hpp"
@@ -44,7 +45,7 @@ nlohmann::json tiny(int ranks) { return {{"grid", {ranks, 1}}, {"extent", {8, 8}
 
 std::map<std::string, Outcome> outcomes_of(const nlohmann::json& object, const std::vector<std::string>& names) {
     const Communicator comm(MPI_COMM_WORLD);
-    Case which = make_application_case(read_application_params(object, comm.size()));
+    Case which = read_application(object, comm);
     which.entries = chosen(which.entries, names);
     return run(which, comm);
 }
@@ -62,68 +63,68 @@ double sum_over_ranks(double mine) {
 
 }  // namespace
 
-TEST_CASE("exchanges are verified around work, and those that cannot be begun and ended apart are skipped") {
+CASE("exchanges are verified around work, and those that cannot be begun and ended apart are skipped") {
     const Communicator comm(MPI_COMM_WORLD);
     Case which = make_halo_case(read_halo_params(tiny(comm.size()), comm.size()), comm);
-    CHECK_EQ(which.params["work_us"], 20);
-    CHECK_EQ(which.params["uneven"], 0.5);
+    EXPECT_EQ(which.params["work_us"], 20);
+    EXPECT_EQ(which.params["uneven"], 0.5);
     auto outcomes = outcomes_of(which, comm);
     for (const std::string& name : measured) {
         CAPTURE(name);
-        CHECK_FALSE(outcomes[name].error);
-        CHECK_FALSE(outcomes[name].skipped);
-        CHECK(outcomes[name].verified);
+        EXPECT_FALSE(outcomes[name].error);
+        EXPECT_FALSE(outcomes[name].skipped);
+        EXPECT_TRUE(outcomes[name].verified);
     }
-    CHECK_EQ(outcomes["floor_put"].skipped.value_or(""), "it cannot be begun and ended apart");
-    if (comm.size() > 1) CHECK_NE(outcomes["auto"].explain.get<std::string>().find("in begin and end"), std::string::npos);
+    EXPECT_EQ(outcomes["floor_put"].skipped.value_or(""), "it cannot be begun and ended apart");
+    if (comm.size() > 1) EXPECT_NE(outcomes["auto"].explain.get<std::string>().find("in begin and end"), std::string::npos);
 }
 
-TEST_CASE("the first rank has less work than the average by a share of it, the last more") {
+CASE("the first rank has less work than the average by a share of it, the last more") {
     const Work work{1, 0.5};
-    CHECK_EQ(work.of_rank(0, 3), doctest::Approx(0.5));
-    CHECK_EQ(work.of_rank(1, 3), doctest::Approx(1));
-    CHECK_EQ(work.of_rank(2, 3), doctest::Approx(1.5));
-    CHECK_EQ(Work{1, 0}.of_rank(2, 3), doctest::Approx(1));
+    EXPECT_NEAR(work.of_rank(0, 3), 0.5, 1.2e-5);
+    EXPECT_NEAR(work.of_rank(1, 3), 1, 1.2e-5);
+    EXPECT_NEAR(work.of_rank(2, 3), 1.5, 1.2e-5);
+    EXPECT_NEAR((Work{1, 0}.of_rank(2, 3)), 1, 1.2e-5);
 }
 
-TEST_CASE("work that is no length of time is refused") {
+CASE("work that is no length of time is refused") {
     for (const auto& [key, wrong] : {std::pair{"work_us", -1.0}, {"work_us", 1e9}, {"uneven", 1.0}}) {
         nlohmann::json params = tiny(1);
         params[key] = wrong;
-        CHECK_THROWS_WITH_AS(read_halo_params(params, 1), doctest::Contains(key), Error);
+        EXPECT_ERROR(Error, key, read_halo_params(params, 1));
     }
 }
 
-TEST_CASE("every way to exchange gives an application the bits of the reference, and its exchanges are timed") {
-    for (const char* app : {"multigrid_cg", "finite_volume"})
+CASE("every way to exchange gives an application the bits of the reference, and its exchanges are timed") {
+    for (const char* app : {"multigrid_cg", "finite_volume", "hydrodynamics"})
         for (const auto& [name, outcome] : outcomes_of(small(app), {"all", "mpi_p2p"})) {
             CAPTURE(app);
             CAPTURE(name);
-            CHECK_FALSE(outcome.error);
-            CHECK(outcome.verified);
-            CHECK_EQ(outcome.exchange_s.size(), 2);
-            CHECK_GT(outcome.exchange_s.front(), 0);
-            CHECK_GT(outcome.exchange_lines, 10);
-            if (Communicator(MPI_COMM_WORLD).size() > 1) CHECK_GT(outcome.traffic.bytes, 0);
+            EXPECT_FALSE(outcome.error);
+            EXPECT_TRUE(outcome.verified);
+            EXPECT_EQ(outcome.exchange_s.size(), 2);
+            EXPECT_GT(outcome.exchange_s.front(), 0);
+            EXPECT_GT(outcome.exchange_lines, 10);
+            if (Communicator(MPI_COMM_WORLD).size() > 1) EXPECT_GT(outcome.traffic.bytes, 0);
         }
 }
 
-TEST_CASE("one wrong bit of an application's state is noticed") {
-    for (const char* app : {"multigrid_cg", "finite_volume"})
+CASE("one wrong bit of an application's state is noticed") {
+    for (const char* app : {"multigrid_cg", "finite_volume", "hydrodynamics"})
         for (const auto& [name, outcome] : outcomes_of(small(app), {"planted_fault"})) {
             CAPTURE(name);
-            CHECK_FALSE(outcome.verified);
-            CHECK_NE(outcome.error.value_or("").find("wrong"), std::string::npos);
+            EXPECT_FALSE(outcome.verified);
+            EXPECT_NE(outcome.error.value_or("").find("wrong"), std::string::npos);
         }
 }
 
-TEST_CASE("conjugate gradients with multigrid converge, on a grid of ranks in three dimensions") {
+CASE("conjugate gradients with multigrid converge, on a grid of ranks in three dimensions") {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     const int half = ranks % 2 == 0 ? 2 : 1;
     const std::array<int, 3> extent{16, 16, 16};
-    CHECK_EQ(levels_of(extent), 4);
-    CHECK_EQ(levels_of({8, 12, 6}), 2);
-    CHECK_EQ(levels_of({7, 8, 8}), 1);
+    EXPECT_EQ(levels_of(extent), 4);
+    EXPECT_EQ(levels_of({8, 12, 6}), 2);
+    EXPECT_EQ(levels_of({7, 8, 8}), 1);
     const GhostUpdatePointer way = reference_update();
     const auto solver = multigrid_cg({{half, 1, ranks / half}, extent, 4}, MPI_COMM_WORLD)(*way);
     solver->start(1);
@@ -131,10 +132,10 @@ TEST_CASE("conjugate gradients with multigrid converge, on a grid of ranks in th
     solver->step();
     const double after_one = residual();
     for (int step = 0; step < 20; ++step) solver->step();
-    CHECK_LT(residual(), 1e-6 * after_one);
+    EXPECT_LT(residual(), 1e-6 * after_one);
 }
 
-TEST_CASE("finite volumes keep mass, momentum and energy, whatever the number of ranks, and nothing stands still") {
+CASE("finite volumes keep mass, momentum and energy, whatever the number of ranks, and nothing stands still") {
     const int side = 16;
     const GhostUpdatePointer way = reference_update();
     const auto solver = finite_volume(side, MPI_COMM_WORLD)(*way);
@@ -153,16 +154,36 @@ TEST_CASE("finite volumes keep mass, momentum and energy, whatever the number of
     const double first = solver->state()[1][0];
     for (int step = 0; step < 20; ++step) solver->step();
     const std::array<double, 4> after = totals();
-    for (std::size_t v = 0; v < 4; ++v) CHECK_EQ(after[v], doctest::Approx(before[v]).epsilon(1e-12).scale(2 * side * side));
-    CHECK_NE(solver->state()[1][0], first);
-    CHECK(std::isfinite(solver->state()[1][0]));
+    for (std::size_t v = 0; v < 4; ++v) EXPECT_NEAR(after[v], before[v], 1e-12 * 2 * side * side);
+    EXPECT_NE(solver->state()[1][0], first);
+    EXPECT_TRUE(std::isfinite(solver->state()[1][0]));
 }
 
-TEST_CASE("applications that cannot be run are refused") {
+CASE("the gas of a closed box fills it, whatever the number of ranks, and nothing stands still") {
+    const int ranks = Communicator(MPI_COMM_WORLD).size();
+    ExchangeClock clock;
+    const auto solver = hydrodynamics({{1, ranks, 1}, {6, 4, 4}}, MPI_COMM_WORLD, sums_over_all_ranks)(clock);
+    const auto volume = [&] {
+        double sum = 0;
+        for (const double each : solver->state()[1]) sum += each;
+        return sum_over_ranks(sum);
+    };
+    solver->start(1);
+    const double first = solver->state()[0][0];
+    for (int step = 0; step < 40; ++step) solver->step();
+    EXPECT_NEAR(volume(), 96 * ranks, 1e-12 * 96 * ranks);
+    EXPECT_NE(solver->state()[0][0], first);
+    EXPECT_TRUE(std::isfinite(solver->state()[0][0]));
+    EXPECT_NE(solver->state()[1][0], 1);
+}
+
+CASE("applications that cannot be run are refused") {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     for (const nlohmann::json& object : {nlohmann::json{{"app", "pigeon"}}, {{"app", "finite_volume"}, {"extent", {12, 12}}},
                                          {{"app", "finite_volume"}, {"extent", {8, 16}}}, {{"app", "multigrid_cg"}, {"extent", {8, 8, 8}}},
                                          {{"app", "multigrid_cg"}, {"grid", {ranks + 1, 1, 1}}, {"extent", {8, 8, 8}}},
-                                         {{"app", "multigrid_cg"}, {"grid", {ranks, 1, 1}}, {"extent", {0, 8, 8}}}})
-        CHECK_THROWS_AS(read_application_params(object, ranks), Error);
+                                         {{"app", "multigrid_cg"}, {"grid", {ranks, 1, 1}}, {"extent", {0, 8, 8}}},
+                                         {{"app", "hydrodynamics"}, {"grid", {ranks, 1, 2}}, {"extent", {8, 8, 8}}},
+                                         {{"app", "shallow_water"}, {"grid", {1, ranks}}, {"extent", {8, 2 * ranks - 1}}}})
+        EXPECT_THROW(static_cast<void>(read_application(object, MPI_COMM_WORLD)), Error);
 }

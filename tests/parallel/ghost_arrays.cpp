@@ -1,11 +1,10 @@
 // Row arrays in C++: every layout, pulled and pushed, forward and reverse, once and again.
-#include <doctest/doctest.h>
-
 #include <array>
 #include <functional>
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/ghosts/rotation.hpp"
+#include "support/cases.hpp"
 
 using namespace parhelion;
 
@@ -70,9 +69,9 @@ std::string refusal(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("a pushed map has the ghosts that were pushed, in the order of the ranks that pushed them") {
+CASE("a pushed map has the ghosts that were pushed, in the order of the ranks that pushed them") {
     const GhostMap map = pushed();
-    REQUIRE(map.ghosts() == 4);
+    ASSERT_EQ(map.ghosts(), 4);
     std::vector<global_index> expected;
     for (int sender = 0; sender < ranks(); ++sender) {
         const auto first = global_index{block} * sender;
@@ -80,10 +79,10 @@ TEST_CASE("a pushed map has the ghosts that were pushed, in the order of the ran
         if ((sender + 1) % ranks() == rank()) expected.insert(expected.end(), 2, first + block - 1);
         if (sender == rank()) expected.push_back(first + 2);
     }
-    CHECK(std::vector<global_index>(map.domain().ghost_ids().begin(), map.domain().ghost_ids().end()) == expected);
+    EXPECT_EQ(std::vector<global_index>(map.domain().ghost_ids().begin(), map.domain().ghost_ids().end()), expected);
 }
 
-TEST_CASE("rows fixed at compile time and rows of one size hold their owners' values") {
+CASE("rows fixed at compile time and rows of one size hold their owners' values") {
     for (const GhostMap& map : maps()) {
         GhostArray<Matrix, FixedRows<3>> fixed{map};
         GhostArray<Particle> uniform{map, {2}, 64};
@@ -92,17 +91,17 @@ TEST_CASE("rows fixed at compile time and rows of one size hold their owners' va
         fill_owned(fixed, matrix);
         fill_owned(uniform, particle);
         static_assert(decltype(fixed)::Row::extent == 3);
-        CHECK(reinterpret_cast<std::uintptr_t>(uniform[1].data()) % 64 == 0);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(uniform[1].data()) % 64, 0);
         fill_ghosts({fixed});
-        CHECK(all_equal(fixed, matrix));
+        EXPECT_TRUE(all_equal(fixed, matrix));
         GhostExchange exchange{{fixed, uniform}};
         for (int turn = 0; turn < 3; ++turn) exchange();
-        CHECK(all_equal(fixed, matrix));
-        CHECK(all_equal(uniform, particle));
+        EXPECT_TRUE(all_equal(fixed, matrix));
+        EXPECT_TRUE(all_equal(uniform, particle));
     }
 }
 
-TEST_CASE("sizes of padded rows travel with them") {
+CASE("sizes of padded rows travel with them") {
     for (const GhostMap& map : maps()) {
         GhostArray<int, PaddedRows> rows{map, {3}};
         const auto value = [](global_index id, std::size_t k) { return static_cast<int>(10 * id) + static_cast<int>(k); };
@@ -111,17 +110,17 @@ TEST_CASE("sizes of padded rows travel with them") {
         GhostExchange exchange{{rows}};
         auto step = exchange.begin();
         step.end();
-        CHECK(all_equal(rows, value));
-        for (local_index row = 0; row < rows.size(); ++row) CHECK(rows.row_size(row) == entries_of(map.domain().global_of(row)));
+        EXPECT_TRUE(all_equal(rows, value));
+        for (local_index row = 0; row < rows.size(); ++row) EXPECT_EQ(rows.row_size(row), entries_of(map.domain().global_of(row)));
         const local_index before = rows.row_size(0);
         for (const global_index entries : {global_index{4}, global_index{-1}, (global_index{1} << 32) + 2})
-            CHECK(refusal([&] { rows.resize(0, entries); }).find("from 0 to 3") != std::string::npos);
-        CHECK(refusal([&] { rows.resize(rows.size(), 1); }).find("does not exist") != std::string::npos);
-        CHECK(rows.row_size(0) == before);
+            EXPECT_NE(refusal([&] { rows.resize(0, entries); }).find("from 0 to 3"), std::string::npos);
+        EXPECT_NE(refusal([&] { rows.resize(rows.size(), 1); }).find("does not exist"), std::string::npos);
+        EXPECT_EQ(rows.row_size(0), before);
     }
 }
 
-TEST_CASE("ragged rows are edited, compressed and refreshed") {
+CASE("ragged rows are edited, compressed and refreshed") {
     for (const GhostMap& map : maps()) {
         GhostArray<std::int64_t, RaggedRows> rows{map};
         GhostExchange exchange{{rows}};
@@ -130,20 +129,20 @@ TEST_CASE("ragged rows are edited, compressed and refreshed") {
             const auto size_of = [&](global_index id) { return entries_of(id + turn); };
             rows.edit();
             for (local_index row = 0; row < rows.owned(); ++row) rows.resize(row, size_of(map.domain().global_of(row)));
-            CHECK(refusal([&] { exchange(); }).find("being edited") != std::string::npos);
+            EXPECT_NE(refusal([&] { exchange(); }).find("being edited"), std::string::npos);
             rows.compress();
             fill_owned(rows, value);
-            CHECK(exchange.stale());
-            CHECK(refusal([&] { exchange(); }).find("call refresh") != std::string::npos);
+            EXPECT_TRUE(exchange.stale());
+            EXPECT_NE(refusal([&] { exchange(); }).find("call refresh"), std::string::npos);
             exchange.refresh();
             exchange();
-            CHECK(all_equal(rows, value));
-            for (local_index row = 0; row < rows.size(); ++row) CHECK(rows.row_size(row) == size_of(map.domain().global_of(row)));
+            EXPECT_TRUE(all_equal(rows, value));
+            for (local_index row = 0; row < rows.size(); ++row) EXPECT_EQ(rows.row_size(row), size_of(map.domain().global_of(row)));
         }
     }
 }
 
-TEST_CASE("contributions of every ghost arrive at its owner, in rows of any size") {
+CASE("contributions of every ghost arrive at its owner, in rows of any size") {
     for (const GhostMap& map : maps()) {
         GhostArray<int, FixedRows<2>> fixed{map};
         GhostArray<int, RaggedRows> ragged{map};
@@ -158,13 +157,13 @@ TEST_CASE("contributions of every ghost arrive at its owner, in rows of any size
         exchange.reverse();
         const std::array<int, block> expected{1, 0, 1, 0, 2};  // how many ghosts show each row
         for (local_index row = 0; row < block; ++row) {
-            for (int x : fixed[row]) CHECK(x == expected[static_cast<std::size_t>(row)]);
-            for (int x : ragged[row]) CHECK(x == expected[static_cast<std::size_t>(row)]);
+            for (int x : fixed[row]) EXPECT_EQ(x, expected[static_cast<std::size_t>(row)]);
+            for (int x : ragged[row]) EXPECT_EQ(x, expected[static_cast<std::size_t>(row)]);
         }
     }
 }
 
-TEST_CASE("vectors and tensors are turned on arrival, and contributions turned back") {
+CASE("vectors and tensors are turned on arrival, and contributions turned back") {
     const GhostMap map = ring();
     GhostArray<double, FixedRows<2>> vector{map};
     GhostArray<double, FixedRows<4>> tensor{map};
@@ -176,38 +175,38 @@ TEST_CASE("vectors and tensors are turned on arrival, and contributions turned b
     rotate_on_arrival(exchange, tensor, {block}, quarter, 2);
     exchange();
     const auto id = static_cast<double>(map.domain().ghost_ids()[0]);
-    CHECK(vector[block][0] == -(id * 2 + 1));
-    CHECK(vector[block][1] == id * 2);
-    CHECK(tensor[block][0] == id * 4 + 3);  // [[a, b], [c, d]] becomes [[d, −c], [−b, a]]
-    CHECK(tensor[block][1] == -(id * 4 + 2));
-    CHECK(vector[block + 2][0] == id * 2);  // the same row, not turned
+    EXPECT_EQ(vector[block][0], -(id * 2 + 1));
+    EXPECT_EQ(vector[block][1], id * 2);
+    EXPECT_EQ(tensor[block][0], id * 4 + 3);  // [[a, b], [c, d]] becomes [[d, −c], [−b, a]]
+    EXPECT_EQ(tensor[block][1], -(id * 4 + 2));
+    EXPECT_EQ(vector[block + 2][0], id * 2);  // the same row, not turned
     const double before = vector[block][0];
     exchange.reverse();
-    CHECK(vector[block][0] == before);
+    EXPECT_EQ(vector[block][0], before);
 }
 
-TEST_CASE("memory of the caller may move when everybody says so") {
+CASE("memory of the caller may move when everybody says so") {
     const GhostMap map = ring();
     std::vector<double> owned(block, rank()), ghosts(4), son(4);
     const auto memory = [](std::vector<double>& values) { return RowMemory{reinterpret_cast<std::byte*>(values.data()), sizeof(double)}; };
     GhostRows rows{map, {RowKind::uniform, element_of<double>()}, memory(owned), memory(ghosts)};
     GhostExchange exchange{{rows}};
     exchange();
-    CHECK(ghosts[0] == (rank() + ranks() - 1) % ranks());
+    EXPECT_EQ(ghosts[0], (rank() + ranks() - 1) % ranks());
     rows.rebind(memory(owned), memory(son));
-    CHECK(refusal([&] { exchange(); }).find("call refresh") != std::string::npos);
+    EXPECT_NE(refusal([&] { exchange(); }).find("call refresh"), std::string::npos);
     exchange.refresh();
     exchange();
-    CHECK(son == ghosts);
+    EXPECT_EQ(son, ghosts);
 }
 
-TEST_CASE("a mistake of one rank is thrown by every rank") {
+CASE("a mistake of one rank is thrown by every rank") {
     const bool last = rank() == ranks() - 1;
     const std::vector<local_index> row{last ? block : 0};
     const std::vector<int> to{0};
-    CHECK(refusal([&] { GhostMap::push(block, row, to); }).find("not owned") != std::string::npos);
+    EXPECT_NE(refusal([&] { GhostMap::push(block, row, to); }).find("not owned"), std::string::npos);
     GhostArray<int, RaggedRows> rows{ring()};
     if (last) rows.edit();
-    CHECK(refusal([&] { GhostExchange{{rows}}; }).find("being edited") != std::string::npos);
-    CHECK(refusal([&] { GhostExchange{{GhostArray<int>{ring()}, GhostArray<int>{ring()}}}; }).find("another map") != std::string::npos);
+    EXPECT_NE(refusal([&] { GhostExchange{{rows}}; }).find("being edited"), std::string::npos);
+    EXPECT_NE(refusal([&] { GhostExchange{{GhostArray<int>{ring()}, GhostArray<int>{ring()}}}; }).find("another map"), std::string::npos);
 }

@@ -1,11 +1,10 @@
 // Several exchanges at once, in any order, and steps that end in every way that C++ knows.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <deque>
 #include <numeric>
 #include <optional>
 
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
 #include "support/meshes.hpp"
@@ -35,7 +34,7 @@ struct Flight {
         for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();
     }
     void check() {
-        for (const auto& field : fields) CHECK_EQ(field.difference(), "");
+        for (const auto& field : fields) EXPECT_EQ(field.difference(), "");
     }
 };
 
@@ -51,7 +50,7 @@ const CartesianOptions staged{.halo = 2, .periodic = true, .algorithm = Algorith
 
 }  // namespace
 
-TEST_CASE("exchanges under way at once end in another order than they began") {
+CASE("exchanges under way at once end in another order than they began") {
     for (const CartesianOptions& options : {standard, staged}) {
         Flight flight(options, 6, 0);
         Random random(7);  // equal on all ranks
@@ -66,7 +65,7 @@ TEST_CASE("exchanges under way at once end in another order than they began") {
     }
 }
 
-TEST_CASE("ranks may begin and end their exchanges in different orders") {
+CASE("ranks may begin and end their exchanges in different orders") {
     for (const CartesianOptions& options : {standard, staged}) {
         Flight flight(options, 5, 2);
         Random random(mix(11, static_cast<std::uint64_t>(Communicator(MPI_COMM_WORLD).rank())));
@@ -80,7 +79,7 @@ TEST_CASE("ranks may begin and end their exchanges in different orders") {
     }
 }
 
-TEST_CASE("a forward and a reverse exchange run side by side on one pattern") {
+CASE("a forward and a reverse exchange run side by side on one pattern") {
     const CartesianDomain domain({11, 9}, standard);
     const Pattern pattern = build_pattern(domain);
     for (const Route& route : all_routes()) {
@@ -93,45 +92,45 @@ TEST_CASE("a forward and a reverse exchange run side by side on one pattern") {
         auto there = forward.begin();
         back.end();
         there.end();
-        for (const auto& field : fields) CHECK_EQ(field.difference(), "");
+        for (const auto& field : fields) EXPECT_EQ(field.difference(), "");
     }
 }
 
-TEST_CASE("an exchange under way does not begin again, and one that is not does not end") {
+CASE("an exchange under way does not begin again, and one that is not does not end") {
     Flight flight(standard, 1, 0);
     Exchange& exchange = flight.exchanges[0];
-    CHECK(holds(error_of([&] { exchange.end(); }), "no exchange is under way"));
+    EXPECT_TRUE(holds(error_of([&] { exchange.end(); }), "no exchange is under way"));
     flight.fill(0);
     auto step = exchange.begin();
-    CHECK(exchange.under_way());
-    CHECK(holds(error_of([&] { static_cast<void>(exchange.begin()); }), "under way"));
-    CHECK(holds(error_of([&] { static_cast<void>(exchange.begin_reverse()); }), "under way"));
+    EXPECT_TRUE(exchange.under_way());
+    EXPECT_TRUE(holds(error_of([&] { static_cast<void>(exchange.begin()); }), "under way"));
+    EXPECT_TRUE(holds(error_of([&] { static_cast<void>(exchange.begin_reverse()); }), "under way"));
     step.end();
-    CHECK_FALSE(exchange.under_way());
-    CHECK(holds(error_of([&] { step.end(); }), "end a step once"));
-    CHECK(holds(error_of([&] { exchange.end(); }), "no exchange is under way"));
+    EXPECT_FALSE(exchange.under_way());
+    EXPECT_TRUE(holds(error_of([&] { step.end(); }), "end a step once"));
+    EXPECT_TRUE(holds(error_of([&] { exchange.end(); }), "no exchange is under way"));
     flight.check();
 }
 
-TEST_CASE("a step that is forgotten ends by itself, a moved one ends once") {
+CASE("a step that is forgotten ends by itself, a moved one ends once") {
     Flight flight(standard, 1, 1);
     Exchange& exchange = flight.exchanges[0];
     flight.fill(0);
     {
         auto step = exchange.begin();
     }
-    CHECK_FALSE(exchange.under_way());
+    EXPECT_FALSE(exchange.under_way());
     flight.check();
     flight.fill(1);
     auto first = exchange.begin();
     auto second = std::move(first);
-    CHECK(holds(error_of([&] { first.end(); }), "moved from"));
-    CHECK(exchange.under_way());
+    EXPECT_TRUE(holds(error_of([&] { first.end(); }), "moved from"));
+    EXPECT_TRUE(exchange.under_way());
     second.end();
     flight.check();
 }
 
-TEST_CASE("a step does not end a later exchange than its own") {
+CASE("a step does not end a later exchange than its own") {
     Flight flight(standard, 1, 2);
     Exchange& exchange = flight.exchanges[0];
     flight.fill(0);
@@ -140,17 +139,17 @@ TEST_CASE("a step does not end a later exchange than its own") {
         exchange.end();
         return exchange.begin();  // early dies here
     }();
-    CHECK(exchange.under_way());
+    EXPECT_TRUE(exchange.under_way());
     late.end();
     flight.check();
     auto old = exchange.begin();
     exchange.end();
     auto now = exchange.begin();
-    CHECK(holds(error_of([&] { old.end(); }), "end a step once"));
+    EXPECT_TRUE(holds(error_of([&] { old.end(); }), "end a step once"));
     now.end();
 }
 
-TEST_CASE("an exchange may be moved, or destroyed before its step ends") {
+CASE("an exchange may be moved, or destroyed before its step ends") {
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
         const CartesianDomain domain({11, 9}, standard);
@@ -160,24 +159,24 @@ TEST_CASE("an exchange may be moved, or destroyed before its step ends") {
         auto step = exchange->begin();
         Exchange moved = std::move(*exchange);
         step.end();
-        for (const auto& field : fields) CHECK_EQ(field.difference(), "");
+        for (const auto& field : fields) EXPECT_EQ(field.difference(), "");
         for (auto& field : fields) field.fill(Values::bits, 1), field.expect_forward();
         exchange.emplace(std::move(moved));
         auto last = exchange->begin();
         exchange.reset();
         last.end();
-        for (const auto& field : fields) CHECK_EQ(field.difference(), "");
+        for (const auto& field : fields) EXPECT_EQ(field.difference(), "");
     }
 }
 
-TEST_CASE("making an exchange changes no array") {
+CASE("making an exchange changes no array") {
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
         const CartesianDomain domain({11, 9}, staged);
         auto fields = make_fields(domain, 3, 0, route.memory);
         for (auto& field : fields) field.fill(Values::bits, 0), field.fill_ghosts(Reduction::sum);
         const Exchange exchange(build_pattern(domain), views(fields), {route.transport});
-        for (const auto& field : fields) CHECK_EQ(field.difference(), "");
-        CHECK(holds(exchange.explain(), exchange.transport()));
+        for (const auto& field : fields) EXPECT_EQ(field.difference(), "");
+        EXPECT_TRUE(holds(exchange.explain(), exchange.transport()));
     }
 }

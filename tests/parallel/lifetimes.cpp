@@ -1,12 +1,11 @@
 // What an exchange makes, it makes once and frees; a running one makes nothing.
-#include <doctest/doctest.h>
-
 #include <array>
 #include <optional>
 
 #include "core/left_behind.hpp"
 #include "counters.hpp"
 #include "parhelion/placement/placed_comm.hpp"
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
 #include "support/meshes.hpp"
@@ -41,12 +40,12 @@ void check_steady(Exchange& exchange) {
     for (int late = 0; late < Communicator(MPI_COMM_WORLD).size(); ++late) exchange_with_a_late(exchange, late);
     const long before = set_up_so_far();
     for (int i = 0; i < 10; ++i) exchange_all_ways();
-    CHECK_EQ(set_up_so_far() - before, 0);
+    EXPECT_EQ(set_up_so_far() - before, 0);
 }
 
 }  // namespace
 
-TEST_CASE("arrays and subsets that are named at a call allocate nothing once they were used") {
+CASE("arrays and subsets that are named at a call allocate nothing once they were used") {
     const CartesianDomain domain({8 * Communicator(MPI_COMM_WORLD).size(), 6}, {.halo = 2, .periodic = true});
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
@@ -66,11 +65,11 @@ TEST_CASE("arrays and subsets that are named at a call allocate nothing once the
         for (int i = 0; i < 4; ++i) swap_all_ways();
         const long before = set_up_so_far();
         for (int i = 0; i < 10; ++i) swap_all_ways();
-        CHECK_EQ(set_up_so_far() - before, 0);
+        EXPECT_EQ(set_up_so_far() - before, 0);
     }
 }
 
-TEST_CASE("no exchange allocates or sets up anything once it has run, over every transport") {
+CASE("no exchange allocates or sets up anything once it has run, over every transport") {
     int turn = 0;
     for (const GridCase& each : grid_cases(Communicator(MPI_COMM_WORLD).size())) {
         if (turn++ % 7 != 0) continue;
@@ -93,7 +92,7 @@ TEST_CASE("no exchange allocates or sets up anything once it has run, over every
     }
 }
 
-TEST_CASE("no map allocates or sets up anything once it knows such arrays, over every transport") {
+CASE("no map allocates or sets up anything once it knows such arrays, over every transport") {
     const Communicator comm(MPI_COMM_WORLD);
     const MeshCase each = mesh_cases(comm.size())[3];
     const IndexedDomain domain = each.mesh.domain(each.self);
@@ -122,11 +121,11 @@ TEST_CASE("no map allocates or sets up anything once it knows such arrays, over 
         for (int late = 0; late < comm.size(); ++late) in_halves(late, comm.rank() != late);
         const long before = set_up_so_far();
         for (int turn = 0; turn < 10; ++turn) call_in_all_ways(turn);
-        CHECK_EQ(set_up_so_far() - before, 0);
+        EXPECT_EQ(set_up_so_far() - before, 0);
     }
 }
 
-TEST_CASE("thousands of exchanges come and go and leave nothing behind") {
+CASE("thousands of exchanges come and go and leave nothing behind") {
     const CartesianDomain domain({12, 10}, {.periodic = true});
     const Pattern pattern = build_pattern(domain);
     for (const Route& route : all_routes()) {
@@ -141,22 +140,28 @@ TEST_CASE("thousands of exchanges come and go and leave nothing behind") {
             free_released();
         };
         come_and_go(10);
-        const Left before = left();
-        // More than the context ids that an MPI has (2048 in MPICH): a communicator that is not freed would be missed.
-        come_and_go(affordable(route.transport == "mpi_persistent" || route.transport == "mpi_neighbor" ? 3000 : 500));
-        const Left after = left();
-        CHECK_EQ(after.memory, before.memory);
-        CHECK_EQ(after.communicators, before.communicators);
-        CHECK_EQ(after.requests, before.requests);
-        CHECK_EQ(after.types, before.types);
-        CHECK_EQ(after.descriptors, before.descriptors);
-        CHECK_EQ(after.mappings, before.mappings);
+        Left before = left(), after = before;
+        // Where a neighbor was late, memory that ranks share has grown once. What is left behind grows each time.
+        for (int round = 0, same = 0; round < 3 && !same; ++round) {
+            before = left();
+            // More than the context ids that an MPI has (2048 in MPICH): a communicator that is not freed would be missed.
+            come_and_go(affordable(route.transport == "mpi_persistent" || route.transport == "mpi_neighbor" ? 3000 : 500));
+            after = left();
+            const int equal = after == before;
+            MPI_Allreduce(&equal, &same, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+        }
+        EXPECT_EQ(after.memory, before.memory);
+        EXPECT_EQ(after.communicators, before.communicators);
+        EXPECT_EQ(after.requests, before.requests);
+        EXPECT_EQ(after.types, before.types);
+        EXPECT_EQ(after.descriptors, before.descriptors);
+        EXPECT_EQ(after.mappings, before.mappings);
         Exchange exchange(pattern, views(fields), {route.transport});
         check_forward(exchange, fields, 0);
     }
 }
 
-TEST_CASE("domains, patterns and arrays come and go and leave nothing behind") {
+CASE("domains, patterns and arrays come and go and leave nothing behind") {
     const auto come_and_go = [](int times) {
         for (int i = 0; i < times; ++i) {
             const CartesianDomain grid({12, 10}, {.periodic = true});
@@ -170,29 +175,29 @@ TEST_CASE("domains, patterns and arrays come and go and leave nothing behind") {
     come_and_go(10);
     const Left before = left();
     come_and_go(affordable(1000));
-    CHECK(left() == before);
+    EXPECT_EQ(left(), before);
 }
 
-TEST_CASE("a communicator is duplicated once, however often it is used, and freed with the user's") {
+CASE("a communicator is duplicated once, however often it is used, and freed with the user's") {
     MPI_Comm user = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, 0, -Communicator(MPI_COMM_WORLD).rank(), &user);
     const Left before = left();
     const long made = counters.communicators_made;
     const Communicator first(user);
-    CHECK_EQ(counters.communicators_made, made + 1);
+    EXPECT_EQ(counters.communicators_made, made + 1);
     for (int i = 0; i < 100; ++i) {
         const Communicator again(user);
-        CHECK_EQ(again.handle(), first.handle());
+        EXPECT_EQ(again.handle(), first.handle());
         const CartesianDomain domain({8, 8}, {}, user);
     }
-    CHECK_EQ(counters.communicators_made, made + 1);
+    EXPECT_EQ(counters.communicators_made, made + 1);
     int same = MPI_UNEQUAL;
     MPI_Comm_compare(user, first.handle(), &same);
-    CHECK_EQ(same, MPI_CONGRUENT);
+    EXPECT_EQ(same, MPI_CONGRUENT);
     {
         const Communicator gone = first;
     }
-    CHECK_EQ(left().communicators, before.communicators + 1);
+    EXPECT_EQ(left().communicators, before.communicators + 1);
     std::vector<double> data(400);
     {
         const CartesianDomain domain({8, 8}, {.periodic = true}, user);
@@ -201,10 +206,10 @@ TEST_CASE("a communicator is duplicated once, however often it is used, and free
     }
     // Freeing is collective: those that the exchange had for its two directions go with the next one, or with the user's. So does the
     // one of the ranks on this node, which watch each other.
-    CHECK_EQ(left().communicators, before.communicators + 4);
+    EXPECT_EQ(left().communicators, before.communicators + 4);
 }
 
-TEST_CASE("ranks drop what they have made in any order, and what all have dropped is freed with the next") {
+CASE("ranks drop what they have made in any order, and what all have dropped is freed with the next") {
     MPI_Comm user = MPI_COMM_NULL;
     PMPI_Comm_dup(MPI_COMM_WORLD, &user);
     const bool odd = Communicator(MPI_COMM_WORLD).rank() % 2 == 1;
@@ -212,22 +217,22 @@ TEST_CASE("ranks drop what they have made in any order, and what all have droppe
     const Left before = left();
     auto a = make(), b = make();
     const long with_two = before.communicators + 3;  // and the duplicate
-    CHECK_EQ(left().communicators, with_two);
+    EXPECT_EQ(left().communicators, with_two);
     (odd ? a : b).reset();
     auto c = make();
-    CHECK_EQ(left().communicators, Communicator(MPI_COMM_WORLD).size() == 1 ? with_two : with_two + 1);
+    EXPECT_EQ(left().communicators, Communicator(MPI_COMM_WORLD).size() == 1 ? with_two : with_two + 1);
     a.reset(), b.reset(), c.reset();
     auto d = make();
-    CHECK_EQ(left().communicators, before.communicators + 2);
+    EXPECT_EQ(left().communicators, before.communicators + 2);
     int size = 0;
     MPI_Comm_size(d->comm(), &size);
-    CHECK_EQ(size, d->size());
+    EXPECT_EQ(size, d->size());
     d.reset();
     PMPI_Comm_free(&user);
-    CHECK_EQ(left().communicators, before.communicators);
+    EXPECT_EQ(left().communicators, before.communicators);
 }
 
-TEST_CASE("freeing the user's communicator frees everything that hung on it") {
+CASE("freeing the user's communicator frees everything that hung on it") {
     const auto come_and_go = [](int times) {
         for (int i = 0; i < times; ++i) {
             MPI_Comm user = MPI_COMM_NULL;
@@ -245,12 +250,12 @@ TEST_CASE("freeing the user's communicator frees everything that hung on it") {
     come_and_go(4);
     const Left before = left();
     come_and_go(affordable(200));
-    CHECK_EQ(left().communicators, before.communicators);
-    CHECK_EQ(left().descriptors, before.descriptors);
-    CHECK_EQ(left().memory, before.memory);
+    EXPECT_EQ(left().communicators, before.communicators);
+    EXPECT_EQ(left().descriptors, before.descriptors);
+    EXPECT_EQ(left().memory, before.memory);
 }
 
-TEST_CASE("an exchange works on after the user has freed the communicator") {
+CASE("an exchange works on after the user has freed the communicator") {
     const Left before = left();
     MPI_Comm user = MPI_COMM_NULL;
     PMPI_Comm_dup(MPI_COMM_WORLD, &user);
@@ -262,14 +267,14 @@ TEST_CASE("an exchange works on after the user has freed the communicator") {
         --counters.communicators_freed;
         check_forward(exchange, fields, 0);
     }
-    CHECK_EQ(left().communicators, before.communicators);
+    EXPECT_EQ(left().communicators, before.communicators);
 }
 
-TEST_CASE("a duplicate that the user makes has a duplicate of its own in the library") {
+CASE("a duplicate that the user makes has a duplicate of its own in the library") {
     const Communicator world(MPI_COMM_WORLD);
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-    CHECK_NE(Communicator(copy).handle(), world.handle());
+    EXPECT_NE(Communicator(copy).handle(), world.handle());
     MPI_Comm_free(&copy);
     agree(world, "");
 }

@@ -1,8 +1,8 @@
 // Messages of megabytes: rings pass their parts through a short window where it has room.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include "robustness/work.hpp"
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/random.hpp"
 #include "support/transports.hpp"
@@ -18,7 +18,7 @@ CartesianDomain long_faces(const Communicator& comm) {
 
 }  // namespace
 
-TEST_CASE("long messages arrive whole, whether their reader is early, on time or late") {
+CASE("long messages arrive whole, whether their reader is early, on time or late") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() > 4) return;  // nothing new, and many bytes
     const CartesianDomain domain = long_faces(comm);
@@ -32,7 +32,7 @@ TEST_CASE("long messages arrive whole, whether their reader is early, on time or
             work.begin();
             if (own.chance(30)) usleep(2000);  // others wait, and find room for every part
             work.end();
-            CHECK_EQ(work.difference(), "");
+            EXPECT_EQ(work.difference(), "");
         }
     }
 }

@@ -1,6 +1,4 @@
 // Partition files: real ones at their own numbers of ranks, broken ones at any.
-#include <doctest/doctest.h>
-
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/meshes.hpp"
 #include "support/transports.hpp"
@@ -92,7 +91,7 @@ void check_ids(const IndexedDomain& domain, const Pattern& pattern, const std::s
         global_index wrong = 0;
         for (local_index cell = 0; cell < domain.size(); ++cell)
             wrong += values[static_cast<std::size_t>(cell)] != static_cast<T>(domain.global_of(cell));
-        CHECK_EQ(wrong, 0);
+        EXPECT_EQ(wrong, 0);
     }
 }
 
@@ -156,25 +155,25 @@ bool is_sound(const Published& set) {
 
 }  // namespace
 
-TEST_CASE("every published set at its own number of ranks: each ghost is its global id, over every transport") {
+CASE("every published set at its own number of ranks: each ghost is its global id, over every transport") {
     for (const Published& set : published_sets()) {
         if (set.ranks != Communicator(MPI_COMM_WORLD).size()) continue;
         CAPTURE(set.folder.string());
         if (is_sound(set)) check_set(set.folder);
-        else CHECK_NE(error_of([&] { domain_of(set.folder); }), "");
+        else EXPECT_NE(error_of([&] { domain_of(set.folder); }), "");
     }
 }
 
-TEST_CASE("published sets for other numbers of ranks are refused by every rank") {
+CASE("published sets for other numbers of ranks are refused by every rank") {
     for (const Published& set : published_sets()) {
         if (set.ranks == Communicator(MPI_COMM_WORLD).size()) continue;
         CAPTURE(set.folder.string());
-        CHECK(holds(error_of([&] { read_partition(set.folder); }), "is for " + std::to_string(set.ranks) + " ranks"));
-        CHECK(holds(error_of([&] { read_partition(set.folder / ""); }), "is for " + std::to_string(set.ranks) + " ranks"));
+        EXPECT_TRUE(holds(error_of([&] { read_partition(set.folder); }), "is for " + std::to_string(set.ranks) + " ranks"));
+        EXPECT_TRUE(holds(error_of([&] { read_partition(set.folder / ""); }), "is for " + std::to_string(set.ranks) + " ranks"));
     }
 }
 
-TEST_CASE("a set made here is read, also with surplus bytes and surplus files") {
+CASE("a set made here is read, also with surplus bytes and surplus files") {
     const Folder folder("mesh-" + std::to_string(Communicator(MPI_COMM_WORLD).size()));
     Numbers part = good_part();
     part.insert(part.end(), {-1, 2000000000, 17});
@@ -198,12 +197,12 @@ void refuse_part(const std::string& part, const std::function<void(Numbers&)>& s
     agree(comm, "");
     const std::string message = error_of([&] { domain_of(folder.path()); });
     CAPTURE(message);
-    CHECK(holds(message, part));
+    EXPECT_TRUE(holds(message, part));
 }
 
 }  // namespace
 
-TEST_CASE("broken parts are refused by every rank: truncated, negative and absurd sizes") {
+CASE("broken parts are refused by every rank: truncated, negative and absurd sizes") {
     constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max(), least = std::numeric_limits<std::int32_t>::min();
     const auto nothing = [](Numbers&) {};
     refuse_part("ends before its two counts", [](Numbers& part) { part.clear(); });
@@ -220,7 +219,7 @@ TEST_CASE("broken parts are refused by every rank: truncated, negative and absur
     refuse_part("exceed", [](Numbers& part) { part = {most, 1, 1}; });
 }
 
-TEST_CASE("broken parts are refused by every rank: ids out of range, of the reader, out of order") {
+CASE("broken parts are refused by every rank: ids out of range, of the reader, out of order") {
     const int size = Communicator(MPI_COMM_WORLD).size(), cells = owned_each * size, mine = owned_each * (size - 1);
     constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
     refuse_part("global id 0", [](Numbers& part) { part = {10, 1, 0}; });
@@ -233,19 +232,19 @@ TEST_CASE("broken parts are refused by every rank: ids out of range, of the read
     refuse_part("out of ascending order", [](Numbers& part) { part = {10, 2, 4, 4}; });
 }
 
-TEST_CASE("a missing file, a missing folder and a file that is none are refused by every rank") {
+CASE("a missing file, a missing folder and a file that is none are refused by every rank") {
     const Communicator comm(MPI_COMM_WORLD);
-    CHECK(holds(error_of([] { read_partition("/nowhere/at/all"); }), "is not a folder"));
-    CHECK(holds(error_of([] { read_partition(""); }), "is not a folder"));
+    EXPECT_TRUE(holds(error_of([] { read_partition("/nowhere/at/all"); }), "is neither a file nor a folder"));
+    EXPECT_TRUE(holds(error_of([] { read_partition(""); }), "is neither a file nor a folder"));
     const Folder folder("mesh");
-    CHECK(holds(error_of([&] { read_partition(folder.path()); }), "data001 is missing"));
+    EXPECT_TRUE(holds(error_of([&] { read_partition(folder.path()); }), "data001 is missing"));
     if (comm.rank() != comm.size() - 1) write(folder.mine(), good_part());
     else fs::create_directory(folder.mine());
     agree(comm, "");
-    CHECK(holds(error_of([&] { read_partition(folder.path()); }), "is not a regular file"));
+    EXPECT_TRUE(holds(error_of([&] { read_partition(folder.path()); }), "is not a regular file"));
 }
 
-TEST_CASE("a part whose bytes are damaged anywhere is refused, or read as what it says") {
+CASE("a part whose bytes are damaged anywhere is refused, or read as what it says") {
     if (Communicator(MPI_COMM_WORLD).size() != 1) return;
     const Folder folder("mesh");
     const Numbers good{10, 3, 12, 15, 40};
@@ -256,8 +255,8 @@ TEST_CASE("a part whose bytes are damaged anywhere is refused, or read as what i
             write(folder.mine(), bad);
             PartitionPart part;
             if (!error_of([&] { part = read_partition_file(folder.mine()); }).empty()) continue;
-            CHECK_EQ(part.owned, bad[0]);
-            CHECK_EQ(part.ghosts.size(), static_cast<std::size_t>(bad[1]));
-            for (std::size_t i = 0; i < part.ghosts.size(); ++i) CHECK_EQ(part.ghosts[i] + 1, bad[2 + i]);
+            EXPECT_EQ(part.owned, bad[0]);
+            EXPECT_EQ(part.ghosts.size(), static_cast<std::size_t>(bad[1]));
+            for (std::size_t i = 0; i < part.ghosts.size(); ++i) EXPECT_EQ(part.ghosts[i] + 1, bad[2 + i]);
         }
 }

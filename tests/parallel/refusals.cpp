@@ -1,8 +1,7 @@
 // Mistakes are reported by every rank, whoever makes them, and nobody is left waiting.
-#include <doctest/doctest.h>
-
 #include <limits>
 
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_field.hpp"
 #include "support/meshes.hpp"
@@ -23,8 +22,8 @@ template <class Call>
 void check_refused(const std::string& part, Call&& call) {
     const std::string message = error_of(call);
     CAPTURE(message);
-    CHECK_NE(message, "");
-    CHECK(holds(message, part));
+    EXPECT_NE(message, "");
+    EXPECT_TRUE(holds(message, part));
     agree(Communicator(MPI_COMM_WORLD), "");
 }
 
@@ -37,7 +36,7 @@ void refuse_domain(const std::string& part, const Extents& extents, const Cartes
 
 }  // namespace
 
-TEST_CASE("wrong arguments of a structured domain are refused on every rank") {
+CASE("wrong arguments of a structured domain are refused on every rank") {
     refuse_domain("1 to 4 dimensions", {}, {});
     refuse_domain("1 to 4 dimensions", {2, 2, 2, 2, 2}, {});
     refuse_domain("negative", {8, -1}, {});
@@ -65,16 +64,16 @@ TEST_CASE("wrong arguments of a structured domain are refused on every rank") {
     refuse_domain("staged", {8, 8}, {.neighbors = Neighbors::faces, .algorithm = Algorithm::staged});
 }
 
-TEST_CASE("one halo width or flag in braces is for all dimensions, as it is without") {
+CASE("one halo width or flag in braces is for all dimensions, as it is without") {
     const CartesianDomain domain({4 * size(), 8, 8}, {.halo = {2}, .periodic = {true}});
-    CHECK(domain.halo() == CartesianDomain({4 * size(), 8, 8}, {.halo = 2}).halo());
-    for (int d = 0; d < 3; ++d) CHECK((domain.halo().lower[d] == 2 && domain.halo().upper[d] == 2 && domain.axis(d).periodic));
-    CHECK_EQ(array_extents(domain, {.array_halo = {1}})[2], domain.owned().extent(2) + 2);
-    CHECK_THROWS_WITH_AS(array_extents(domain, {.array_halo = {1, 1}}), doctest::Contains("for 2 dimensions of 3"), Error);
-    CHECK_THROWS_WITH_AS(view(domain, static_cast<double*>(nullptr), {.array_halo = {1, 1}}), doctest::Contains("for 2 dimensions of 3"), Error);
+    EXPECT_EQ(domain.halo(), CartesianDomain({4 * size(), 8, 8}, {.halo = 2}).halo());
+    for (int d = 0; d < 3; ++d) EXPECT_TRUE((domain.halo().lower[d] == 2 && domain.halo().upper[d] == 2 && domain.axis(d).periodic));
+    EXPECT_EQ(array_extents(domain, {.array_halo = {1}})[2], domain.owned().extent(2) + 2);
+    EXPECT_ERROR(Error, "for 2 dimensions of 3", array_extents(domain, {.array_halo = {1, 1}}));
+    EXPECT_ERROR(Error, "for 2 dimensions of 3", view(domain, static_cast<double*>(nullptr), {.array_halo = {1, 1}}));
 }
 
-TEST_CASE("absurd sizes of a structured domain are refused, neither computed with nor allocated") {
+CASE("absurd sizes of a structured domain are refused, neither computed with nor allocated") {
     constexpr global_index huge = std::numeric_limits<global_index>::max();
     refuse_domain("cells", {huge, 2}, {});
     refuse_domain("cells", {global_index{1} << 40, global_index{1} << 40}, {});
@@ -83,7 +82,7 @@ TEST_CASE("absurd sizes of a structured domain are refused, neither computed wit
     refuse_domain("halo", {8, 8}, {.halo = std::numeric_limits<int>::max()});
 }
 
-TEST_CASE("ranks that describe different structured domains are told, whatever differs") {
+CASE("ranks that describe different structured domains are told, whatever differs") {
     if (size() == 1) return;
     const auto differ = [](const CartesianOptions& here, const Extents& extents = {16, 16}) {
         check_refused("differ", [&] { CartesianDomain(last() ? extents : Extents{16, 16}, last() ? here : CartesianOptions{}); });
@@ -101,7 +100,7 @@ TEST_CASE("ranks that describe different structured domains are told, whatever d
     differ({.algorithm = Algorithm::staged});
 }
 
-TEST_CASE("what differs is said with a rank, both values, and how many ranks differ") {
+CASE("what differs is said with a rank, both values, and how many ranks differ") {
     if (size() == 1) return;
     const std::string there = " on rank " + std::to_string(size() - 1);
     const auto differ = [](const std::string& part, const Extents& extents, const CartesianOptions& wrong, const CartesianOptions& right) {
@@ -147,7 +146,7 @@ void refuse_difference(Change&& change) {
 
 }  // namespace
 
-TEST_CASE("ranks whose fields differ are told when the exchange is made") {
+CASE("ranks whose fields differ are told when the exchange is made") {
     refuse_difference([](auto&, auto& fields, auto&) { fields.pop_back(); });
     refuse_difference([](auto&, auto& fields, auto&) { fields.clear(); });
     refuse_difference([](auto&, auto& fields, auto&) { fields[1].element = element_of<float>(); });
@@ -171,7 +170,7 @@ TEST_CASE("ranks whose fields differ are told when the exchange is made") {
     said("the number of parts is 1", "7", [](auto&, auto& options) { options.parts = 7; });
 }
 
-TEST_CASE("fields that do not fit are refused on every rank, though only one has them") {
+CASE("fields that do not fit are refused on every rank, though only one has them") {
     const auto refuse = [](const std::string& part, auto&& change) {
         refuse_fields(part, [&](const CartesianDomain& domain, std::vector<Field>& fields, ExchangeOptions&) {
             if (last()) change(domain, fields);
@@ -193,14 +192,14 @@ TEST_CASE("fields that do not fit are refused on every rank, though only one has
     refuse("more than 1 GiB", [](auto&, auto& fields) { fields[1].components = std::numeric_limits<int>::max(); });
 }
 
-TEST_CASE("a view needs one array per block") {
+CASE("a view needs one array per block") {
     const CartesianDomain domain({16, 16}, {.halo = 2, .blocks_per_rank = {2, 1}});
     std::vector<double> data(4096);
     auto* bytes = reinterpret_cast<std::byte*>(data.data());
-    CHECK(holds(error_of([&] { view_blocks(domain, {bytes}, element_of<double>(), {.array_halo = 2}); }), "one array per block"));
+    EXPECT_TRUE(holds(error_of([&] { view_blocks(domain, {bytes}, element_of<double>(), {.array_halo = 2}); }), "one array per block"));
 }
 
-TEST_CASE("a rank that owns nothing may pass a null pointer") {
+CASE("a rank that owns nothing may pass a null pointer") {
     const int parts = size();
     Extents split(static_cast<std::size_t>(parts), 0);
     split.back() = 6;
@@ -218,14 +217,14 @@ TEST_CASE("a rank that owns nothing may pass a null pointer") {
     }
 }
 
-TEST_CASE("transports that do not exist, or cannot serve, are refused by name") {
+CASE("transports that do not exist, or cannot serve, are refused by name") {
     for (const std::string name : {"carrier_pigeon", "mpi_p2p+carrier_pigeon", "+", "mpi_p2p+", "shared+shared", "auto+auto"}) {
         const auto change = [&](auto&, auto&, ExchangeOptions& options) { options.transport = name; };
         refuse_fields("transport", change);
     }
 }
 
-TEST_CASE("patterns of different domains are noticed when the exchange is made") {
+CASE("patterns of different domains are noticed when the exchange is made") {
     if (size() == 1) return;
     std::vector<double> data(100000);
     const auto refuse = [&](const Extents& extents, const CartesianOptions& a, const CartesianOptions& b, const Extents& others) {
@@ -244,7 +243,7 @@ TEST_CASE("patterns of different domains are noticed when the exchange is made")
     refuse({4 * n, 6}, {.halo = {1, 0}, .process_grid = {n, 1}}, {.halo = {2, 0}, .process_grid = {n, 1}}, {4 * n, 3});
 }
 
-TEST_CASE("structured fields with an indexed pattern, and the other way round, are refused") {
+CASE("structured fields with an indexed pattern, and the other way round, are refused") {
     const CartesianDomain grid({16, 16});
     const IndexedDomain cells(4, {});
     std::vector<double> data(8192);
@@ -257,7 +256,7 @@ TEST_CASE("structured fields with an indexed pattern, and the other way round, a
         });
 }
 
-TEST_CASE("reductions that an element does not have are refused before anything moves") {
+CASE("reductions that an element does not have are refused before anything moves") {
     const CartesianDomain domain({16, 16}, {.periodic = true});
     std::vector<std::complex<double>> data(4096);
     Exchange complex(build_pattern(domain), {view(domain, data.data())}, {"mpi_p2p"});
@@ -270,13 +269,13 @@ TEST_CASE("reductions that an element does not have are refused before anything 
     std::vector<float> numbers(4096);
     Exchange floats(build_pattern(domain), {view(domain, numbers.data())}, {"mpi_p2p"});
     check_refused("cannot be combined", [&] { floats.reverse(Reduction::bit_or); });
-    CHECK_FALSE(complex.under_way());
+    EXPECT_FALSE(complex.under_way());
     complex.reverse();
     opaque.reverse(Reduction::replace);
     floats.reverse(Reduction::max);
 }
 
-TEST_CASE("wrong index maps are refused on every rank, though only one is wrong") {
+CASE("wrong index maps are refused on every rank, though only one is wrong") {
     const auto refuse = [](const std::string& part, global_index owned, std::vector<global_index> ghosts) {
         CAPTURE(part);
         check_refused(part, [&] { IndexedDomain(last() ? owned : 10, last() ? ghosts : std::vector<global_index>{}); });
@@ -293,7 +292,7 @@ TEST_CASE("wrong index maps are refused on every rank, though only one is wrong"
     if (size() > 1) refuse("this rank owns", 10, {0, mine + 9, 1});
 }
 
-TEST_CASE("wrong ownership is refused on every rank") {
+CASE("wrong ownership is refused on every rank") {
     const auto refuse = [](const std::string& part, std::vector<global_index> owned, std::vector<global_index> ghosts = {}) {
         CAPTURE(part);
         const global_index other = 1000 + rank();
@@ -312,20 +311,20 @@ TEST_CASE("wrong ownership is refused on every rank") {
     refuse("too large", {global_index{1} << 62});
 }
 
-TEST_CASE("asking for the owner of an id that nobody has is an error on every rank") {
+CASE("asking for the owner of an id that nobody has is an error on every rank") {
     const IndexedDomain domain = IndexedDomain::with_owned_ids({100 + 10 * rank(), 104 + 10 * rank()}, {});
     const std::vector<global_index> bad{101}, outside{5000}, good{100};
     if (size() > 1) check_refused("nobody owns", [&] { domain.owners_of(last() ? bad : good); });
     check_refused("does not exist", [&] { domain.owners_of(last() ? outside : good); });
 }
 
-TEST_CASE("communicators that cannot be used are refused") {
-    CHECK(holds(error_of([] { Communicator{MPI_COMM_NULL}; }), "MPI_COMM_NULL"));
+CASE("communicators that cannot be used are refused") {
+    EXPECT_TRUE(holds(error_of([] { Communicator{MPI_COMM_NULL}; }), "MPI_COMM_NULL"));
     if (size() < 2) return;
     MPI_Comm half = MPI_COMM_NULL, between = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank() % 2, 0, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank() % 2, 7, &between);
-    CHECK(holds(error_of([&] { Communicator{between}; }), "intercommunicator"));
+    EXPECT_TRUE(holds(error_of([&] { Communicator{between}; }), "intercommunicator"));
     MPI_Comm_free(&between);
     MPI_Comm_free(&half);
 }

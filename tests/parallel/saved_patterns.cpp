@@ -1,12 +1,11 @@
 // Patterns on disk: what was saved comes back, and nothing else does.
-#include <doctest/doctest.h>
-
 #include <cstring>
 #include <limits>
 #include <sstream>
 
 #include "parhelion/core/hash.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
 #include "support/meshes.hpp"
@@ -66,13 +65,13 @@ struct Samples {
 
 }  // namespace
 
-TEST_CASE("a structured pattern comes back as it was saved, and works") {
+CASE("a structured pattern comes back as it was saved, and works") {
     int turn = 0;
     for (const GridCase& each : grid_cases(Communicator(MPI_COMM_WORLD).size())) {
         CAPTURE(each.name);
         const CartesianDomain domain(each.extents, each.options);
         const Pattern pattern = build_pattern(domain), again = loaded(saved(pattern));
-        CHECK(equal(pattern, again));
+        EXPECT_TRUE(equal(pattern, again));
         if (turn++ % 6 != 0) continue;
         verify(again);
         auto fields = make_fields(domain, 2, turn, Memory::ordinary);
@@ -81,12 +80,12 @@ TEST_CASE("a structured pattern comes back as it was saved, and works") {
     }
 }
 
-TEST_CASE("an indexed pattern comes back as it was saved, and works") {
+CASE("an indexed pattern comes back as it was saved, and works") {
     for (const MeshCase& each : mesh_cases(Communicator(MPI_COMM_WORLD).size())) {
         CAPTURE(each.name);
         const IndexedDomain domain = each.mesh.domain(each.self);
         const Pattern pattern = build_pattern(domain), again = loaded(saved(pattern));
-        CHECK(equal(pattern, again));
+        EXPECT_TRUE(equal(pattern, again));
         verify(again);
         auto fields = make_fields(domain, each.mesh, 2, 0, Memory::ordinary);
         Exchange exchange(again, views(fields), {"mpi_persistent"});
@@ -94,51 +93,51 @@ TEST_CASE("an indexed pattern comes back as it was saved, and works") {
     }
 }
 
-TEST_CASE("a pattern describes itself") {
+CASE("a pattern describes itself") {
     const Samples samples;
-    CHECK(holds(describe(samples.patterns[0]), "Cartesian pattern of rank 0 of 1"));
-    CHECK(holds(describe(samples.patterns[1]), "stage 1"));
-    CHECK(holds(describe(samples.patterns[2]), "5 owned cells, 5 ghosts"));
+    EXPECT_TRUE(holds(describe(samples.patterns[0]), "Cartesian pattern of rank 0 of 1"));
+    EXPECT_TRUE(holds(describe(samples.patterns[1]), "stage 1"));
+    EXPECT_TRUE(holds(describe(samples.patterns[2]), "5 owned cells, 5 ghosts"));
 }
 
-TEST_CASE("a part of another rank or of another number of ranks is refused") {
+CASE("a part of another rank or of another number of ranks is refused") {
     const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain domain({12, 12}, {.periodic = true});
     const std::string mine = saved(build_pattern(domain));
     if (comm.size() == 1) return;
-    CHECK(holds(error_of([&] { loaded(mine, MPI_COMM_SELF); }), "it is the part of rank"));
+    EXPECT_TRUE(holds(error_of([&] { loaded(mine, MPI_COMM_SELF); }), "it is the part of rank"));
     Parcel parcel{(comm.rank() + 1) % comm.size(), {}};
     parcel.append(mine.data(), mine.size());
     const auto letters = sparse_exchange(comm, {parcel}).at(0).values<char>();
-    CHECK(holds(error_of([&] { loaded({letters.begin(), letters.end()}); }), "it is the part of rank"));
+    EXPECT_TRUE(holds(error_of([&] { loaded({letters.begin(), letters.end()}); }), "it is the part of rank"));
 }
 
-TEST_CASE("parts that do not belong together are noticed by every rank") {
+CASE("parts that do not belong together are noticed by every rank") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() == 1) return;
     const int size = comm.size();
     const CartesianDomain one({3 * size, 4}, {.process_grid = {size, 1}}), other({3 * size, 5}, {.process_grid = {size, 1}});
     const std::string parts[2] = {saved(build_pattern(one)), saved(build_pattern(other))};
     const Pattern mixed = loaded(parts[comm.rank() == size - 1]);
-    CHECK(holds(error_of([&] { verify(mixed); }), "broken pattern"));
+    EXPECT_TRUE(holds(error_of([&] { verify(mixed); }), "broken pattern"));
 }
 
-TEST_CASE("something else, another version and a truncated file are refused") {
+CASE("something else, another version and a truncated file are refused") {
     const Samples samples;
     for (const Pattern& pattern : samples.patterns) {
         const std::string good = saved(pattern);
-        CHECK(equal(loaded(good, samples.self), pattern));
-        CHECK(holds(error_of([&] { loaded("", samples.self); }), "not a pattern"));
-        CHECK(holds(error_of([&] { loaded(std::string(500, 'x'), samples.self); }), "not a pattern"));
+        EXPECT_TRUE(equal(loaded(good, samples.self), pattern));
+        EXPECT_TRUE(holds(error_of([&] { loaded("", samples.self); }), "not a pattern"));
+        EXPECT_TRUE(holds(error_of([&] { loaded(std::string(500, 'x'), samples.self); }), "not a pattern"));
         std::string newer = good;
         newer[7] = '9';
-        CHECK(holds(error_of([&] { loaded(newer, samples.self); }), "another version"));
+        EXPECT_TRUE(holds(error_of([&] { loaded(newer, samples.self); }), "another version"));
         for (std::size_t length = 0; length < good.size(); ++length)
-            CHECK_NE(error_of([&] { loaded(good.substr(0, length), samples.self); }), "");
+            EXPECT_NE(error_of([&] { loaded(good.substr(0, length), samples.self); }), "");
     }
 }
 
-TEST_CASE("whatever byte is damaged, the pattern is refused") {
+CASE("whatever byte is damaged, the pattern is refused") {
     if (Communicator(MPI_COMM_WORLD).rank() != 0) return;
     const Samples samples;
     for (const Pattern& pattern : samples.patterns) {
@@ -147,12 +146,12 @@ TEST_CASE("whatever byte is damaged, the pattern is refused") {
             for (const int flip : {0x01, 0x80, 0xFF}) {
                 std::string bad = good;
                 bad[at] = static_cast<char>(bad[at] ^ flip);
-                CHECK_NE(error_of([&] { loaded(bad, samples.self); }), "");
+                EXPECT_NE(error_of([&] { loaded(bad, samples.self); }), "");
             }
     }
 }
 
-TEST_CASE("two damaged sign bits are noticed too") {
+CASE("two damaged sign bits are noticed too") {
     if (Communicator(MPI_COMM_WORLD).rank() != 0) return;
     const Samples samples;
     const std::string good = saved(samples.patterns[0]);
@@ -160,7 +159,7 @@ TEST_CASE("two damaged sign bits are noticed too") {
         std::string bad = good;
         bad[at] = static_cast<char>(bad[at] ^ 0x80);
         bad[at + 8] = static_cast<char>(bad[at + 8] ^ 0x80);
-        CHECK(holds(error_of([&] { loaded(bad, samples.self); }), "checksum"));
+        EXPECT_TRUE(holds(error_of([&] { loaded(bad, samples.self); }), "checksum"));
     }
 }
 
@@ -179,7 +178,7 @@ void run_if_accepted(const std::string& bytes, const Pattern& original, const Co
         exchange();
         exchange.reverse(Reduction::replace);
     }));
-    for (const FieldKind& field : fields) CHECK(field.canaries_intact());
+    for (const FieldKind& field : fields) EXPECT_TRUE(field.canaries_intact());
 }
 
 template <class FieldKind>
@@ -205,7 +204,7 @@ void mutate(const Pattern& pattern, const Communicator& self, std::vector<FieldK
 
 }  // namespace
 
-TEST_CASE("a pattern with any number changed and a right checksum is refused or harmless") {
+CASE("a pattern with any number changed and a right checksum is refused or harmless") {
     if (Communicator(MPI_COMM_WORLD).rank() != 0) return;
     const Samples samples;
     mutate(samples.patterns[0], samples.self, make_fields(samples.standard, 2, 0, Memory::ordinary));

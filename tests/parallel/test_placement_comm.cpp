@@ -1,5 +1,4 @@
 // Placement of real ranks: communicators, coordinates, sub-communicators.
-#include <doctest/doctest.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/placement/placed_comm.hpp"
+#include "support/cases.hpp"
 
 using namespace parhelion::placement;
 
@@ -43,48 +43,48 @@ bool is_permutation_of_all(std::vector<int> ranks) {
 
 }  // namespace
 
-TEST_CASE("discovery puts every rank at a position of its own, on the node that shares its memory") {
+CASE("discovery puts every rank at a position of its own, on the node that shares its memory") {
     const auto found = discover(MPI_COMM_WORLD);
-    CHECK(found.machine.size() == world_size());
-    CHECK(is_permutation_of_all(gathered(MPI_COMM_WORLD, found.position)));
+    EXPECT_EQ(found.machine.size(), world_size());
+    EXPECT_TRUE(is_permutation_of_all(gathered(MPI_COMM_WORLD, found.position)));
     MPI_Comm node;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     const auto nodes = gathered(node, found.machine.node_of(found.position));
-    CHECK(std::ranges::count(nodes, nodes.front()) == static_cast<long>(nodes.size()));
+    EXPECT_EQ(std::ranges::count(nodes, nodes.front()), static_cast<long>(nodes.size()));
     MPI_Comm_free(&node);
 }
 
-TEST_CASE("ranks of one color are one node, with unequal ranks per node") {
+CASE("ranks of one color are one node, with unequal ranks per node") {
     const int color = world_rank() % 3 == 0 ? 7 : 3;  // interleaved, as a launcher may deal them
     const auto found = discover(MPI_COMM_WORLD, color);
-    CHECK(found.machine.nodes() == (world_size() == 1 ? 1 : 2));
+    EXPECT_EQ(found.machine.nodes(), (world_size() == 1 ? 1 : 2));
     const auto colors = gathered(MPI_COMM_WORLD, color);
     const auto nodes = gathered(MPI_COMM_WORLD, found.machine.node_of(found.position));
-    for (std::size_t r = 0; r < colors.size(); ++r) CHECK(nodes[r] == (colors[r] == colors[0] ? 0 : 1));
-    CHECK(is_permutation_of_all(gathered(MPI_COMM_WORLD, found.position)));
+    for (std::size_t r = 0; r < colors.size(); ++r) EXPECT_EQ(nodes[r], (colors[r] == colors[0] ? 0 : 1));
+    EXPECT_TRUE(is_permutation_of_all(gathered(MPI_COMM_WORLD, found.position)));
 }
 
-TEST_CASE("every rank has its own coordinates, and rank and coordinates translate both ways") {
+CASE("every rank has its own coordinates, and rank and coordinates translate both ways") {
     for (const char* numbering : {"", "XY", "YX"}) {
         const PlacedComm placed(MPI_COMM_WORLD, {.cells = {64, 64}, .periodic = {true, false}, .numbering = numbering,
                                                  .node_color = world_rank() % 2});
-        CHECK(placed.size() == world_size());
+        EXPECT_EQ(placed.size(), world_size());
         int rank = -1;
         MPI_Comm_rank(placed.comm(), &rank);
-        CHECK(rank == placed.rank());
-        for (int r = 0; r < placed.size(); ++r) CHECK(placed.rank_of(placed.coords_of(r)) == r);
+        EXPECT_EQ(rank, placed.rank());
+        for (int r = 0; r < placed.size(); ++r) EXPECT_EQ(placed.rank_of(placed.coords_of(r)), r);
         const auto grid = placed.grid();
-        CHECK(grid[0] * grid[1] == placed.size());
+        EXPECT_EQ(grid[0] * grid[1], placed.size());
         auto coords = placed.coords();
         coords[0] -= 3 * grid[0];
-        CHECK(placed.rank_of(coords) == placed.rank());
-        CHECK(placed.rank_of({0, -1}) == MPI_PROC_NULL);
-        CHECK(placed.rank_of({0, grid[1]}) == MPI_PROC_NULL);
-        CHECK_THROWS_AS(placed.rank_of({0}), parhelion::Error);
+        EXPECT_EQ(placed.rank_of(coords), placed.rank());
+        EXPECT_EQ(placed.rank_of({0, -1}), MPI_PROC_NULL);
+        EXPECT_EQ(placed.rank_of({0, grid[1]}), MPI_PROC_NULL);
+        EXPECT_THROW(static_cast<void>(placed.rank_of({0})), parhelion::Error);
     }
 }
 
-TEST_CASE("the placement is where the processes really are") {
+CASE("the placement is where the processes really are") {
     const int color = (world_rank() / 2) % 2;
     const PlacedComm placed(MPI_COMM_WORLD, {.cells = {32, 32}, .node_color = color});
     const auto colors = gathered(placed.comm(), color);
@@ -93,69 +93,69 @@ TEST_CASE("the placement is where the processes really are") {
         for (int b = 0; b < a; ++b) {
             const auto ca = placed.coords_of(a), cb = placed.coords_of(b);
             const bool together = placement.node({ca[0], ca[1], 0, 0}) == placement.node({cb[0], cb[1], 0, 0});
-            CHECK(together == (colors[static_cast<std::size_t>(a)] == colors[static_cast<std::size_t>(b)]));
+            EXPECT_EQ(together, (colors[static_cast<std::size_t>(a)] == colors[static_cast<std::size_t>(b)]));
         }
-    CHECK(placed.scores()[0].bytes_sum <= placed.scores_blocked()[0].bytes_sum);
+    EXPECT_LE(placed.scores()[0].bytes_sum, placed.scores_blocked()[0].bytes_sum);
 }
 
-TEST_CASE("an MPI_Cart communicator made from it keeps every process at its coordinates") {
+CASE("an MPI_Cart communicator made from it keeps every process at its coordinates") {
     for (const char* numbering : {"XYZ", "ZXY", ""}) {
         const PlacedComm placed(MPI_COMM_WORLD, {.cells = {16, 16, 16}, .periodic = {true}, .numbering = numbering,
                                                  .node_color = world_rank() % 2});
         MPI_Comm cart = placed.to_cart();
         int status = 0, rank = 0, coords[3];
         MPI_Topo_test(cart, &status);
-        CHECK(status == MPI_CART);
+        EXPECT_EQ(status, MPI_CART);
         MPI_Comm_rank(cart, &rank);
         MPI_Cart_coords(cart, rank, 3, coords);
-        CHECK(std::vector<int>(coords, coords + 3) == placed.coords());
+        EXPECT_EQ(std::vector<int>(coords, coords + 3), placed.coords());
         MPI_Comm_free(&cart);
     }
 }
 
-TEST_CASE("sub-communicators hold the ranks that share the other coordinates, in their order") {
+CASE("sub-communicators hold the ranks that share the other coordinates, in their order") {
     const PlacedComm placed(MPI_COMM_WORLD, {.cells = {40, 40}, .node_color = world_rank() % 2});
     MPI_Comm line = placed.sub({true, false});
     int size = 0, rank = 0;
     MPI_Comm_size(line, &size);
     MPI_Comm_rank(line, &rank);
-    CHECK(size == placed.grid()[0]);
-    CHECK(rank == placed.coords()[0]);
+    EXPECT_EQ(size, placed.grid()[0]);
+    EXPECT_EQ(rank, placed.coords()[0]);
     const auto columns = gathered(line, placed.coords()[1]);
-    CHECK(std::ranges::count(columns, placed.coords()[1]) == size);
+    EXPECT_EQ(std::ranges::count(columns, placed.coords()[1]), size);
     MPI_Comm_free(&line);
-    CHECK_THROWS_AS(placed.sub({true}), parhelion::Error);
+    EXPECT_THROW(static_cast<void>(placed.sub({true})), parhelion::Error);
 }
 
-TEST_CASE("it works inside a larger communicator") {
+CASE("it works inside a larger communicator") {
     const bool mine = world_rank() % 2 == 0;
     MPI_Comm half;
     MPI_Comm_split(MPI_COMM_WORLD, mine, -world_rank(), &half);
     {
         const PlacedComm placed(half, {.cells = {128}});
-        CHECK(is_permutation_of_all(gathered(half, placed.rank())));
+        EXPECT_TRUE(is_permutation_of_all(gathered(half, placed.rank())));
     }
     MPI_Comm_free(&half);
 }
 
-TEST_CASE("a domain on the placed communicator finds its ranks where they were put") {
+CASE("a domain on the placed communicator finds its ranks where they were put") {
     const PlacedComm placed(MPI_COMM_WORLD, {.cells = {24, 24, 24}, .periodic = {true}, .node_color = world_rank() % 2});
     const parhelion::CartesianDomain domain({24, 24, 24}, {.periodic = true, .process_grid = placed.grid()}, placed.comm());
-    CHECK(domain.coordinates() == placed.coords());
+    EXPECT_EQ(domain.coordinates(), placed.coords());
 }
 
-TEST_CASE("blocks by hand need the machine that they describe") {
+CASE("blocks by hand need the machine that they describe") {
     const PlacedOptions right{.blocks = {{"node", {world_size(), 1}}}, .node_color = world_rank()};
     const PlacedComm placed(MPI_COMM_WORLD, right);
-    CHECK(placed.grid() == std::vector<int>{world_size(), 1});
+    EXPECT_EQ(placed.grid(), (std::vector<int>{world_size(), 1}));
     const PlacedOptions wrong{.blocks = {{"node", {world_size() + 1}}}, .node_color = world_rank()};
-    CHECK_THROWS_AS(PlacedComm(MPI_COMM_WORLD, wrong), parhelion::Error);
+    EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, wrong)), parhelion::Error);
 }
 
-TEST_CASE("mistakes are reported on every rank") {
-    CHECK_THROWS_AS(PlacedComm(MPI_COMM_WORLD, {}), parhelion::Error);
-    CHECK_THROWS_AS(PlacedComm(MPI_COMM_WORLD, {.grid = {world_size() + 1}}), parhelion::Error);
-    CHECK_THROWS_AS(PlacedComm(MPI_COMM_WORLD, {.cells = {64, 64}, .numbering = "XX"}), parhelion::Error);
+CASE("mistakes are reported on every rank") {
+    EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {})), parhelion::Error);
+    EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.grid = {world_size() + 1}})), parhelion::Error);
+    EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.cells = {64, 64}, .numbering = "XX"})), parhelion::Error);
     if (world_size() > 1)
-        CHECK_THROWS_AS(PlacedComm(MPI_COMM_WORLD, {.cells = {64 + world_rank() % 2}}), parhelion::Error);
+        EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.cells = {64 + world_rank() % 2}})), parhelion::Error);
 }

@@ -1,10 +1,10 @@
 // Parts of an index map put onto nodes.
-#include <doctest/doctest.h>
 #include <mpi.h>
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
 #include "parhelion/placement/graph.hpp"
+#include "support/cases.hpp"
 
 using namespace parhelion::placement;
 
@@ -24,36 +24,36 @@ int size_of(MPI_Comm comm) {
 
 }  // namespace
 
-TEST_CASE("the communicator returned holds every part once, and partners share a node where they fit") {
+CASE("the communicator returned holds every part once, and partners share a node where they fit") {
     const int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
     const int partner = (rank + size / 2) % size;
     const int color = rank / 2;  // two neighboring ranks are a node
     const PartEdges edges = partner == rank ? PartEdges{} : PartEdges{{partner}, {1000}};
     MPI_Comm placed = place_parts(MPI_COMM_WORLD, edges, Objective::jsum, color);
-    REQUIRE(size_of(placed) == size);
+    ASSERT_EQ(size_of(placed), size);
     if (size == 4 || size == 8) {
         std::vector<int> colors(static_cast<std::size_t>(size));
         MPI_Allgather(&color, 1, MPI_INT, colors.data(), 1, MPI_INT, placed);
         for (int part = 0; part < size; ++part)
-            CHECK(colors[static_cast<std::size_t>(part)] == colors[static_cast<std::size_t>((part + size / 2) % size)]);
+            EXPECT_EQ(colors[static_cast<std::size_t>(part)], colors[static_cast<std::size_t>((part + size / 2) % size)]);
     }
     MPI_Comm_free(&placed);
 }
 
-TEST_CASE("what an index map's pattern sends becomes the graph") {
+CASE("what an index map's pattern sends becomes the graph") {
     const int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
     if (size == 1) return;
     const int left = (rank + size - 1) % size;
     const parhelion::IndexedDomain domain(10, {left * 10 + 1, left * 10 + 2, left * 10 + 1}, MPI_COMM_WORLD);
     const auto edges = edges_of(parhelion::build_pattern(domain), 4);
-    REQUIRE(edges.part.size() == 1);
-    CHECK(edges.part[0] == (rank + 1) % size);
-    CHECK(edges.bytes[0] == 8);  // two different cells; the third ghost repeats one
+    ASSERT_EQ(edges.part.size(), 1);
+    EXPECT_EQ(edges.part[0], (rank + 1) % size);
+    EXPECT_EQ(edges.bytes[0], 8);  // two different cells; the third ghost repeats one
 }
 
-TEST_CASE("an edge to a rank that does not exist is reported on every rank") {
+CASE("an edge to a rank that does not exist is reported on every rank") {
     const PartEdges wrong = rank_in(MPI_COMM_WORLD) == 0 ? PartEdges{{99}, {1}} : PartEdges{};
-    CHECK_THROWS_AS(place_parts(MPI_COMM_WORLD, wrong), parhelion::Error);
+    EXPECT_THROW(static_cast<void>(place_parts(MPI_COMM_WORLD, wrong)), parhelion::Error);
     const PartEdges uneven{{0}, {}};
-    CHECK_THROWS_AS(place_parts(MPI_COMM_WORLD, uneven), parhelion::Error);
+    EXPECT_THROW(static_cast<void>(place_parts(MPI_COMM_WORLD, uneven)), parhelion::Error);
 }

@@ -1,13 +1,12 @@
 // Random structured domains against values computed from global coordinates.
-#include <doctest/doctest.h>
-
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/random_domains.hpp"
 #include "support/transports.hpp"
 
 using namespace test;
 
-TEST_CASE("random structured domains: every ghost and every owner is right") {
+CASE("random structured domains: every ghost and every owner is right") {
     for_random_cases(affordable(60), [](Random& random) {
         const CartesianDomain domain = random_domain(random);
         const Pattern pattern = build_pattern(domain), points = build_pattern(domain.staggered(1));

@@ -1,12 +1,11 @@
 // Random groups of structured and unstructured domains in one exchange, against values computed from coordinates and ids, and
 // against exchanges of one group each.
-#include <doctest/doctest.h>
-
 #include "support/any_group.hpp"
+#include "support/cases.hpp"
 
 using namespace test;
 
-TEST_CASE("random groups: every ghost and every owner is right, as in exchanges of one group each") {
+CASE("random groups: every ghost and every owner is right, as in exchanges of one group each") {
     for_random_cases(affordable(40), [](Random& random) {
         const Route route = random.pick(all_routes());
         AnyGroups groups;

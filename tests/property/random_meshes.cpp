@@ -1,13 +1,12 @@
 // Random index maps against values computed from global ids.
-#include <doctest/doctest.h>
-
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/random_domains.hpp"
 #include "support/transports.hpp"
 
 using namespace test;
 
-TEST_CASE("random index maps: every ghost and every owner is right") {
+CASE("random index maps: every ghost and every owner is right") {
     for_random_cases(affordable(60), [](Random& random) {
         const RandomMesh made = random_mesh(random);
         const IndexedDomain domain = made.domain();

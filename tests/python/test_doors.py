@@ -8,7 +8,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MOST_WITHOUT_A_DOOR = 5
 LEAST_SENTENCES = 2
-NOT_OURS = ("third_party",)
 
 
 def folders() -> list[Path]:
@@ -16,7 +15,7 @@ def folders() -> list[Path]:
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     files = [Path(name) for name in listed.split("\0") if name]
     counts = Counter(file.parent for file in files if (ROOT / file).exists())
-    return [folder for folder, count in counts.items() if count > MOST_WITHOUT_A_DOOR and folder.parts and folder.parts[0] not in NOT_OURS]
+    return [folder for folder, count in counts.items() if count > MOST_WITHOUT_A_DOOR and folder.parts]
 
 
 def door(folder: Path) -> str:

@@ -14,7 +14,7 @@ ON_TOP = {
     "redistribution": (*STAGES, "index_map"),
     "placement": ("core", "pattern"),
     "c": (*STAGES, "index_map", "redistribution"),
-    "bench": (*STAGES, "index_map"),
+    "bench": (*STAGES, "index_map", "placement"),
 }
 MAY_INCLUDE = {stage: STAGES[:k] for k, stage in enumerate(STAGES)} | ON_TOP
 FOR_USERS = {"parhelion.hpp", "phl.h"}  # all of C++; what `c` implements

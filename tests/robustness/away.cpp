@@ -1,10 +1,10 @@
 // A rank that has begun an exchange may go away, and wait in MPI for what its neighbor sends when that has ended the exchange.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "robustness/work.hpp"
+#include "support/cases.hpp"
 #include "support/cell_field.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"
@@ -40,7 +40,7 @@ void one_goes_away(Work& work, Direction direction, int round) {
     if (has_next()) hear_from(rank() + 1);
     work.end();
     if (rank() % 2 == 1) tell(rank() - 1);
-    REQUIRE_EQ(work.difference(), "");
+    ASSERT_EQ(work.difference(), "");
 }
 
 // Cells of rank 0 are ghosts of rank 1, and nobody has any other.
@@ -64,7 +64,7 @@ struct ToTheNext {
         field.fill(Values::bits, round);
         field.expect_forward();
         exchange();
-        REQUIRE_EQ(field.difference(), "");
+        ASSERT_EQ(field.difference(), "");
     }
     Exchange::Step begin(Direction direction) {
         return direction == Direction::forward ? exchange.begin() : exchange.begin_reverse(Reduction::replace);
@@ -101,7 +101,7 @@ void sender_goes_first(const Route& route, Direction direction, int before) {
         const Recycled recycled(0xa5);
         tell(reader);
         hear_from(reader);
-        REQUIRE(recycled.untouched());
+        ASSERT_TRUE(recycled.untouched());
     }
     if (rank() == reader) tell(sender);
 }
@@ -123,7 +123,7 @@ void reader_goes_first(const Route& route, Direction direction, int before) {
 
 }  // namespace
 
-TEST_CASE("a rank that has begun may wait for what its neighbor sends after its own exchange") {
+CASE("a rank that has begun may wait for what its neighbor sends after its own exchange") {
     if (alone()) return;
     const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});
     for (const Route& route : routes_for(0, 3)) {
@@ -133,7 +133,7 @@ TEST_CASE("a rank that has begun may wait for what its neighbor sends after its 
     }
 }
 
-TEST_CASE("a rank that has begun may make another exchange while its neighbor ends the first one first") {
+CASE("a rank that has begun may make another exchange while its neighbor ends the first one first") {
     if (alone()) return;
     const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});
     for (const Route& route : routes_for(1, 2)) {
@@ -145,13 +145,13 @@ TEST_CASE("a rank that has begun may make another exchange while its neighbor en
             if (rank() % 2 == 1) first.end();
             Work second(domain, route.transport, 1);
             if (rank() % 2 == 0) first.end();
-            REQUIRE_EQ(first.difference(), "");
-            REQUIRE_EQ(second.round_trip(Direction::forward, round), "");
+            ASSERT_EQ(first.difference(), "");
+            ASSERT_EQ(second.round_trip(Direction::forward, round), "");
         }
     }
 }
 
-TEST_CASE("a rank that only sends may run two exchanges ahead, and still begin a third and go away") {
+CASE("a rank that only sends may run two exchanges ahead, and still begin a third and go away") {
     if (alone()) return;
     for (const Route& route : routes_for(2, 3)) {
         if (!may_run_ahead(route)) continue;
@@ -168,7 +168,7 @@ TEST_CASE("a rank that only sends may run two exchanges ahead, and still begin a
                 tell(1);
                 hear_from(1);
                 step.end();
-                REQUIRE_EQ(next.field.difference(), "");
+                ASSERT_EQ(next.field.difference(), "");
             } else {
                 next.once(round + 2);
             }
@@ -177,7 +177,7 @@ TEST_CASE("a rank that only sends may run two exchanges ahead, and still begin a
     }
 }
 
-TEST_CASE("what a rank has sent is there for a late neighbor when its exchange is gone and its memory used again") {
+CASE("what a rank has sent is there for a late neighbor when its exchange is gone and its memory used again") {
     if (alone()) return;
     const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});
     for (const Route& route : routes_for(3, 3)) {
@@ -188,7 +188,7 @@ TEST_CASE("what a rank has sent is there for a late neighbor when its exchange i
             work->begin();
             if (rank() % 2 == 0) usleep(3000);
             work->end();
-            REQUIRE_EQ(work->difference(), "");
+            ASSERT_EQ(work->difference(), "");
             work.reset();
             std::vector<std::unique_ptr<std::vector<std::byte>>> others;
             for (int i = 0; i < 20; ++i) others.push_back(std::make_unique<std::vector<std::byte>>(std::size_t{1} << (i % 15), std::byte{0xff}));
@@ -196,7 +196,7 @@ TEST_CASE("what a rank has sent is there for a late neighbor when its exchange i
     }
 }
 
-TEST_CASE("where one rank only sends, either may end its exchange and use the memory again while the other is late") {
+CASE("where one rank only sends, either may end its exchange and use the memory again while the other is late") {
     if (alone()) return;
     for (const Route& route : routes_for(5, 3)) {
         if (!may_run_ahead(route)) continue;
@@ -210,7 +210,7 @@ TEST_CASE("where one rank only sends, either may end its exchange and use the me
     }
 }
 
-TEST_CASE("an array that was sent in one piece may change as soon as the exchange has ended") {
+CASE("an array that was sent in one piece may change as soon as the exchange has ended") {
     if (alone()) return;
     for (const Route& route : routes_for(4, 3)) {
         CAPTURE(route.transport);

@@ -1,9 +1,9 @@
 // Chains of waits that end only when a rank works for an exchange that it is not ending.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <optional>
 
+#include "support/cases.hpp"
 #include "support/cell_field.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"
@@ -37,7 +37,7 @@ struct OneWay {
     }
     void end(Exchange::Step& step) {
         step.end();
-        REQUIRE_EQ(field.difference(), "");
+        ASSERT_EQ(field.difference(), "");
     }
     void once(int round) {
         auto step = begin(round);
@@ -71,20 +71,20 @@ void run_chain(const std::string& first, const std::string& others, int cells) {
 
 }  // namespace
 
-TEST_CASE("a message that had to wait for its reader goes out while its sender waits in another exchange") {
+CASE("a message that had to wait for its reader goes out while its sender waits in another exchange") {
     if (Communicator(MPI_COMM_WORLD).size() < 3) return;
     run_chain("staged_shared", "staged_shared", 1);
     run_chain("staged_shared", "shared", 100);
     run_chain("shared", "staged_shared", 1000);
 }
 
-TEST_CASE("a large MPI message gets on while its sender waits for a neighbor on its node") {
+CASE("a large MPI message gets on while its sender waits for a neighbor on its node") {
     if (Communicator(MPI_COMM_WORLD).size() < 3) return;
     run_chain("mpi_persistent", "shared", 1 << 17);
     run_chain("mpi_p2p", "staged_shared", 1 << 17);
 }
 
-TEST_CASE("the user's own large message gets on while its sender waits for a neighbor on its node") {
+CASE("the user's own large message gets on while its sender waits for a neighbor on its node") {
     if (Communicator(MPI_COMM_WORLD).size() < 3) return;
     OneWay b(1, 2, 1, "shared"), c(2, 0, 1, "staged_shared");
     const int rank = c.domain.communicator().rank();

@@ -1,4 +1,4 @@
-"""The conformance suite over two hosts: MPI and UCX between them, alone and behind transports of the own node."""
+"""The conformance suite over several hosts: MPI and UCX between them, alone and behind transports of the own node."""
 
 import os
 import sys
@@ -6,8 +6,8 @@ import sys
 import on_hosts
 import ranks
 
-# Ranks, and what of the suite they run: where ranks share cores, the laws alone.
-RUNS = {2: "*", 4: "*laws.cpp,*staged.cpp", 8: "*staged.cpp"}
+# Hosts, ranks, and what of the suite they run: where ranks share cores, the laws alone.
+RUNS = [(2, 2, "*"), (2, 4, "laws.*:staged.*"), (2, 8, "staged.*"), (3, 3, "laws.*")]
 
 
 def main() -> int:
@@ -15,8 +15,9 @@ def main() -> int:
     parser.add_argument("--routes", required=True, help="as the tests take them, separated by commas")
     options = parser.parse_args()
     on_hosts.need_hosts()
-    for count, sources in RUNS.items():
-        done = on_hosts.run(options, count, f"-sf={sources}", env={**os.environ, "PARHELION_TEST_ROUTES": options.routes})
+    env = {**os.environ, "PARHELION_TEST_ROUTES": options.routes}
+    for hosts, count, cases in RUNS:
+        done = on_hosts.run(options, count, f"--gtest_filter={cases}", env=env, hosts=hosts)
         print(done.stdout[-3000:])
         if done.returncode != 0 or f"{count} ranks: passed" not in done.stdout:
             return 1

@@ -26,7 +26,7 @@ def main() -> int:
         if options.routes:
             env["PARHELION_TEST_ROUTES"] = options.routes
         with stopper:
-            completed, lines = ranks.run(options, options.ranks, ["--test-case=exchanges in flight*"], env=env)
+            completed, lines = ranks.run(options, options.ranks, ["--gtest_filter=*.exchanges in flight*"], env=env)
     print("\n".join(lines), f"{stopper.stops} stops", sep="\n")
     if completed.returncode == 0 and stopper.stops == 0:
         print("no rank was stopped")

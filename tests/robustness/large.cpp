@@ -1,11 +1,10 @@
 // Messages that no int counts. Two ranks, one of which owns everything: what is needed is little more than the message, twice.
-#include <doctest/doctest.h>
-
 #include <array>
 #include <cstring>
 
 #include "core/available_memory.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"
 
@@ -67,13 +66,13 @@ bool enough_memory(const Communicator& comm) {
     long long mine = available_memory(), all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_LONG_LONG, MPI_MIN, comm.handle());
     if (all >= needed) return true;
-    MESSAGE("skipped: needs ", needed >> 30, " GiB of memory, ", all >> 30, " are free");
+    say("skipped: needs ", needed >> 30, " GiB of memory, ", all >> 30, " are free");
     return false;
 }
 
 }  // namespace
 
-TEST_CASE("messages of more than 2^31 bytes arrive over every transport") {
+CASE("messages of more than 2^31 bytes arrive over every transport") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() != 2 || !enough_memory(comm)) return;
     Large large(comm);
@@ -84,12 +83,12 @@ TEST_CASE("messages of more than 2^31 bytes arrive over every transport") {
         large.forget();
         const double start = MPI_Wtime();
         exchange();
-        if (comm.rank() == 0) MESSAGE(route.transport, ": ", static_cast<double>(bytes) / (MPI_Wtime() - start) / 1e9, " GB/s");
-        CHECK_EQ(large.wrong(), 0);
+        if (comm.rank() == 0) say(route.transport, ": ", static_cast<double>(bytes) / (MPI_Wtime() - start) / 1e9, " GB/s");
+        EXPECT_EQ(large.wrong(), 0);
     }
 }
 
-TEST_CASE("a set-up message of more than 2^31 bytes arrives whole") {
+CASE("a set-up message of more than 2^31 bytes arrives whole") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() != 2 || !enough_memory(comm)) return;
     std::vector<Parcel> sent;
@@ -98,11 +97,11 @@ TEST_CASE("a set-up message of more than 2^31 bytes arrives whole") {
         for (byte_count w = 0; w < words; w += 511) std::memcpy(sent[0].bytes.data() + 8 * w, std::array{word(w)}.data(), 8);
     }
     const auto arrived = sparse_exchange(comm, std::move(sent));
-    REQUIRE_EQ(arrived.size(), static_cast<std::size_t>(comm.rank()));
+    ASSERT_EQ(arrived.size(), static_cast<std::size_t>(comm.rank()));
     byte_count wrong = 0;
     for (const Parcel& parcel : arrived) {
-        CHECK_EQ(static_cast<byte_count>(parcel.bytes.size()), bytes);
+        EXPECT_EQ(static_cast<byte_count>(parcel.bytes.size()), bytes);
         for (byte_count w = 0; w < words; w += 511) wrong += std::memcmp(parcel.bytes.data() + 8 * w, std::array{word(w)}.data(), 8) != 0;
     }
-    CHECK_EQ(wrong, 0);
+    EXPECT_EQ(wrong, 0);
 }

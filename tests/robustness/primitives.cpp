@@ -2,13 +2,12 @@
 // copy.
 //
 // Values are plain memory: a missing acquire or release is a data race that ThreadSanitizer reports, besides a wrong value.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include <doctest/doctest.h>
-
 #include <array>
 #include <chrono>
 #include <thread>
 #include <vector>
+
+#include "support/cases.hpp"
 
 #include "plan/copy_team.hpp"
 #include "transport/node/signals.hpp"
@@ -87,30 +86,30 @@ void send_and_receive(Reader& mine, Reader& theirs, int eager_polls, std::uint64
 
 }  // namespace
 
-TEST_CASE("ghosts that two threads write into each other's arrays are those of the exchange that is ending") {
+CASE("ghosts that two threads write into each other's arrays are those of the exchange that is ending") {
     for (int eager_polls : {0, 20}) {
         Side a, b;
         std::uint64_t wrong_a = 0, wrong_b = 0;
         std::thread other([&] { put_and_read(b, a, 5, 3, eager_polls, wrong_b); });
         put_and_read(a, b, 3, 5, eager_polls, wrong_a);
         other.join();
-        CHECK_EQ(wrong_a + wrong_b, 0);
-        CHECK_EQ(a.postbox.sleepers.load() + b.postbox.sleepers.load(), 0);
+        EXPECT_EQ(wrong_a + wrong_b, 0);
+        EXPECT_EQ(a.postbox.sleepers.load() + b.postbox.sleepers.load(), 0);
     }
 }
 
-TEST_CASE("two slots are enough where both sides send, and nothing is acknowledged") {
+CASE("two slots are enough where both sides send, and nothing is acknowledged") {
     for (int eager_polls : {0, 20}) {
         Reader a, b;
         std::uint64_t wrong_a = 0, wrong_b = 0;
         std::thread other([&] { send_and_receive(b, a, eager_polls, wrong_b); });
         send_and_receive(a, b, eager_polls, wrong_a);
         other.join();
-        CHECK_EQ(wrong_a + wrong_b, 0);
+        EXPECT_EQ(wrong_a + wrong_b, 0);
     }
 }
 
-TEST_CASE("a one-way sender stays two messages behind what its reader has acknowledged") {
+CASE("a one-way sender stays two messages behind what its reader has acknowledged") {
     for (int eager_polls : {0, 20}) {
         Postbox senders;
         Reader reader;
@@ -126,11 +125,11 @@ TEST_CASE("a one-way sender stays two messages behind what its reader has acknow
             send(reader, n);
         }
         other.join();
-        CHECK_EQ(wrong, 0);
+        EXPECT_EQ(wrong, 0);
     }
 }
 
-TEST_CASE("several threads that sleep at one postbox all wake up") {
+CASE("several threads that sleep at one postbox all wake up") {
     Postbox postbox;
     SequenceLine line, heard;
     std::array<std::uint64_t, 3> last{};
@@ -148,10 +147,10 @@ TEST_CASE("several threads that sleep at one postbox all wake up") {
         while (heard.value.load(std::memory_order_acquire) < n * last.size()) std::this_thread::yield();
     }
     for (std::thread& thread : sleepers) thread.join();
-    for (std::uint64_t value : last) CHECK_EQ(value, 500);
+    for (std::uint64_t value : last) EXPECT_EQ(value, 500);
 }
 
-TEST_CASE("members of a team see what was written before a job, and the caller sees what they wrote") {
+CASE("members of a team see what was written before a job, and the caller sees what they wrote") {
     constexpr int members = 3, cells = 30;
     CopyTeam team(members);
     std::array<std::uint64_t, cells> from{}, to{};
@@ -164,10 +163,10 @@ TEST_CASE("members of a team see what was written before a job, and the caller s
         for (const std::uint64_t value : to) wrong += value != n;
         if (n % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // members fall asleep
     }
-    CHECK_EQ(wrong, 0);
+    EXPECT_EQ(wrong, 0);
 }
 
-TEST_CASE("threads that want one team at the same time all get their work done") {
+CASE("threads that want one team at the same time all get their work done") {
     CopyTeam team(2);
     std::array<std::uint64_t, 3> wrong{};
     std::vector<std::thread> threads;
@@ -180,5 +179,5 @@ TEST_CASE("threads that want one team at the same time all get their work done")
             }
         });
     for (std::thread& thread : threads) thread.join();
-    for (const std::uint64_t own : wrong) CHECK_EQ(own, 0);
+    for (const std::uint64_t own : wrong) EXPECT_EQ(own, 0);
 }

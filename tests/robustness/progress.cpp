@@ -1,11 +1,10 @@
 // Exchanges that get on while their ranks do something else.
-#include <doctest/doctest.h>
-
 #include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "parhelion/parhelion.hpp"
+#include "support/cases.hpp"
 #include "support/transports.hpp"
 
 using namespace test;
@@ -24,11 +23,11 @@ bool turns_up(double& place, double value) {
 
 }  // namespace
 
-TEST_CASE("with a progress thread ghosts are filled while the program computes") {
+CASE("with a progress thread ghosts are filled while the program computes") {
     int provided = MPI_THREAD_SINGLE;
     MPI_Query_thread(&provided);
     if (provided != MPI_THREAD_MULTIPLE) {
-        MESSAGE("skipped: this MPI does not provide MPI_THREAD_MULTIPLE");
+        say("skipped: this MPI does not provide MPI_THREAD_MULTIPLE");
         return;
     }
     const Communicator comm(MPI_COMM_WORLD);
@@ -45,7 +44,7 @@ TEST_CASE("with a progress thread ghosts are filled while the program computes")
                 for (int y = 0; y < 2000; ++y) u(first + x, y) = 100.0 * round + comm.rank();
             MPI_Barrier(MPI_COMM_WORLD);
             auto step = exchange.begin();
-            CHECK(turns_up(u(first - 1, 1999), 100.0 * round + left));
+            EXPECT_TRUE(turns_up(u(first - 1, 1999), 100.0 * round + left));
             MPI_Barrier(MPI_COMM_WORLD);  // nobody helps a neighbor from within end
             step.end();
         }

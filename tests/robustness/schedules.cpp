@@ -1,5 +1,4 @@
 // Ranks that are late, begin and end in orders of their own, and are stopped from outside: never a wrong ghost.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <numeric>
 
 #include "robustness/work.hpp"
+#include "support/cases.hpp"
 #include "support/random.hpp"
 #include "support/transports.hpp"
 
@@ -42,16 +42,16 @@ void run_schedule(std::vector<Work>& all, int rank) {
         for (Work& work : all) work.prepare(same.chance(30) ? Direction::reverse : Direction::forward, round);
         for (std::size_t w : shuffled(own, all.size())) dawdle(own), all[w].begin();
         for (std::size_t w : shuffled(own, all.size())) dawdle(own), all[w].end();
-        for (Work& work : all) REQUIRE_EQ(work.difference(), "");
+        for (Work& work : all) ASSERT_EQ(work.difference(), "");
     }
 }
 
 }  // namespace
 
-TEST_CASE("exchanges in flight over different transports, late and in any order, never give a wrong ghost") {
+CASE("exchanges in flight over different transports, late and in any order, never give a wrong ghost") {
     const Communicator comm(MPI_COMM_WORLD);
     leave_process_number(comm.rank());
-    INFO("PARHELION_TEST_SEED=", seed());
+    CAPTURE(seed());
     const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});
     std::vector<Work> all;
     const char* asked_for = std::getenv("PARHELION_TEST_ROUTES");
@@ -60,11 +60,11 @@ TEST_CASE("exchanges in flight over different transports, late and in any order,
     run_schedule(all, comm.rank());
 }
 
-TEST_CASE("exchanges by dimensions, on different communicators, may be ended in any order") {
+CASE("exchanges by dimensions, on different communicators, may be ended in any order") {
     MPI_Comm other;
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     {
-        INFO("PARHELION_TEST_SEED=", seed());
+        CAPTURE(seed());
         const CartesianOptions staged{.halo = 2, .periodic = true, .algorithm = Algorithm::staged};
         const CartesianDomain here({18, 16}, staged), there({17, 19}, staged, other);
         std::vector<Work> all;

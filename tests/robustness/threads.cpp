@@ -1,10 +1,9 @@
 // Several threads of one process, each with exchanges of its own.
-#include <doctest/doctest.h>
-
 #include <cstdlib>
 #include <thread>
 
 #include "robustness/work.hpp"
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"
 
@@ -16,7 +15,7 @@ bool threads_allowed() {
     int provided = MPI_THREAD_SINGLE;
     MPI_Query_thread(&provided);
     if (provided == MPI_THREAD_MULTIPLE) return true;
-    MESSAGE("skipped: this MPI does not provide MPI_THREAD_MULTIPLE");
+    say("skipped: this MPI does not provide MPI_THREAD_MULTIPLE");
     return false;
 }
 
@@ -24,7 +23,7 @@ constexpr int thread_count = 3;
 constexpr int rounds = 60;
 constexpr int lives = 4;
 
-// Errors of threads, told by the main one: doctest's checks would serialize them.
+// Errors of threads, told by the main one: GoogleTest's checks would serialize them.
 struct Finding {
     std::string text;
 };
@@ -66,7 +65,7 @@ bool makes_communicators(const std::string& transport) { return transport.find("
 
 }  // namespace
 
-TEST_CASE("threads make, use and destroy exchanges at the same time, each on a communicator of its own, over every transport") {
+CASE("threads make, use and destroy exchanges at the same time, each on a communicator of its own, over every transport") {
     if (!threads_allowed()) return;
     constexpr int all = thread_count + 1;
     for (const Route& route : routes_for(6, 3)) {
@@ -83,12 +82,12 @@ TEST_CASE("threads make, use and destroy exchanges at the same time, each on a c
             threads.emplace_back(live_and_die, comms[static_cast<std::size_t>(t)], route.transport, t,
                                  std::ref(findings[static_cast<std::size_t>(t)]));
         for (std::thread& thread : threads) thread.join();
-        for (const Finding& finding : findings) CHECK_EQ(finding.text, "");
+        for (const Finding& finding : findings) EXPECT_EQ(finding.text, "");
         for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
     }
 }
 
-TEST_CASE("threads exchange at the same time, each on a communicator of its own") {
+CASE("threads exchange at the same time, each on a communicator of its own") {
     if (!threads_allowed()) return;
     for (const char* transport : {"shared", "staged_shared", "mpi_persistent", "ucx"}) {
         if (!is_usable(transport)) continue;
@@ -104,12 +103,12 @@ TEST_CASE("threads exchange at the same time, each on a communicator of its own"
             threads.emplace_back(exchange_alone, comms[static_cast<std::size_t>(t)], transport, t,
                                  std::ref(findings[static_cast<std::size_t>(t)]));
         for (std::thread& thread : threads) thread.join();
-        for (const Finding& finding : findings) CHECK_EQ(finding.text, "");
+        for (const Finding& finding : findings) EXPECT_EQ(finding.text, "");
         for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
     }
 }
 
-TEST_CASE("threads exchange at the same time on one communicator, over every transport") {
+CASE("threads exchange at the same time on one communicator, over every transport") {
     if (!threads_allowed()) return;
     const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true});
     for (const Route& route : all_routes()) {
@@ -120,34 +119,34 @@ TEST_CASE("threads exchange at the same time on one communicator, over every tra
         std::vector<std::thread> threads;
         for (std::size_t t = 0; t < thread_count; ++t) threads.emplace_back(repeat, std::ref(works[t]), std::ref(findings[t]));
         for (std::thread& thread : threads) thread.join();
-        for (const Finding& finding : findings) CHECK_EQ(finding.text, "");
+        for (const Finding& finding : findings) EXPECT_EQ(finding.text, "");
     }
 }
 
-TEST_CASE("threads that share large copies change no value, over every transport") {
+CASE("threads that share large copies change no value, over every transport") {
     const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain domain({48 * comm.size(), 64, 64}, {.halo = 2, .periodic = true, .process_grid = {comm.size(), 1, 1}});
     for (const Route& route : routes_for(0, 4)) {
         CAPTURE(route.transport);
         Work work(domain, route.transport, 0, {.threads = 3});
-        CHECK(holds(work.exchange().explain(), "by 3 threads"));
+        EXPECT_TRUE(holds(work.exchange().explain(), "by 3 threads"));
         for (int round = 0; round < 6; ++round)
-            REQUIRE_EQ(work.round_trip(round % 3 == 2 ? Direction::reverse : Direction::forward, round), "");
+            ASSERT_EQ(work.round_trip(round % 3 == 2 ? Direction::reverse : Direction::forward, round), "");
     }
 }
 
-TEST_CASE("numbers of threads that make no sense are refused by all ranks") {
+CASE("numbers of threads that make no sense are refused by all ranks") {
     const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true});
     const bool odd = Communicator(MPI_COMM_WORLD).rank() == Communicator(MPI_COMM_WORLD).size() - 1;
-    CHECK(holds(error_of([&] { Work(domain, "mpi_p2p", 0, {.threads = odd ? -2 : 1}); }), "cannot copy by -2 threads"));
+    EXPECT_TRUE(holds(error_of([&] { Work(domain, "mpi_p2p", 0, {.threads = odd ? -2 : 1}); }), "cannot copy by -2 threads"));
     setenv("PARHELION_THREADS", "two", 1);
-    CHECK(holds(error_of([&] { Work(domain, "mpi_p2p", 0); }), "PARHELION_THREADS is 'two'"));
+    EXPECT_TRUE(holds(error_of([&] { Work(domain, "mpi_p2p", 0); }), "PARHELION_THREADS is 'two'"));
     setenv("PARHELION_THREADS", "2", 1);
-    CHECK(holds(Work(domain, "mpi_p2p", 0).exchange().explain(), "by 2 threads"));
+    EXPECT_TRUE(holds(Work(domain, "mpi_p2p", 0).exchange().explain(), "by 2 threads"));
     unsetenv("PARHELION_THREADS");
 }
 
-TEST_CASE("one thread begins what another ends, while a third waits in another exchange") {
+CASE("one thread begins what another ends, while a third waits in another exchange") {
     if (!threads_allowed()) return;
     const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true});
     Work handed(domain, "shared", 0), other(domain, "staged_shared", 1);
@@ -159,18 +158,18 @@ TEST_CASE("one thread begins what another ends, while a third waits in another e
         std::thread second([&] { handed.end(); });
         third.join();
         second.join();
-        REQUIRE_EQ(handed.difference(), "");
-        REQUIRE_EQ(other.difference(), "");
+        ASSERT_EQ(handed.difference(), "");
+        ASSERT_EQ(other.difference(), "");
     }
 }
 
-TEST_CASE("a process with several blocks exchanges among its own and with its neighbors") {
+CASE("a process with several blocks exchanges among its own and with its neighbors") {
     const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain domain({16, 12}, {.halo = 2, .periodic = true, .blocks_per_rank = {2, 2}});
     for (const char* transport : {"shared", "staged_shared", "mpi_p2p"}) {
         CAPTURE(transport);
         Work work(domain, transport, 0);
         for (int round = 0; round < rounds; ++round)
-            REQUIRE_EQ(work.round_trip(round % 2 ? Direction::reverse : Direction::forward, round), "");
+            ASSERT_EQ(work.round_trip(round % 2 ? Direction::reverse : Direction::forward, round), "");
     }
 }

@@ -42,7 +42,7 @@ int messages_of_all(const AnyGroups& all) {
 void check_together(AnyGroups& groups, const Route& route) {
     CAPTURE(route.transport);
     Exchange exchange(groups_of(groups), {.transport = route.transport});
-    CHECK_EQ(exchange.plan().messages_sent(), messages_of_all(groups));
+    EXPECT_EQ(exchange.plan().messages_sent(), messages_of_all(groups));
     int round = 0;
     for (const Reduction reduction : {Reduction::sum, Reduction::replace}) {
         for (auto& each : groups) each->prepare_forward(round);
@@ -57,7 +57,7 @@ void check_together(AnyGroups& groups, const Route& route) {
     const auto alone = rounded_sums(groups, [&] {
         for (auto& each : groups) Exchange({each->group()}, {.transport = "mpi_p2p"}).reverse();
     });
-    CHECK(together == alone);
+    EXPECT_EQ(together, alone);
 }
 
 }  // namespace test

@@ -1,12 +1,11 @@
 // Shorthands for tests over fields of either kind.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <string>
 #include <vector>
 
 #include "parhelion/parhelion.hpp"
+#include "support/cases.hpp"
 #include "support/values.hpp"
 
 namespace test {
@@ -24,7 +23,7 @@ void check_forward(Exchange& exchange, std::vector<FieldKind>& fields, int round
     for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();
     for (int time = 0; time < 2; ++time) {  // the second changes nothing
         exchange();
-        for (const auto& field : fields) CHECK_EQ(field.difference(), "");
+        for (const auto& field : fields) EXPECT_EQ(field.difference(), "");
     }
 }
 
@@ -40,7 +39,7 @@ void check_reverse(Exchange& exchange, std::vector<FieldKind>& fields, Reduction
     for (auto& field : fields) {
         if constexpr (requires { field.accept_ghosts(); })
             if (staged) field.accept_ghosts();
-        CHECK_EQ(field.difference(), "");
+        EXPECT_EQ(field.difference(), "");
     }
 }
 

@@ -1,15 +1,13 @@
-// Every rank runs every test case; the job fails when any rank does. Each rank reports a failure at once, since a rank that
+// Every rank runs every case; the job fails when any rank does. Each rank reports a failure at once, since a rank that
 // fails may keep others waiting until the time limit ends the job.
-#define DOCTEST_CONFIG_IMPLEMENT
-#include <doctest/doctest.h>
-
 #include <mpi.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <sstream>
 #include <string>
+
+#include "support/cases.hpp"
 
 namespace {
 
@@ -20,46 +18,31 @@ int world_rank() {
 }
 
 // Failures as lines that begin with the rank.
-struct RankReporter : doctest::IReporter {
-    const doctest::TestCaseData* current = nullptr;
-    explicit RankReporter(const doctest::ContextOptions&) {}
+struct RankReporter : testing::EmptyTestEventListener {
+    std::string current;
 
-    void print(const std::string& text) const {
-        std::ostringstream contexts;
-        for (int i = 0; i < get_num_active_contexts(); ++i) {
-            contexts << "\n    ";
-            get_active_contexts()[i]->stringify(&contexts);
-        }
-        const std::string all = "[rank " + std::to_string(world_rank()) + "] " + (current ? current->m_name : "") + "\n    " +
-                                text + contexts.str() + "\n";
+    void OnTestStart(const testing::TestInfo& test) override { current = std::string(test.test_suite_name()) + ": " + test.name(); }
+    void OnTestPartResult(const testing::TestPartResult& result) override {
+        if (!result.failed()) return;
+        const bool thrown = std::string(result.message()).find("thrown in the test body") != std::string::npos;
+        const std::string place = result.file_name() == nullptr ? "" : result.file_name() + (":" + std::to_string(result.line_number()));
+        const std::string all = "[rank " + std::to_string(world_rank()) + "] " + current + "\n    " + place + ": " + result.message() +
+                                test_cases::shown() + "\n";
         std::fwrite(all.data(), 1, all.size(), stderr);
         std::fflush(stderr);
+        // An exception leaves this rank out of step with the others: they would wait for ever.
+        if (thrown) MPI_Abort(MPI_COMM_WORLD, 3);
     }
-    // An exception leaves this rank out of step with the others: they would wait for ever.
-    void test_case_exception(const doctest::TestCaseException& exception) override {
-        print(std::string("threw: ") + exception.error_string.c_str());
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
-    void log_assert(const doctest::AssertData& assertion) override {
-        if (!assertion.m_failed) return;
-        std::ostringstream text;
-        text << assertion.m_file << ":" << assertion.m_line << ": " << assertion.m_expr << "\n    is "
-             << assertion.m_decomp.c_str() << " " << assertion.m_exception.c_str();
-        print(text.str());
-    }
-    void log_message(const doctest::MessageData&) override {}
-    void report_query(const doctest::QueryData&) override {}
-    void test_run_start() override {}
-    void test_run_end(const doctest::TestRunStats&) override {}
-    void test_case_start(const doctest::TestCaseData& data) override { current = &data; }
-    void test_case_reenter(const doctest::TestCaseData&) override {}
-    void test_case_end(const doctest::CurrentTestCaseStats&) override { current = nullptr; }
-    void subcase_start(const doctest::SubcaseSignature&) override {}
-    void subcase_end() override {}
-    void test_case_skipped(const doctest::TestCaseData&) override {}
 };
 
-REGISTER_LISTENER("rank", 1, RankReporter);
+// What cases say is shown of rank 0; all ranks tell of failures.
+void tell_once(testing::TestEventListeners& listeners) {
+    if (world_rank() != 0) {
+        delete listeners.Release(listeners.default_result_printer());
+        std::cout.setstate(std::ios::badbit);
+    }
+    listeners.Append(new RankReporter);
+}
 
 }  // namespace
 
@@ -72,16 +55,13 @@ int main(int argc, char** argv) {
     int size = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 
-    doctest::Context context(argc, argv);
-    context.setOption("no-colors", true);
-    std::ostringstream summary;  // rank 0's is shown
-    context.setCout(&summary);
-    const int failed = context.run();
+    testing::InitGoogleTest(&argc, argv);
+    tell_once(testing::UnitTest::GetInstance()->listeners());
+    const int failed = test_cases::run();
 
     int failed_anywhere = 0;
     MPI_Allreduce(&failed, &failed_anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    if (world_rank() == 0)
-        std::cout << summary.str() << size << " ranks: " << (failed_anywhere ? "FAILED" : "passed") << std::endl;
+    if (world_rank() == 0) std::cout << size << " ranks: " << (failed_anywhere ? "FAILED" : "passed") << std::endl;
     MPI_Finalize();
     return failed_anywhere;
 }

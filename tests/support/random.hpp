@@ -1,12 +1,11 @@
 // Random choices that are equal on all ranks and repeat from a printed seed.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
 
+#include "support/cases.hpp"
 #include "support/values.hpp"
 
 namespace test {
@@ -36,7 +35,7 @@ template <class Body>
 void for_random_cases(int cases, Body&& body) {
     const std::uint64_t first = number_from_environment("PARHELION_TEST_SEED", 1);
     const std::uint64_t count = number_from_environment("PARHELION_TEST_CASES", static_cast<std::uint64_t>(cases));
-    MESSAGE("seeds ", first, " to ", first + count - 1, "; PARHELION_TEST_SEED and PARHELION_TEST_CASES choose others");
+    say("seeds ", first, " to ", first + count - 1, "; PARHELION_TEST_SEED and PARHELION_TEST_CASES choose others");
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
         CAPTURE(seed);
         Random random(mix(seed, static_cast<std::uint64_t>(Communicator(MPI_COMM_WORLD).size())));

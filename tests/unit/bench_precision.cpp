@@ -1,12 +1,12 @@
 // Stopping where the interval is narrow enough must not make it wrong: simulated runs, with samples independent and resembling each other.
 #include "precision.hpp"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
+
+#include "support/cases.hpp"
 
 using parhelion::bench::half_width_of_median;
 
@@ -36,20 +36,20 @@ std::vector<double> samples_until_precise(double spread, double resemblance, std
 
 }  // namespace
 
-TEST_CASE("a median that is called precise is, in at least 95 % of runs") {
+CASE("a median that is called precise is, in at least 95 % of runs") {
     std::mt19937_64 random(20260101);
     for (double resemblance : {0.0, 0.5})
         for (double spread : {0.05, 0.1, 0.2}) {
             int right = 0;
             for (int run = 0; run < runs; ++run)
                 right += std::fabs(median_of(samples_until_precise(spread, resemblance, random)) - 1) <= share;
-            CHECK_MESSAGE(right >= 0.95 * runs, "spread " << spread << ", resemblance " << resemblance << ": " << right << " of " << runs);
+            EXPECT_GE(right, 0.95 * runs) << "spread " << spread << ", resemblance " << resemblance << ": " << right << " of " << runs;
         }
 }
 
-TEST_CASE("a machine without noise is precise as soon as there are enough samples") {
-    CHECK(half_width_of_median(std::vector<double>(19, 1.0)) == HUGE_VAL);
-    CHECK(half_width_of_median(std::vector<double>(20, 1.0)) == 0);
-    CHECK(half_width_of_median({1.0, 1.001, 1.002, 1.001, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001,
-                                1.002, 1.001, 1.0, 1.002, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001}) < 0.01);
+CASE("a machine without noise is precise as soon as there are enough samples") {
+    EXPECT_EQ(half_width_of_median(std::vector<double>(19, 1.0)), HUGE_VAL);
+    EXPECT_EQ(half_width_of_median(std::vector<double>(20, 1.0)), 0);
+    EXPECT_LT(half_width_of_median({1.0, 1.001, 1.002, 1.001, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001,
+                                1.002, 1.001, 1.0, 1.002, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001}), 0.01);
 }

@@ -1,10 +1,10 @@
 // Ranks and cores of a node, told by the launchers' variables.
-#include <doctest/doctest.h>
-
 #include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "support/cases.hpp"
 
 #include "core/cores.hpp"
 
@@ -35,31 +35,31 @@ long all_cores() {
 
 }  // namespace
 
-TEST_CASE("srun tells the ranks of each node without being asked for so many per node") {
-    CHECK_EQ(on_node("4", "0"), 4);
-    CHECK_EQ(on_node("2(x3),1", "0"), 2);
-    CHECK_EQ(on_node("2(x3),1", "2"), 2);
-    CHECK_EQ(on_node("2(x3),1", "3"), 1);
-    CHECK_EQ(on_node("5,2(x2),7", "3"), 7);
-    for (const char* damaged : {"", "x", "2(x", "(x3)", ",", "2(x3),1"}) CHECK_EQ(on_node(damaged, "9"), 0);
+CASE("srun tells the ranks of each node without being asked for so many per node") {
+    EXPECT_EQ(on_node("4", "0"), 4);
+    EXPECT_EQ(on_node("2(x3),1", "0"), 2);
+    EXPECT_EQ(on_node("2(x3),1", "2"), 2);
+    EXPECT_EQ(on_node("2(x3),1", "3"), 1);
+    EXPECT_EQ(on_node("5,2(x2),7", "3"), 7);
+    for (const char* damaged : {"", "x", "2(x", "(x3)", ",", "2(x3),1"}) EXPECT_EQ(on_node(damaged, "9"), 0);
 }
 
-TEST_CASE("what the step has counts for more than what was asked for, and another launcher for more than Slurm") {
+CASE("what the step has counts for more than what was asked for, and another launcher for more than Slurm") {
     const Launcher srun(Launcher::Variables{{"SLURM_NTASKS_PER_NODE", "8"}, {"SLURM_STEP_TASKS_PER_NODE", "3"}, {"SLURM_NODEID", "0"}});
-    CHECK_EQ(parhelion::launched_ranks_here(), 3);
+    EXPECT_EQ(parhelion::launched_ranks_here(), 3);
     const long all = all_cores();
     const Launcher hydra(Launcher::Variables{{"MPI_LOCALNRANKS", "5"}, {"SLURM_CPUS_ON_NODE", "1"}});
-    CHECK_EQ(parhelion::launched_ranks_here(), 5);
-    CHECK_EQ(parhelion::launched_cores_here(), all);
+    EXPECT_EQ(parhelion::launched_ranks_here(), 5);
+    EXPECT_EQ(parhelion::launched_cores_here(), all);
 }
 
-TEST_CASE("cores are those of the step, not of the whole node") {
+CASE("cores are those of the step, not of the whole node") {
     {
         const Launcher srun(Launcher::Variables{{"SLURM_CPUS_ON_NODE", "1"}});
-        CHECK_EQ(parhelion::launched_cores_here(), 1);
+        EXPECT_EQ(parhelion::launched_cores_here(), 1);
     }
     const Launcher none(Launcher::Variables{});
-    CHECK_EQ(parhelion::launched_ranks_here(), 0);
-    CHECK_EQ(parhelion::launched_cores_here(), all_cores());
-    CHECK_GT(all_cores(), 0);
+    EXPECT_EQ(parhelion::launched_ranks_here(), 0);
+    EXPECT_EQ(parhelion::launched_cores_here(), all_cores());
+    EXPECT_GT(all_cores(), 0);
 }

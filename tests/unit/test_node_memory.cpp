@@ -1,5 +1,4 @@
 // Memory that other ranks of the node can map.
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -19,6 +18,7 @@
 #include "core/available_memory.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
+#include "support/cases.hpp"
 
 using namespace parhelion;
 
@@ -62,82 +62,82 @@ bool in_child(Body&& body) {
 
 }  // namespace
 
-TEST_CASE("memory is zeroed, aligned to 64, and belongs to the last copy of its pointer") {
+CASE("memory is zeroed, aligned to 64, and belongs to the last copy of its pointer") {
     std::weak_ptr<std::byte> watched;
     for (byte_count bytes : {byte_count{0}, byte_count{1}, byte_count{4096}, 3 * mib + 5}) {
         const auto memory = allocate_node_shared(bytes);
         watched = memory;
-        CHECK(reinterpret_cast<std::uintptr_t>(memory.get()) % 64 == 0);
-        CHECK(std::accumulate(memory.get(), memory.get() + bytes, 0, [](int sum, std::byte b) { return sum + int(b); }) == 0);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 64, 0);
+        EXPECT_EQ(std::accumulate(memory.get(), memory.get() + bytes, 0, [](int sum, std::byte b) { return sum + int(b); }), 0);
         std::memset(memory.get(), 1, static_cast<std::size_t>(bytes));
     }
-    CHECK(watched.expired());
+    EXPECT_TRUE(watched.expired());
 }
 
-TEST_CASE("an address in the middle is found with its offset, one beside it is not") {
+CASE("an address in the middle is found with its offset, one beside it is not") {
     const auto memory = allocate_node_shared(1000);
     const auto first = find_node_shared(memory.get()), later = find_node_shared(memory.get() + 999);
-    REQUIRE(first.has_value());
-    REQUIRE(later.has_value());
-    CHECK(later->offset == first->offset + 999);
-    CHECK(later->identity == first->identity);
-    CHECK(first->offset + 1000 <= first->size);
+    ASSERT_TRUE(first.has_value());
+    ASSERT_TRUE(later.has_value());
+    EXPECT_EQ(later->offset, first->offset + 999);
+    EXPECT_EQ(later->identity, first->identity);
+    EXPECT_LE(first->offset + 1000, first->size);
     int local = 0;
-    CHECK_FALSE(find_node_shared(&local).has_value());
-    CHECK_FALSE(find_node_shared(nullptr).has_value());
+    EXPECT_FALSE(find_node_shared(&local).has_value());
+    EXPECT_FALSE(find_node_shared(nullptr).has_value());
 }
 
-TEST_CASE("what was found stays mapped after its owner let go of it") {
+CASE("what was found stays mapped after its owner let go of it") {
     auto memory = allocate_node_shared(100);
     std::byte* const first = memory.get();
     auto place = find_node_shared(first);
     memory.reset();
     *first = std::byte{7};
-    CHECK(find_node_shared(first).has_value());
+    EXPECT_TRUE(find_node_shared(first).has_value());
     place.reset();
-    CHECK_FALSE(find_node_shared(first).has_value());
+    EXPECT_FALSE(find_node_shared(first).has_value());
 }
 
-TEST_CASE("only the owner may open the memory, its size is fixed, and no file system has a name for it") {
+CASE("only the owner may open the memory, its size is fixed, and no file system has a name for it") {
     const auto before = mapped_files();
     const auto memory = allocate_node_shared(mib);
     const NodeVector<double> numbers(1000);
     const int descriptor = find_node_shared(memory.get())->descriptor;
     struct stat status {};
-    REQUIRE(fstat(descriptor, &status) == 0);
-    CHECK((status.st_mode & 0777) == 0600);
-    CHECK(status.st_nlink == 0);
-    CHECK(status.st_uid == geteuid());
-    CHECK(ftruncate(descriptor, 0) != 0);
-    CHECK((fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0);
+    ASSERT_EQ(fstat(descriptor, &status), 0);
+    EXPECT_TRUE((status.st_mode & 0777) == 0600);
+    EXPECT_EQ(status.st_nlink, 0);
+    EXPECT_EQ(status.st_uid, geteuid());
+    EXPECT_NE(ftruncate(descriptor, 0), 0);
+    EXPECT_TRUE((fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0);
     for (const std::string& file : mapped_files()) {
         CAPTURE(file);
-        CHECK((before.contains(file) || file == "/memfd:parhelion (deleted)"));
+        EXPECT_TRUE((before.contains(file) || file == "/memfd:parhelion (deleted)"));
     }
 }
 
-TEST_CASE("sizes that are too large, or none, are refused with the size, a reason and a remedy") {
+CASE("sizes that are too large, or none, are refused with the size, a reason and a remedy") {
     for (byte_count bytes : {byte_count{1} << 50, 2 * total_memory(), byte_count{1} << 62, std::numeric_limits<byte_count>::max()}) {
         const std::string text = refusal(bytes);
         CAPTURE(text);
-        CHECK(holds(text, std::to_string(bytes).c_str()));
-        CHECK(holds(text, "available"));
-        CHECK(holds(text, "use more nodes"));
+        EXPECT_TRUE(holds(text, std::to_string(bytes).c_str()));
+        EXPECT_TRUE(holds(text, "available"));
+        EXPECT_TRUE(holds(text, "use more nodes"));
     }
-    CHECK(holds(refusal(-1), "sizes are 0 or more"));
-    CHECK_THROWS_AS(NodeVector<double>(std::size_t{1} << 60), std::length_error);
-    CHECK_THROWS_AS(NodeAllocator<double>().allocate(std::size_t{1} << 61), std::bad_array_new_length);
-    CHECK_THROWS_AS(NodeAllocator<double>().allocate(std::size_t{1} << 47), Error);
-    CHECK(refusal(mib).empty());
+    EXPECT_TRUE(holds(refusal(-1), "sizes are 0 or more"));
+    EXPECT_THROW(static_cast<void>(NodeVector<double>(std::size_t{1} << 60)), std::length_error);
+    EXPECT_THROW(static_cast<void>(NodeAllocator<double>().allocate(std::size_t{1} << 61)), std::bad_array_new_length);
+    EXPECT_THROW(static_cast<void>(NodeAllocator<double>().allocate(std::size_t{1} << 47)), Error);
+    EXPECT_TRUE(refusal(mib).empty());
 }
 
-TEST_CASE("what is available is something, and no more than there is") {
-    CHECK(available_memory() > 0);
-    if (std::ifstream("/proc/meminfo").good()) CHECK(available_memory() < 64 * total_memory());  // swap may be larger
+CASE("what is available is something, and no more than there is") {
+    EXPECT_GT(available_memory(), 0);
+    if (std::ifstream("/proc/meminfo").good()) EXPECT_LT(available_memory(), 64 * total_memory());  // swap may be larger
 }
 
-TEST_CASE("running out of descriptors is an error that says so, and leaves nothing behind") {
-    CHECK(in_child([] {
+CASE("running out of descriptors is an error that says so, and leaves nothing behind") {
+    EXPECT_TRUE(in_child([] {
         std::vector<std::shared_ptr<std::byte>> all;
         try {
             for (int i = 0; i < 1 << 20; ++i) all.push_back(allocate_node_shared(1));
@@ -150,10 +150,10 @@ TEST_CASE("running out of descriptors is an error that says so, and leaves nothi
     }));
 }
 
-TEST_CASE("a container that got no memory can have it later, whatever the number of free descriptors was") {
+CASE("a container that got no memory can have it later, whatever the number of free descriptors was") {
     for (rlim_t spare = 0; spare < 8; ++spare) {
         CAPTURE(spare);
-        CHECK(in_child([spare] {
+        EXPECT_TRUE(in_child([spare] {
             const NodeVector<int> before(100, 1);  // a pool that is in use, with nothing left of the next size
             const int lowest = dup(0);
             rlimit limit{};
@@ -175,8 +175,8 @@ TEST_CASE("a container that got no memory can have it later, whatever the number
     }
 }
 
-TEST_CASE("containers of many sizes, and of several threads, take few descriptors") {
-    CHECK(in_child([] {
+CASE("containers of many sizes, and of several threads, take few descriptors") {
+    EXPECT_TRUE(in_child([] {
         const int before = dup(0);
         std::vector<NodeVector<char>> all;
         const auto fill = [&all] {
@@ -188,7 +188,7 @@ TEST_CASE("containers of many sizes, and of several threads, take few descriptor
     }));
 }
 
-TEST_CASE("a timer's signals do not keep memory from being taken") {
+CASE("a timer's signals do not keep memory from being taken") {
     struct sigaction ignore {}, before {};
     ignore.sa_handler = [](int) {};  // without SA_RESTART: every call that can be interrupted is
     sigaction(SIGALRM, &ignore, &before);
@@ -197,33 +197,33 @@ TEST_CASE("a timer's signals do not keep memory from being taken") {
     const std::string text = refusal(200 * mib);
     setitimer(ITIMER_REAL, &never, nullptr);
     sigaction(SIGALRM, &before, nullptr);
-    CHECK_EQ(text, "");
+    EXPECT_EQ(text, "");
 }
 
-TEST_CASE("a container's small vectors share a mapping, and freed blocks are used again") {
+CASE("a container's small vectors share a mapping, and freed blocks are used again") {
     const NodeVector<int> a(10, 1), b(10, 2);
-    CHECK(find_node_shared(a.data())->identity == find_node_shared(b.data())->identity);
+    EXPECT_EQ(find_node_shared(a.data())->identity, find_node_shared(b.data())->identity);
     NodeAllocator<int> allocator;
     int* const first = allocator.allocate(100);
     allocator.deallocate(first, 100);
     int* const again = allocator.allocate(100);
-    CHECK(first == again);
+    EXPECT_EQ(first, again);
     allocator.deallocate(again, 100);
 }
 
-TEST_CASE("containers get what their elements' alignment asks for, large ones too") {
+CASE("containers get what their elements' alignment asks for, large ones too") {
     struct alignas(128) Wide { double values[16]; };
     struct alignas(8192) Page { char bytes[8192]; };
     for (std::size_t count : {1, 3, 100, 5000}) {
         const NodeVector<Wide> wide(count);
-        CHECK(reinterpret_cast<std::uintptr_t>(wide.data()) % 128 == 0);
-        CHECK(find_node_shared(&wide.back()).has_value());
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(wide.data()) % 128, 0);
+        EXPECT_TRUE(find_node_shared(&wide.back()).has_value());
     }
     const NodeVector<Page> pages(20);
-    CHECK(reinterpret_cast<std::uintptr_t>(pages.data()) % 8192 == 0);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pages.data()) % 8192, 0);
 }
 
-TEST_CASE("threads allocate, look up and free at the same time") {
+CASE("threads allocate, look up and free at the same time") {
     std::vector<std::thread> threads;
     std::atomic<int> wrong{0};
     for (int t = 0; t < 4; ++t)
@@ -237,14 +237,14 @@ TEST_CASE("threads allocate, look up and free at the same time") {
             }
         });
     for (std::thread& thread : threads) thread.join();
-    CHECK(wrong == 0);
+    EXPECT_EQ(wrong, 0);
 }
 
-TEST_CASE("a forked process shares arrays with its parent, and neither takes from its pool nor gives back to it") {
+CASE("a forked process shares arrays with its parent, and neither takes from its pool nor gives back to it") {
     const auto array = allocate_node_shared(64);
     auto* vector = new NodeVector<int>(100, 1);
     int* const inherited = vector->data();
-    CHECK(in_child([&] {
+    EXPECT_TRUE(in_child([&] {
         array.get()[0] = std::byte{5};
         delete vector;                      // must not free the parent's block
         NodeVector<int> own(100, 2);        // must not be the parent's memory
@@ -254,16 +254,16 @@ TEST_CASE("a forked process shares arrays with its parent, and neither takes fro
         own.shrink_to_fit();
         return fine && NodeVector<int>(100, 4).size() == 100;
     }));
-    CHECK(array.get()[0] == std::byte{5});
-    CHECK(*vector == NodeVector<int>(100, 1));
+    EXPECT_EQ(array.get()[0], std::byte{5});
+    EXPECT_EQ(*vector, NodeVector<int>(100, 1));
     const NodeVector<int> next(100, 6);
-    CHECK(next.data() != inherited);
-    CHECK(*vector == NodeVector<int>(100, 1));
+    EXPECT_NE(next.data(), inherited);
+    EXPECT_EQ(*vector, NodeVector<int>(100, 1));
     delete vector;
 }
 
-TEST_CASE("asking for huge pages does no harm where the kernel has none for shared memory") {
+CASE("asking for huge pages does no harm where the kernel has none for shared memory") {
     const auto memory = allocate_node_shared(8 * mib);
     std::memset(memory.get(), 3, 8 * mib);
-    CHECK(memory.get()[8 * mib - 1] == std::byte{3});
+    EXPECT_EQ(memory.get()[8 * mib - 1], std::byte{3});
 }

@@ -1,11 +1,11 @@
 // Whether cells share memory: against all addresses, one by one.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <functional>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "support/cases.hpp"
 
 #include "plan/overlap.hpp"
 
@@ -78,7 +78,7 @@ Footprint part_of_array(Random& random, const std::vector<int>& extents, const s
 
 }  // namespace
 
-TEST_CASE("two sets of cells overlap exactly if they have a byte in common, whatever their strides") {
+CASE("two sets of cells overlap exactly if they have a byte in common, whatever their strides") {
     Random random(1);
     int overlapping = 0;
     for (int i = 0; i < 20000; ++i) {
@@ -87,15 +87,15 @@ TEST_CASE("two sets of cells overlap exactly if they have a byte in common, what
         CAPTURE(shown(b));
         const bool expected = overlap_by_hand(a, b);
         overlapping += expected;
-        REQUIRE_EQ(overlap(a, b), expected);
-        REQUIRE_EQ(overlap(b, a), expected);
-        REQUIRE_EQ(overlaps_itself(a), overlaps_itself_by_hand(a));
+        ASSERT_EQ(overlap(a, b), expected);
+        ASSERT_EQ(overlap(b, a), expected);
+        ASSERT_EQ(overlaps_itself(a), overlaps_itself_by_hand(a));
     }
-    CHECK(overlapping > 2000);
-    CHECK(overlapping < 18000);
+    EXPECT_GT(overlapping, 2000);
+    EXPECT_LT(overlapping, 18000);
 }
 
-TEST_CASE("parts of one array overlap exactly if they have a byte in common") {
+CASE("parts of one array overlap exactly if they have a byte in common") {
     Random random(2);
     int overlapping = 0;
     for (int i = 0; i < 20000; ++i) {
@@ -107,31 +107,31 @@ TEST_CASE("parts of one array overlap exactly if they have a byte in common") {
         CAPTURE(shown(b));
         const bool expected = overlap_by_hand(a, b);
         overlapping += expected;
-        REQUIRE_EQ(overlap(a, b), expected);
-        REQUIRE_FALSE(overlaps_itself(a));
+        ASSERT_EQ(overlap(a, b), expected);
+        ASSERT_FALSE(overlaps_itself(a));
     }
-    CHECK(overlapping > 2000);
-    CHECK(overlapping < 18000);
+    EXPECT_GT(overlapping, 2000);
+    EXPECT_LT(overlapping, 18000);
 }
 
-TEST_CASE("large arrays whose components take turns are told apart, and from themselves turned over") {
+CASE("large arrays whose components take turns are told apart, and from themselves turned over") {
     constexpr byte_count n = 500, cell = 24;
     const auto component = [&](byte_count c) { return Footprint{4096 + 8 * c, 8, 3, {n, n, n}, {n * n * cell, n * cell, cell}}; };
-    CHECK_FALSE(overlap(component(0), component(1)));
-    CHECK_FALSE(overlap(component(2), component(0)));
-    CHECK(overlap(component(1), component(1)));
+    EXPECT_FALSE(overlap(component(0), component(1)));
+    EXPECT_FALSE(overlap(component(2), component(0)));
+    EXPECT_TRUE(overlap(component(1), component(1)));
     Footprint turned = component(0);
     std::swap(turned.stride[0], turned.stride[2]);
-    CHECK(overlap(component(0), turned));
-    CHECK_FALSE(overlap(component(1), turned));
-    CHECK_FALSE(overlaps_itself(component(0)));
+    EXPECT_TRUE(overlap(component(0), turned));
+    EXPECT_FALSE(overlap(component(1), turned));
+    EXPECT_FALSE(overlaps_itself(component(0)));
     turned.stride[1] = 0;
-    CHECK(overlaps_itself(turned));
+    EXPECT_TRUE(overlaps_itself(turned));
 }
 
-TEST_CASE("nothing overlaps with nothing") {
+CASE("nothing overlaps with nothing") {
     const Footprint some{100, 8, 1, {10}, {8}}, none{100, 8, 1, {0}, {8}};
-    CHECK_FALSE(overlap(some, none));
-    CHECK_FALSE(overlap(none, none));
-    CHECK_FALSE(overlaps_itself(none));
+    EXPECT_FALSE(overlap(some, none));
+    EXPECT_FALSE(overlap(none, none));
+    EXPECT_FALSE(overlaps_itself(none));
 }

@@ -1,7 +1,7 @@
 // How long a neighbor's memory stays mapped.
-#include <doctest/doctest.h>
-
 #include <map>
+
+#include "support/cases.hpp"
 
 #include "transport/node/peer_plan.hpp"
 
@@ -23,7 +23,7 @@ struct Counted final : ArrayAccess {
 
 }  // namespace
 
-TEST_CASE("the last four sets of a neighbor's arrays stay mapped, in whatever order they were looked at; old ones go") {
+CASE("the last four sets of a neighbor's arrays stay mapped, in whatever order they were looked at; old ones go") {
     const Counted access;
     PeerMappings mappings;
     const auto look_at = [&](std::int64_t set) {
@@ -32,7 +32,7 @@ TEST_CASE("the last four sets of a neighbor's arrays stay mapped, in whatever or
         mappings.forget_old();
     };
     for (const std::int64_t set : {1, 4, 3, 2, 5, 6, 7}) look_at(set);  // 2 and 3 when the neighbor had told 4
-    for (const std::int64_t set : {4, 5, 6, 7}) CHECK(access.has(set));
+    for (const std::int64_t set : {4, 5, 6, 7}) EXPECT_TRUE(access.has(set));
     for (std::int64_t set = 8; set < 20; ++set) look_at(set);
-    for (std::int64_t set = 1; set < 8; ++set) CHECK_FALSE(access.has(set));
+    for (std::int64_t set = 1; set < 8; ++set) EXPECT_FALSE(access.has(set));
 }

@@ -1,10 +1,9 @@
 // The automatic choice: published scores reached, never worse than any member.
-#include <doctest/doctest.h>
-
 #include <chrono>
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/placement.hpp"
+#include "support/cases.hpp"
 
 using namespace parhelion::placement;
 
@@ -34,7 +33,7 @@ bool bijective(const Placement& placement) {
 
 }  // namespace
 
-TEST_CASE("the best published scores are reached or beaten, found automatically") {
+CASE("the best published scores are reached or beaten, found automatically") {
     // Hunold et al. 2020 and the published hwcart machine; both objectives must reach what is named.
     const Row rows[] = {
         {{50, 48}, 50, 48, "faces", false, 4704, 96, 1204, 28},
@@ -52,17 +51,17 @@ TEST_CASE("the best published scores are reached or beaten, found automatically"
             const auto found = place({grid, stencil_named(row.stencil, grid.dimensions), objective}, machine);
             CAPTURE(row.stencil);
             CAPTURE(grid.size());
-            CHECK(found.members.front().name == "blocked");
-            CHECK(found.members.front().scores[0].edges_sum == row.blocked_sum);
-            CHECK(found.members.front().scores[0].edges_max == row.blocked_max);
-            CHECK(found.scores[0].edges_sum <= row.best_sum);
-            CHECK(found.scores[0].edges_max <= row.best_max);
-            CHECK(found.scores == found.placement.scores(stencil_named(row.stencil, grid.dimensions)));
-            CHECK(bijective(found.placement));
+            EXPECT_EQ(found.members.front().name, "blocked");
+            EXPECT_EQ(found.members.front().scores[0].edges_sum, row.blocked_sum);
+            EXPECT_EQ(found.members.front().scores[0].edges_max, row.blocked_max);
+            EXPECT_LE(found.scores[0].edges_sum, row.best_sum);
+            EXPECT_LE(found.scores[0].edges_max, row.best_max);
+            EXPECT_EQ(found.scores, found.placement.scores(stencil_named(row.stencil, grid.dimensions)));
+            EXPECT_TRUE(bijective(found.placement));
         }
 }
 
-TEST_CASE("on the published machine no level is worse than with the published blocks") {
+CASE("on the published machine no level is worse than with the published blocks") {
     for (const int ranks : {64, 128})
         for (const char* name : {"faces", "full"}) {
             CAPTURE(ranks);
@@ -77,36 +76,36 @@ TEST_CASE("on the published machine no level is worse than with the published bl
                 const auto found = place({by_hand.grid(), stencil_named(name, 3), objective}, machine);
                 for (std::size_t level = 0; level < published.size(); ++level) {
                     CAPTURE(level);
-                    CHECK(found.scores[level].edges_sum <= published[level].edges_sum);
-                    CHECK(found.scores[level].edges_max <= published[level].edges_max);
+                    EXPECT_LE(found.scores[level].edges_sum, published[level].edges_sum);
+                    EXPECT_LE(found.scores[level].edges_max, published[level].edges_max);
                 }
             }
         }
 }
 
-TEST_CASE("131072 ranks on five levels keep a small description and no map") {
+CASE("131072 ranks on five levels keep a small description and no map") {
     const auto machine = make_machine(parse_topology("node:1024 pack:2 numa:4 l3:4 core:4"), {128});
     const auto found = place({make_grid({64, 64, 32}, {true}), faces(3)}, machine);
-    CHECK(found.placement.pack().size() < 1000);
-    CHECK(found.placement.moved_points() == 0);
-    CHECK(found.note.find("not refined") != std::string::npos);
+    EXPECT_LT(found.placement.pack().size(), 1000);
+    EXPECT_EQ(found.placement.moved_points(), 0);
+    EXPECT_NE(found.note.find("not refined"), std::string::npos);
     const auto copy = Placement::unpack(found.placement.grid(), machine, found.placement.pack());
-    for (int p = 0; p < machine.size(); p += 101) REQUIRE(copy.point(p) == found.placement.point(p));
+    for (int p = 0; p < machine.size(); p += 101) ASSERT_EQ(copy.point(p), found.placement.point(p));
 }
 
-TEST_CASE("what local search moved survives packing") {
+CASE("what local search moved survives packing") {
     const auto grid = make_grid({29, 31});
     const auto machine = make_machine(parse_topology("node:3"), {300, 299, 300});
     const auto found = place({grid, full(2)}, machine);
-    REQUIRE(found.placement.moved_points() > 0);
+    ASSERT_GT(found.placement.moved_points(), 0);
     const auto copy = Placement::unpack(grid, machine, found.placement.pack());
     for (int p = 0; p < machine.size(); ++p) {
-        REQUIRE(copy.point(p) == found.placement.point(p));
-        REQUIRE(copy.position(copy.point(p)) == p);
+        ASSERT_EQ(copy.point(p), found.placement.point(p));
+        ASSERT_EQ(copy.position(copy.point(p)), p);
     }
 }
 
-TEST_CASE("weights turn the blocks: an expensive dimension is cut less") {
+CASE("weights turn the blocks: an expensive dimension is cut less") {
     const auto machine = nodes_of(4, 16);
     const auto crossing = [&](const std::vector<std::int64_t>& weights) {
         const auto found = place({make_grid({8, 8}), with_weights(faces(2), weights)}, machine);
@@ -115,22 +114,20 @@ TEST_CASE("weights turn the blocks: an expensive dimension is cut less") {
             for (int x = 1; x < 8; ++x) cuts += found.placement.node({x - 1, y, 0, 0}) != found.placement.node({x, y, 0, 0});
         return cuts;
     };
-    CHECK(crossing({100, 1}) == 0);
-    CHECK(crossing({1, 100}) == 24);
+    EXPECT_EQ(crossing({100, 1}), 0);
+    EXPECT_EQ(crossing({1, 100}), 24);
 }
 
-TEST_CASE("the process grid can be chosen from the cells alone") {
+CASE("the process grid can be chosen from the cells alone") {
     const auto machine = make_machine(parse_topology("node:27 pack:2 numa:4 l3:4 core:4"), {64});
     const auto cube = choose_grid(machine, {768, 768, 768}, faces(3), 1, 4, {true}, Objective::jsum);
-    CHECK(cube.grid.extent == Coords{12, 12, 12, 1});
+    EXPECT_EQ(cube.grid.extent, (Coords{12, 12, 12, 1}));
     const auto flat = choose_grid(nodes_of(4, 4), {4000, 4, 4}, faces(3), 1, 4, {false}, Objective::jsum);
-    CHECK(flat.grid.extent == Coords{16, 1, 1, 1});
-    CHECK_THROWS_WITH_AS(choose_grid(nodes_of(7, 1), {2, 2}, faces(2), 1, 4, {}, Objective::jsum),
-                         doctest::Contains("do not fit"), parhelion::Error);
-    CHECK_THROWS_AS(choose_grid(nodes_of(7, 1), {}, faces(2), 1, 4, {}, Objective::jsum), parhelion::Error);
+    EXPECT_EQ(flat.grid.extent, (Coords{16, 1, 1, 1}));
+    EXPECT_ERROR(parhelion::Error, "do not fit", choose_grid(nodes_of(7, 1), {2, 2}, faces(2), 1, 4, {}, Objective::jsum));
+    EXPECT_THROW(static_cast<void>(choose_grid(nodes_of(7, 1), {}, faces(2), 1, 4, {}, Objective::jsum)), parhelion::Error);
 }
 
-TEST_CASE("a grid of another size than the machine is refused") {
-    CHECK_THROWS_WITH_AS(place({make_grid({5, 7}), faces(2)}, nodes_of(6, 6)), doctest::Contains("35 points but the machine 36"),
-                         parhelion::Error);
+CASE("a grid of another size than the machine is refused") {
+    EXPECT_ERROR(parhelion::Error, "35 points but the machine 36", place({make_grid({5, 7}), faces(2)}, nodes_of(6, 6)));
 }

@@ -1,8 +1,7 @@
 // Level by level as published for hwcart.
-#include <doctest/doctest.h>
-
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/placement.hpp"
+#include "support/cases.hpp"
 
 using namespace parhelion::placement;
 using parhelion::Error;
@@ -18,43 +17,38 @@ const std::map<std::string, std::vector<int>> published{
 
 }  // namespace
 
-TEST_CASE("the published blocks for 1024 nodes give the published 64 x 64 x 32 grid") {
+CASE("the published blocks for 1024 nodes give the published 64 x 64 x 32 grid") {
     const auto placement = place_by_hand(epyc(1024, 128), published, {true}, "XYZ");
-    CHECK(placement.grid().extent == Coords{64, 64, 32, 1});
-    CHECK(placement.point(1) == Coords{1, 0, 0, 0});       // core after core along x
-    CHECK(placement.point(4) == Coords{0, 1, 0, 0});       // the next L3 cache along y
-    CHECK(placement.point(16) == Coords{0, 2, 0, 0});      // the next NUMA domain along y
-    CHECK(placement.point(64) == Coords{0, 4, 0, 0});      // the other socket along y
-    CHECK(placement.point(128) == Coords{4, 0, 0, 0});     // the next node along x
-    for (int p = 0; p < placement.machine().size(); p += 37) REQUIRE(placement.position(placement.point(p)) == p);
-    CHECK(placement.order().vertices() < 20);
+    EXPECT_EQ(placement.grid().extent, (Coords{64, 64, 32, 1}));
+    EXPECT_EQ(placement.point(1), (Coords{1, 0, 0, 0}));       // core after core along x
+    EXPECT_EQ(placement.point(4), (Coords{0, 1, 0, 0}));       // the next L3 cache along y
+    EXPECT_EQ(placement.point(16), (Coords{0, 2, 0, 0}));      // the next NUMA domain along y
+    EXPECT_EQ(placement.point(64), (Coords{0, 4, 0, 0}));      // the other socket along y
+    EXPECT_EQ(placement.point(128), (Coords{4, 0, 0, 0}));     // the next node along x
+    for (int p = 0; p < placement.machine().size(); p += 37) ASSERT_EQ(placement.position(placement.point(p)), p);
+    EXPECT_LT(placement.order().vertices(), 20);
 }
 
-TEST_CASE("levels that are not named are passed over, in whatever order blocks are given") {
+CASE("levels that are not named are passed over, in whatever order blocks are given") {
     const auto placement = place_by_hand(epyc(2, 128), {{"core", {8, 4, 4}}, {"node", {1, 1, 2}}});
-    CHECK(placement.grid().extent == Coords{8, 4, 8, 1});
+    EXPECT_EQ(placement.grid().extent, (Coords{8, 4, 8, 1}));
 }
 
-TEST_CASE("blocks that do not fit the machine are refused with the reason") {
+CASE("blocks that do not fit the machine are refused with the reason") {
     auto wrong = published;
     wrong["numa"] = {1, 2, 1};
-    CHECK_THROWS_WITH_AS(place_by_hand(epyc(1024, 128), wrong), doctest::Contains("has 64 ranks, but the blocks inside it hold 32"),
-                         Error);
+    EXPECT_ERROR(Error, "has 64 ranks, but the blocks inside it hold 32", place_by_hand(epyc(1024, 128), wrong));
     wrong = published;
     wrong["node"] = {16, 8, 4};
-    CHECK_THROWS_WITH_AS(place_by_hand(epyc(1024, 128), wrong), doctest::Contains("hold 65536 ranks in all"), Error);
-    CHECK_THROWS_WITH_AS(place_by_hand(epyc(1, 128), {{"core", {8, 4, 4}}}), doctest::Contains("level node are missing"), Error);
-    CHECK_THROWS_WITH_AS(place_by_hand(epyc(1, 128), {{"node", {1, 1}}, {"core", {8, 4, 4}}}),
-                         doctest::Contains("for every level"), Error);
-    CHECK_THROWS_WITH_AS(place_by_hand(epyc(1, 128), {{"node", {1}}, {"l2", {128}}}),
-                         doctest::Contains("does not have"), Error);
-    CHECK_THROWS_WITH_AS(place_by_hand(epyc(1, 128), {{"node", {1}}, {"gpu", {128}}}), doctest::Contains("unknown"), Error);
-    CHECK_THROWS_WITH_AS(place_by_hand(epyc(1, 128), {{"node", {1}}, {"pack", {2}}, {"socket", {64}}}),
-                         doctest::Contains("are the same"), Error);
+    EXPECT_ERROR(Error, "hold 65536 ranks in all", place_by_hand(epyc(1024, 128), wrong));
+    EXPECT_ERROR(Error, "level node are missing", place_by_hand(epyc(1, 128), {{"core", {8, 4, 4}}}));
+    EXPECT_ERROR(Error, "for every level", place_by_hand(epyc(1, 128), {{"node", {1, 1}}, {"core", {8, 4, 4}}}));
+    EXPECT_ERROR(Error, "does not have", place_by_hand(epyc(1, 128), {{"node", {1}}, {"l2", {128}}}));
+    EXPECT_ERROR(Error, "unknown", place_by_hand(epyc(1, 128), {{"node", {1}}, {"gpu", {128}}}));
+    EXPECT_ERROR(Error, "are the same", place_by_hand(epyc(1, 128), {{"node", {1}}, {"pack", {2}}, {"socket", {64}}}));
 }
 
-TEST_CASE("nodes with unequal ranks cannot be placed by hand, and the message names the node") {
+CASE("nodes with unequal ranks cannot be placed by hand, and the message names the node") {
     const auto machine = make_machine(parse_topology("node:2 core:8"), {8, 6});
-    CHECK_THROWS_WITH_AS(place_by_hand(machine, {{"node", {2}}, {"core", {7}}}), doctest::Contains("on node 0 has 8 ranks"),
-                         Error);
+    EXPECT_ERROR(Error, "on node 0 has 8 ranks", place_by_hand(machine, {{"node", {2}}, {"core", {7}}}));
 }

@@ -1,12 +1,11 @@
 // Parts that exchange along any graph.
-#include <doctest/doctest.h>
-
 #include <cstdlib>
 #include <numeric>
 #include <random>
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/graph.hpp"
+#include "support/cases.hpp"
 
 using namespace parhelion::placement;
 
@@ -46,36 +45,35 @@ bool is_bijection(std::vector<int> positions) {
 
 }  // namespace
 
-TEST_CASE("parts that talk much are put onto one node, whatever their numbers") {
+CASE("parts that talk much are put onto one node, whatever their numbers") {
     for (unsigned seed = 0; seed < 5; ++seed) {
         CAPTURE(seed);
         const auto graph = shuffled_groups(6, 8, seed);
         const auto placed = place_graph(machine_for(6, 8), graph);
-        CHECK(is_bijection(placed.position_of_part));
-        CHECK(placed.scores[0].bytes_sum < placed.scores_blocked[0].bytes_sum);
-        if (placed.note.empty()) CHECK(placed.scores[0].bytes_sum == 48);  // METIS is here: only the thin edges are cut
+        EXPECT_TRUE(is_bijection(placed.position_of_part));
+        EXPECT_LT(placed.scores[0].bytes_sum, placed.scores_blocked[0].bytes_sum);
+        if (placed.note.empty()) EXPECT_EQ(placed.scores[0].bytes_sum, 48);  // METIS is here: only the thin edges are cut
     }
 }
 
-TEST_CASE("without METIS local search still never makes it worse, and the note says what is missing") {
+CASE("without METIS local search still never makes it worse, and the note says what is missing") {
     // METIS is looked for once in a process; this test states what holds either way.
     const auto placed = place_graph(machine_for(3, 4), shuffled_groups(4, 3, 1), Objective::jmax);
-    CHECK(is_bijection(placed.position_of_part));
-    CHECK(placed.scores[0].bytes_max <= placed.scores_blocked[0].bytes_max);
-    CHECK((placed.note.empty() || placed.note.find("METIS") != std::string::npos));
+    EXPECT_TRUE(is_bijection(placed.position_of_part));
+    EXPECT_LE(placed.scores[0].bytes_max, placed.scores_blocked[0].bytes_max);
+    EXPECT_TRUE((placed.note.empty() || placed.note.find("METIS") != std::string::npos));
 }
 
-TEST_CASE("parts without edges, one part, and unequal nodes are placed") {
-    CHECK(is_bijection(place_graph(machine_for(1, 1), {{}}).position_of_part));
-    CHECK(is_bijection(place_graph(machine_for(2, 3), std::vector<PartEdges>(6)).position_of_part));
+CASE("parts without edges, one part, and unequal nodes are placed") {
+    EXPECT_TRUE(is_bijection(place_graph(machine_for(1, 1), {{}}).position_of_part));
+    EXPECT_TRUE(is_bijection(place_graph(machine_for(2, 3), std::vector<PartEdges>(6)).position_of_part));
     const auto uneven = make_machine(parse_topology("node:3"), {10, 5, 3});
-    CHECK(is_bijection(place_graph(uneven, shuffled_groups(6, 3, 2)).position_of_part));
+    EXPECT_TRUE(is_bijection(place_graph(uneven, shuffled_groups(6, 3, 2)).position_of_part));
 }
 
-TEST_CASE("graphs that do not fit are refused with the reason") {
-    CHECK_THROWS_WITH_AS(place_graph(machine_for(2, 2), std::vector<PartEdges>(5)), doctest::Contains("5 parts but the machine 4"),
-                         parhelion::Error);
+CASE("graphs that do not fit are refused with the reason") {
+    EXPECT_ERROR(parhelion::Error, "5 parts but the machine 4", place_graph(machine_for(2, 2), std::vector<PartEdges>(5)));
     std::vector<PartEdges> graph(4);
     graph[1] = {{9}, {1}};
-    CHECK_THROWS_WITH_AS(place_graph(machine_for(2, 2), graph), doctest::Contains("part 1 sends to part 9"), parhelion::Error);
+    EXPECT_ERROR(parhelion::Error, "part 1 sends to part 9", place_graph(machine_for(2, 2), graph));
 }

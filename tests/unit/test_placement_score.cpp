@@ -1,11 +1,10 @@
 // Jsum and Jmax against counting edge by edge.
-#include <doctest/doctest.h>
-
 #include <map>
 #include <numeric>
 #include <random>
 
 #include "parhelion/placement/score.hpp"
+#include "support/cases.hpp"
 
 using namespace parhelion::placement;
 
@@ -53,7 +52,7 @@ Stencil random_stencil(std::mt19937& random, int dimensions) {
 
 }  // namespace
 
-TEST_CASE("scores equal a count of every edge, for random grids, stencils and placements") {
+CASE("scores equal a count of every edge, for random grids, stencils and placements") {
     for (unsigned seed = 0; seed < 150; ++seed) {
         CAPTURE(seed);
         std::mt19937 random(seed);
@@ -78,23 +77,23 @@ TEST_CASE("scores equal a count of every edge, for random grids, stencils and pl
             return positions[static_cast<std::size_t>(Numbering(4).rank(grid.extent, point))];
         });
         for (int level = 0; level < machine.levels(); ++level)
-            REQUIRE(scores[static_cast<std::size_t>(level)] == count(grid, stencil, machine, level, positions));
+            ASSERT_EQ(scores[static_cast<std::size_t>(level)], count(grid, stencil, machine, level, positions));
     }
 }
 
-TEST_CASE("two periodic points are each both left and right neighbor, and a point is no neighbor of itself") {
+CASE("two periodic points are each both left and right neighbor, and a point is no neighbor of itself") {
     const auto machine = make_machine(parse_topology("node:2"), {1});
     const auto straight = [](const Coords& point) { return point[0]; };
-    CHECK(score(make_grid({2}, {true}), faces(1), machine, straight)[0].edges_sum == 4);
-    CHECK(score(make_grid({2}), faces(1), machine, straight)[0].edges_sum == 2);
-    CHECK(score(make_grid({1, 2}, {true}), faces(2), machine, [](const Coords& p) { return p[1]; })[0].edges_sum == 4);
+    EXPECT_EQ(score(make_grid({2}, {true}), faces(1), machine, straight)[0].edges_sum, 4);
+    EXPECT_EQ(score(make_grid({2}), faces(1), machine, straight)[0].edges_sum, 2);
+    EXPECT_EQ(score(make_grid({1, 2}, {true}), faces(2), machine, [](const Coords& p) { return p[1]; })[0].edges_sum, 4);
 }
 
-TEST_CASE("halo bytes weigh faces by their area") {
+CASE("halo bytes weigh faces by their area") {
     const auto stencil = with_halo_bytes(full(3), {10, 20, 30}, 2, 4);
     std::map<Coords, std::int64_t> bytes;
     for (const auto& offset : stencil.offsets) bytes[offset.step] = offset.bytes;
-    CHECK(bytes.at({1, 0, 0, 0}) == 2 * 20 * 30 * 4);
-    CHECK(bytes.at({0, -1, 1, 0}) == 10 * 2 * 2 * 4);
-    CHECK(bytes.at({1, 1, 1, 0}) == 2 * 2 * 2 * 4);
+    EXPECT_EQ(bytes.at({1, 0, 0, 0}), 2 * 20 * 30 * 4);
+    EXPECT_EQ(bytes.at({0, -1, 1, 0}), 10 * 2 * 2 * 4);
+    EXPECT_EQ(bytes.at({1, 1, 1, 0}), 2 * 2 * 2 * 4);
 }

@@ -1,6 +1,4 @@
 // Topology of a node: hwloc's XML, /sys, bindings.
-#include <doctest/doctest.h>
-
 #include <unistd.h>
 
 #include <cstdlib>
@@ -9,6 +7,7 @@
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/node_topology.hpp"
+#include "support/cases.hpp"
 
 using namespace parhelion::placement;
 using parhelion::Error;
@@ -51,64 +50,64 @@ std::string shape_of(const NodeTopology& node) {
 
 }  // namespace
 
-TEST_CASE("hwloc's XML gives the levels by nesting, without the L2 caches that repeat the cores") {
+CASE("hwloc's XML gives the levels by nesting, without the L2 caches that repeat the cores") {
     const auto node = parse_hwloc_xml(xml_of_two_sockets(), "test");
-    CHECK(shape_of(node) == "pack:2 numa:4 l3:4 core:8 pu:16 ");
+    EXPECT_EQ(shape_of(node), "pack:2 numa:4 l3:4 core:8 pu:16 ");
     const auto topology = regular(node, 3);
-    REQUIRE(topology);
-    CHECK(topology->levels[2].count == 2);
-    CHECK(topology->levels[3].count == 1);
-    CHECK(node.levels[3].units[3] == CpuSet{6, 7});
+    ASSERT_TRUE(topology);
+    EXPECT_EQ(topology->levels[2].count, 2);
+    EXPECT_EQ(topology->levels[3].count, 1);
+    EXPECT_EQ(node.levels[3].units[3], (CpuSet{6, 7}));
 }
 
-TEST_CASE("XML that is cut off, empty or something else is refused") {
-    CHECK_THROWS_WITH_AS(parse_hwloc_xml("<html/>", "x"), doctest::Contains("not a topology of hwloc"), Error);
-    CHECK_THROWS_WITH_AS(parse_hwloc_xml("<topology><object type=\"PU\" cpu", "x"), doctest::Contains("cut off"), Error);
-    CHECK_THROWS_WITH_AS(parse_hwloc_xml("<topology></topology>", "x"), doctest::Contains("no processor"), Error);
-    CHECK_THROWS_WITH_AS(read_hwloc_xml("/nonexistent/x.xml"), doctest::Contains("cannot read"), Error);
+CASE("XML that is cut off, empty or something else is refused") {
+    EXPECT_ERROR(Error, "not a topology of hwloc", parse_hwloc_xml("<html/>", "x"));
+    EXPECT_ERROR(Error, "cut off", parse_hwloc_xml("<topology><object type=\"PU\" cpu", "x"));
+    EXPECT_ERROR(Error, "no processor", parse_hwloc_xml("<topology></topology>", "x"));
+    EXPECT_ERROR(Error, "cannot read", read_hwloc_xml("/nonexistent/x.xml"));
 }
 
-TEST_CASE("ranks are sorted by the units that they are bound to, equal ones keep their order") {
+CASE("ranks are sorted by the units that they are bound to, equal ones keep their order") {
     const auto node = parse_hwloc_xml(xml_of_two_sockets(), "test");
     const std::vector<CpuSet> bindings{{14}, {0, 1}, {8}, {2, 3}, {15}};
     const int levels = usable_levels(node, bindings);
-    CHECK(levels == 4);  // {0, 1} is a whole core: two hardware threads
+    EXPECT_EQ(levels, 4);  // {0, 1} is a whole core: two hardware threads
     const auto sorted = sort_ranks(node, bindings, levels);
-    CHECK(sorted.order == std::vector<int>{1, 3, 2, 0, 4});
-    CHECK(sorted.shape.starts[0] == std::vector<int>{0, 2, 5});
-    CHECK(sorted.shape.starts[1] == std::vector<int>{0, 2, 2, 3, 5});
+    EXPECT_EQ(sorted.order, (std::vector<int>{1, 3, 2, 0, 4}));
+    EXPECT_EQ(sorted.shape.starts[0], (std::vector<int>{0, 2, 5}));
+    EXPECT_EQ(sorted.shape.starts[1], (std::vector<int>{0, 2, 2, 3, 5}));
 }
 
-TEST_CASE("unbound ranks leave only the levels that hold them whole") {
+CASE("unbound ranks leave only the levels that hold them whole") {
     const auto node = parse_hwloc_xml(xml_of_two_sockets(), "test");
     CpuSet all, socket;
     for (int cpu = 0; cpu < 16; ++cpu) all.push_back(cpu);
     for (int cpu = 8; cpu < 16; ++cpu) socket.push_back(cpu);
-    CHECK(usable_levels(node, {all, {3}}) == 0);
-    CHECK(usable_levels(node, {socket, {3}}) == 1);
+    EXPECT_EQ(usable_levels(node, {all, {3}}), 0);
+    EXPECT_EQ(usable_levels(node, {socket, {3}}), 1);
     const auto sorted = sort_ranks(node, {all, all}, 0);
-    CHECK(sorted.order == std::vector<int>{0, 1});
-    CHECK(sorted.shape.starts.empty());
+    EXPECT_EQ(sorted.order, (std::vector<int>{0, 1}));
+    EXPECT_TRUE(sorted.shape.starts.empty());
 }
 
-TEST_CASE("a node whose parts are unequal still takes ranks") {
+CASE("a node whose parts are unequal still takes ranks") {
     NodeTopology node{{{"pack", {{0, 1, 2, 3}, {4, 5}}}, {"core", {{0}, {1}, {2}, {3}, {4}, {5}}}}, "test", ""};
-    CHECK(!regular(node, 1));
+    EXPECT_TRUE(!regular(node, 1));
     const auto machine = machine_of_nodes(node, {6, 3}, Binding::spread);
-    CHECK(machine.shape(0).starts[0] == std::vector<int>{0, 4, 6});
-    CHECK(machine.shape(1).starts[0] == std::vector<int>{0, 2, 3});
+    EXPECT_EQ(machine.shape(0).starts[0], (std::vector<int>{0, 4, 6}));
+    EXPECT_EQ(machine.shape(1).starts[0], (std::vector<int>{0, 2, 3}));
 }
 
-TEST_CASE("without hwloc this machine is described by /sys, and the note says so") {
+CASE("without hwloc this machine is described by /sys, and the note says so") {
     ::setenv("PARHELION_HWLOC", "none", 1);
     const auto node = detect_node_topology();
     ::unsetenv("PARHELION_HWLOC");
-    CHECK(node.source == "linux sysfs");
-    CHECK(node.note.find("hwloc") != std::string::npos);
-    CHECK(read_sysfs("/nonexistent").levels.empty());
+    EXPECT_EQ(node.source, "linux sysfs");
+    EXPECT_NE(node.note.find("hwloc"), std::string::npos);
+    EXPECT_TRUE(read_sysfs("/nonexistent").levels.empty());
 }
 
-TEST_CASE("/sys is read as Linux writes it") {
+CASE("/sys is read as Linux writes it") {
     namespace fs = std::filesystem;
     const auto root = fs::temp_directory_path() / ("phl-sysfs-" + std::to_string(::getpid()));
     const auto write = [&](const std::string& path, const std::string& text) {
@@ -127,12 +126,12 @@ TEST_CASE("/sys is read as Linux writes it") {
     write("system/node/node0/cpulist", "0-7");
     const auto node = read_sysfs(root.string());
     fs::remove_all(root);
-    CHECK(shape_of(node) == "numa:1 pack:2 l3:2 core:4 pu:8 ");
-    CHECK(node.levels[3].units[1] == CpuSet{1, 5});
+    EXPECT_EQ(shape_of(node), "numa:1 pack:2 l3:2 core:4 pu:8 ");
+    EXPECT_EQ(node.levels[3].units[1], (CpuSet{1, 5}));
 }
 
-TEST_CASE("lists of processors are read and written") {
-    CHECK(parse_cpu_list("0-3,8") == CpuSet{0, 1, 2, 3, 8});
-    CHECK(to_string(CpuSet{0, 1, 2, 3, 8, 10, 11}) == "0-3,8,10-11");
-    CHECK(!current_binding().empty());
+CASE("lists of processors are read and written") {
+    EXPECT_EQ(parse_cpu_list("0-3,8"), (CpuSet{0, 1, 2, 3, 8}));
+    EXPECT_EQ(to_string(CpuSet{0, 1, 2, 3, 8, 10, 11}), "0-3,8,10-11");
+    EXPECT_TRUE(!current_binding().empty());
 }

@@ -1,10 +1,10 @@
 // Decisions of the race from planted times: no clock is asked.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 
 #include <functional>
 #include <random>
+
+#include "support/cases.hpp"
 
 #include "exchange/race.hpp"
 
@@ -76,56 +76,56 @@ Times steady(std::vector<double> seconds) {
 
 }  // namespace
 
-TEST_CASE("the fastest wins, wherever it stands") {
+CASE("the fastest wins, wherever it stands") {
     for (int fastest = 0; fastest < 4; ++fastest) {
         std::vector<double> seconds(4, 20 * us);
         seconds[static_cast<std::size_t>(fastest)] = 15 * us;
         Planted track(4, steady(seconds));
-        CHECK_EQ(run_race(named({"a", "b", "c", "d"}), track).winner, fastest);
+        EXPECT_EQ(run_race(named({"a", "b", "c", "d"}), track).winner, fastest);
     }
 }
 
-TEST_CASE("trials cost some 50 exchanges of the fastest, and no more when the others are slow") {
+CASE("trials cost some 50 exchanges of the fastest, and no more when the others are slow") {
     for (const double each : {1 * us, 10 * us, 100 * us, 1000 * us}) {
         Planted close(3, steady({each, 1.1 * each, 2.5 * each}));
         run_race(named({"a", "b", "c"}), close);
-        CHECK_LE(close.spent(), std::max(60 * each, 400 * us));
+        EXPECT_LE(close.spent(), std::max(60 * each, 400 * us));
         Planted apart(3, steady({each, 8 * each, 8 * each}));
         run_race(named({"a", "b", "c"}), apart);
-        CHECK_LE(apart.spent(), std::max(60 * each, 400 * us));
+        EXPECT_LE(apart.spent(), std::max(60 * each, 400 * us));
     }
 }
 
-TEST_CASE("where an exchange takes milliseconds, what one round and the first trials take is all") {
+CASE("where an exchange takes milliseconds, what one round and the first trials take is all") {
     Planted track(4, steady({5e-3, 6e-3, 7e-3, 10e-3}));
     const RaceResult result = run_race(named({"a", "b", "c", "d"}), track);
-    CHECK_EQ(result.winner, 0);
-    CHECK_LE(track.spent(), 0.25);
-    CHECK_LE(track.agreements(), 25);
+    EXPECT_EQ(result.winner, 0);
+    EXPECT_LE(track.spent(), 0.25);
+    EXPECT_LE(track.agreements(), 25);
 }
 
-TEST_CASE("where it takes long to make contestants, later ones are not tried, but one is") {
+CASE("where it takes long to make contestants, later ones are not tried, but one is") {
     Planted track(4, steady({4e-3, 3e-3, 2e-3, 1e-3}));
     track.making_s = 0.06;
-    CHECK_EQ(run_race(named({"a", "b", "c", "d"}), track).winner, 2);
-    CHECK_EQ(track.made(), std::vector{0, 1, 2});
+    EXPECT_EQ(run_race(named({"a", "b", "c", "d"}), track).winner, 2);
+    EXPECT_EQ(track.made(), (std::vector{0, 1, 2}));
     Planted slow(2, steady({10 * us, 5 * us}));
     slow.making_s = 10;
-    CHECK_EQ(run_race(named({"a", "b"}), slow).winner, 0);
+    EXPECT_EQ(run_race(named({"a", "b"}), slow).winner, 0);
 }
 
-TEST_CASE("a way whose first trials were disturbed comes back and wins") {
+CASE("a way whose first trials were disturbed comes back and wins") {
     for (int late = 0; late < 3; ++late) {
         const auto times = [late](int contestant, int nth, int) {
             const double usual = contestant == late ? 10 * us : 20 * us;
             return contestant == late && nth < 2 ? 30 * usual : usual;
         };
         Planted track(3, times);
-        CHECK_EQ(run_race(named({"a", "b", "c"}), track).winner, late);
+        EXPECT_EQ(run_race(named({"a", "b", "c"}), track).winner, late);
     }
 }
 
-TEST_CASE("a disturbance of some exchanges in a row, whenever it comes, changes nothing") {
+CASE("a disturbance of some exchanges in a row, whenever it comes, changes nothing") {
     for (int start = 0; start < 60; ++start)
         for (const int length : {1, 2, 3}) {
             CAPTURE(start);
@@ -134,26 +134,26 @@ TEST_CASE("a disturbance of some exchanges in a row, whenever it comes, changes 
                 const double usual = (contestant == 1 ? 30 : contestant == 0 ? 50 : 70) * us;
                 return of_all >= start && of_all < start + length ? usual + 4e-3 : usual;
             });
-            CHECK_EQ(run_race(named({"a", "b", "c"}), track).winner, 1);
+            EXPECT_EQ(run_race(named({"a", "b", "c"}), track).winner, 1);
         }
 }
 
-TEST_CASE("a way that has to find its caches again after another one's turn is judged by what it takes then") {
+CASE("a way that has to find its caches again after another one's turn is judged by what it takes then") {
     int last = -1, in_a_row = 0;
     Planted track(2, [&](int contestant, int, int) {
         in_a_row = contestant == last ? in_a_row + 1 : 1;
         last = contestant;
         return contestant == 0 ? 125 * us : in_a_row <= 4 ? 137 * us : 74 * us;
     });
-    CHECK_EQ(run_race(named({"straight", "packed"}), track).winner, 1);
+    EXPECT_EQ(run_race(named({"straight", "packed"}), track).winner, 1);
 }
 
-TEST_CASE("one turn that is faster than usual does not make a winner") {
+CASE("one turn that is faster than usual does not make a winner") {
     Planted track(2, [](int contestant, int nth, int) { return contestant == 0 ? 200 * us : nth % 5 == 3 ? 120 * us : 260 * us; });
-    CHECK_EQ(run_race(named({"even", "lucky"}), track).winner, 0);
+    EXPECT_EQ(run_race(named({"even", "lucky"}), track).winner, 0);
 }
 
-TEST_CASE("with every eighth exchange disturbed at random the choice is at most 1.1 of the best") {
+CASE("with every eighth exchange disturbed at random the choice is at most 1.1 of the best") {
     int wrong = 0;
     constexpr int races = 2000;
     for (unsigned seed = 0; seed < races; ++seed) {
@@ -168,36 +168,36 @@ TEST_CASE("with every eighth exchange disturbed at random the choice is at most 
         const int winner = run_race(named({"a", "b", "c", "d"}), track).winner;
         wrong += usual[static_cast<std::size_t>(winner)] > 1.1 * *std::min_element(usual.begin(), usual.end());
     }
-    MESSAGE(wrong, " of ", races, " races went wrong");
-    CHECK_LE(wrong, races / 100);
+    say(wrong, " of ", races, " races went wrong");
+    EXPECT_LE(wrong, races / 100);
 }
 
-TEST_CASE("who has a handicap has to win clearly") {
+CASE("who has a handicap has to win clearly") {
     std::vector<Candidate> ways = named({"straight", "packed"});
     ways[0].handicap = 1.05;
     const auto winner = [&](double straight, double packed) {
         Planted track(2, steady({straight * us, packed * us}));
         return run_race(ways, track).winner;
     };
-    CHECK_EQ(winner(48, 50), 1);
-    CHECK_EQ(winner(40, 50), 0);
+    EXPECT_EQ(winner(48, 50), 1);
+    EXPECT_EQ(winner(40, 50), 0);
     ways[0].handicap = 1;
-    CHECK_EQ(winner(48, 50), 0);
+    EXPECT_EQ(winner(48, 50), 0);
 }
 
-TEST_CASE("who cannot be made is left out with its reason, and when nobody can there is no winner") {
+CASE("who cannot be made is left out with its reason, and when nobody can there is no winner") {
     Planted track(2, steady({10 * us, 20 * us}));
     track.refuse(0, "no memory");
     const RaceResult result = run_race(named({"a", "b"}), track);
-    CHECK_EQ(result.winner, 1);
-    CHECK_EQ(result.standings[0].refusal, "no memory");
-    CHECK_FALSE(result.standings[0].made);
+    EXPECT_EQ(result.winner, 1);
+    EXPECT_EQ(result.standings[0].refusal, "no memory");
+    EXPECT_FALSE(result.standings[0].made);
     Planted none(2, steady({1, 1}));
     none.refuse(0, "no").refuse(1, "no");
-    CHECK_EQ(run_race(named({"a", "b"}), none).winner, -1);
+    EXPECT_EQ(run_race(named({"a", "b"}), none).winner, -1);
 }
 
-TEST_CASE("what differs little from another way is made only where that one is near the fastest") {
+CASE("what differs little from another way is made only where that one is near the fastest") {
     std::vector<Candidate> ways = named({"ring", "messages", "akin"});
     ways[2].after = 1;
     ways[2].within = 1.5;
@@ -207,7 +207,7 @@ TEST_CASE("what differs little from another way is made only where that one is n
         run_race(ways, track);
         return track.made();
     };
-    CHECK_EQ(made(30, ""), std::vector{0, 1});
-    CHECK_EQ(made(14, ""), std::vector{0, 1, 2});
-    CHECK_EQ(made(30, "cannot be made, so that nothing is known"), std::vector{0, 1, 2});
+    EXPECT_EQ(made(30, ""), (std::vector{0, 1}));
+    EXPECT_EQ(made(14, ""), (std::vector{0, 1, 2}));
+    EXPECT_EQ(made(30, "cannot be made, so that nothing is known"), (std::vector{0, 1, 2}));
 }

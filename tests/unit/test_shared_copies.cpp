@@ -1,6 +1,4 @@
 // Copies that several threads share are those that one makes.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -8,6 +6,7 @@
 
 #include "parhelion/core/error.hpp"
 #include "plan/shared_run.hpp"
+#include "support/cases.hpp"
 
 using namespace parhelion;
 
@@ -42,19 +41,19 @@ StridedOp box(byte_count width, std::array<byte_count, 3> count) {
 
 }  // namespace
 
-TEST_CASE("boxes of every shape are copied alike by one thread and by several") {
+CASE("boxes of every shape are copied alike by one thread and by several") {
     for (const StridedOp& op : {box(8, {3, 90, 100}), box(8, {200, 9, 10}), box(4, {1, 50000, 1}), box(200, {2, 2, 400}),
                                 box(150000, {1, 2, 1}), box(300001, {1, 1, 1})}) {
         Program program;
         program.add(op);
-        REQUIRE(program.bytes() > (128 << 10));
+        ASSERT_GT(program.bytes(), (128 << 10));
         const auto expected = copied(program, 1);
-        for (const int threads : {2, 3, 7}) CHECK(copied(program, threads) == expected);
-        CHECK(copied(program, 3, true) == expected);
+        for (const int threads : {2, 3, 7}) EXPECT_EQ(copied(program, threads), expected);
+        EXPECT_EQ(copied(program, 3, true), expected);
     }
 }
 
-TEST_CASE("index lists and runs are copied alike by one thread and by several") {
+CASE("index lists and runs are copied alike by one thread and by several") {
     constexpr local_index cells = 20011;
     std::vector<local_index> list(cells), rising(cells);
     for (local_index i = 0; i < cells; ++i) list[static_cast<std::size_t>(i)] = (i * 7919) % cells;
@@ -69,11 +68,11 @@ TEST_CASE("index lists and runs are copied alike by one thread and by several") 
         for (byte_count i = 0; i < 40; ++i) runs.add({700000 + i * 3000, 690000 + i * 2100, 100 + i * 50});
         program.add(runs);
         const auto expected = copied(program, 1);
-        for (const int threads : {2, 5}) CHECK(copied(program, threads) == expected);
+        for (const int threads : {2, 5}) EXPECT_EQ(copied(program, threads), expected);
     }
 }
 
-TEST_CASE("copies that depend on those before them are made in turn") {
+CASE("copies that depend on those before them are made in turn") {
     // As periodic images: the second op copies what the first one has written, its first member what others have.
     Program program;
     program.add(StridedOp{.src = 0, .dst = 200000, .width = 200000});
@@ -86,12 +85,12 @@ TEST_CASE("copies that depend on those before them are made in turn") {
     for (int time = 0; time < 50; ++time) {
         std::fill(values.begin() + 200000, values.end(), std::byte{0});
         run_shared(plan, program, base, base, true);
-        REQUIRE(std::equal(values.begin() + 100000, values.begin() + 200000, values.begin() + 600000));
+        ASSERT_TRUE(std::equal(values.begin() + 100000, values.begin() + 200000, values.begin() + 600000));
     }
 }
 
-TEST_CASE("numbers of threads that make no sense are refused") {
-    for (const int threads : {0, -1, 100000}) CHECK_THROWS_AS(copy_team(threads), Error);
-    CHECK(copy_team(1) == nullptr);
-    CHECK(copy_team(2) == copy_team(2));
+CASE("numbers of threads that make no sense are refused") {
+    for (const int threads : {0, -1, 100000}) EXPECT_THROW(static_cast<void>(copy_team(threads)), Error);
+    EXPECT_EQ(copy_team(1), nullptr);
+    EXPECT_EQ(copy_team(2), copy_team(2));
 }

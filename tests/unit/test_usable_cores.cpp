@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "support/cases.hpp"
 
 #include "core/usable_cores.hpp"
 
@@ -35,18 +35,18 @@ extern "C" int sched_getaffinity(pid_t process, std::size_t bytes, cpu_set_t* ma
     return 0;
 }
 
-TEST_CASE("cores of a machine that has more than cpu_set_t holds are found") {
-    CHECK_GT(parhelion::usable_threads().size(), 0);
+CASE("cores of a machine that has more than cpu_set_t holds are found") {
+    EXPECT_GT(parhelion::usable_threads().size(), 0);
     kernel_has_bytes = 1000;  // 8,000 cores
     const auto cores = parhelion::usable_threads();
     kernel_has_bytes = 0;
-    REQUIRE_GE(cores.size() * 8, 1000);
-    CHECK_EQ(cores[124], 0x8100000000000000u);
+    ASSERT_GE(cores.size() * 8, 1000);
+    EXPECT_EQ(cores[124], 0x8100000000000000u);
 }
 
-TEST_CASE("a machine that does not tell its cores is an error, not one without cores") {
+CASE("a machine that does not tell its cores is an error, not one without cores") {
     kernel_has_bytes = std::size_t{1} << 40;
-    CHECK_THROWS_WITH(parhelion::usable_threads(), doctest::Contains("sched_getaffinity"));
+    EXPECT_ERROR(std::exception, "sched_getaffinity", parhelion::usable_threads());
     kernel_has_bytes = 0;
 }
 
@@ -77,38 +77,38 @@ int processes(std::uint64_t threads, const System& system) { return parhelion::p
 
 }  // namespace
 
-TEST_CASE("hardware threads of one core are one core, on which two processes run at once") {
+CASE("hardware threads of one core are one core, on which two processes run at once") {
     const System system;
-    CHECK_EQ(cores(0xFF, system), 4);
-    CHECK_EQ(processes(0xFF, system), 8);
-    CHECK_EQ(cores(0x11, system), 1);
-    CHECK_EQ(cores(0x300, system), 2);  // threads that the system tells nothing of
-    CHECK_EQ(cores(0, system), 1);
+    EXPECT_EQ(cores(0xFF, system), 4);
+    EXPECT_EQ(processes(0xFF, system), 8);
+    EXPECT_EQ(cores(0x11, system), 1);
+    EXPECT_EQ(cores(0x300, system), 2);  // threads that the system tells nothing of
+    EXPECT_EQ(cores(0, system), 1);
 }
 
-TEST_CASE("what the control groups grant limits the cores: the least of one's own group and all above") {
+CASE("what the control groups grant limits the cores: the least of one's own group and all above") {
     const System system;
     system.write("proc/self/cgroup", "0::/slurm/job/step\n");
-    CHECK_EQ(cores(0xFF, system), 4);
+    EXPECT_EQ(cores(0xFF, system), 4);
     system.write("sys/fs/cgroup/slurm/job/cpu.max", "150000 100000\n");
     system.write("sys/fs/cgroup/slurm/cpu.max", "max 100000\n");
     system.write("sys/fs/cgroup/slurm/job/step/cpu.max", "300000 100000\n");
-    CHECK_EQ(cores(0xFF, system), 2);
-    CHECK_EQ(processes(0xFF, system), 2);
+    EXPECT_EQ(cores(0xFF, system), 2);
+    EXPECT_EQ(processes(0xFF, system), 2);
     system.write("sys/fs/cgroup/other/cpu.max", "10000 100000\n");
-    CHECK_EQ(cores(0xFF, system), 2);
+    EXPECT_EQ(cores(0xFF, system), 2);
     system.write("sys/fs/cgroup/cpu.max", "50000 100000\n");
-    CHECK_EQ(cores(0xFF, system), 1);
+    EXPECT_EQ(cores(0xFF, system), 1);
 }
 
-TEST_CASE("control groups of version 1 limit the cores, too, by their controller cpu alone") {
+CASE("control groups of version 1 limit the cores, too, by their controller cpu alone") {
     const System system;
     system.write("proc/self/cgroup", "5:cpuset:/a\n4:cpu,cpuacct:/docker/a\n0::/\n");
     system.write("sys/fs/cgroup/cpuset/a/cpu.cfs_quota_us", "1\n");
     system.write("sys/fs/cgroup/cpuset/a/cpu.cfs_period_us", "100000\n");
     system.write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
     system.write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-    CHECK_EQ(cores(0xFF, system), 4);
+    EXPECT_EQ(cores(0xFF, system), 4);
     system.write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "300000\n");
-    CHECK_EQ(cores(0xFF, system), 3);
+    EXPECT_EQ(cores(0xFF, system), 3);
 }

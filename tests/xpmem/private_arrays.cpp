@@ -1,10 +1,9 @@
 // Arrays that the library did not make, mapped by XPMEM. Where there is none, these cases are skipped; the build runs them with a
 // stand-in for its library.
 #include <dlfcn.h>
-#include <doctest/doctest.h>
-
 #include <cstdlib>
 
+#include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_field.hpp"
 #include "support/transports.hpp"
@@ -16,7 +15,7 @@ namespace {
 
 bool has_xpmem() {
     if (xpmem_unavailable().empty()) return true;
-    MESSAGE("skipped: ", xpmem_unavailable());
+    say("skipped: ", xpmem_unavailable());
     return false;
 }
 
@@ -39,11 +38,11 @@ GridField field_on(const CartesianDomain& domain, Memory memory) {
 }  // namespace
 
 // Before all others, which use the transport.
-TEST_CASE("a process shares its memory when xpmem is used, not when it is looked for") {
+CASE("a process shares its memory when xpmem is used, not when it is looked for") {
     if (!has_xpmem() || Communicator(MPI_COMM_WORLD).size() == 1) return;
     const auto made = stand_in("stand_in_made");
     if (made == nullptr) return;
-    CHECK_EQ(made(), 0);
+    EXPECT_EQ(made(), 0);
     const CartesianDomain domain = row_of_ranks(12);
     const auto exchanged = [&](const char* transport) {
         std::vector<GridField> fields;
@@ -52,12 +51,12 @@ TEST_CASE("a process shares its memory when xpmem is used, not when it is looked
         check_forward(exchange, fields, 0);
     };
     exchanged("staged_shared");
-    CHECK_EQ(made(), 0);
+    EXPECT_EQ(made(), 0);
     for (int time = 0; time < 2; ++time) exchanged("xpmem");
-    CHECK_EQ(made(), 1);
+    EXPECT_EQ(made(), 1);
 }
 
-TEST_CASE("arrays that the library did not make are exchanged straight, forward and reverse") {
+CASE("arrays that the library did not make are exchanged straight, forward and reverse") {
     if (!has_xpmem()) return;
     const CartesianDomain domain = row_of_ranks(12);
     for (const char* transport : {"xpmem", "xpmem|staged_shared"}) {
@@ -65,7 +64,7 @@ TEST_CASE("arrays that the library did not make are exchanged straight, forward 
         std::vector<GridField> fields;
         for (int f = 0; f < 3; ++f) fields.push_back(field_on(domain, Memory::elsewhere));
         Exchange exchange(build_pattern(domain), views(fields), {transport});
-        CHECK_EQ(exchange.transport(), transport);
+        EXPECT_EQ(exchange.transport(), transport);
         for (int round = 0; round < 5; ++round) {
             check_forward(exchange, fields, round);
             check_reverse(exchange, fields, Reduction::sum, false, round);
@@ -73,7 +72,7 @@ TEST_CASE("arrays that the library did not make are exchanged straight, forward 
     }
 }
 
-TEST_CASE("auto tries xpmem for private arrays only, and remembers the two apart") {
+CASE("auto tries xpmem for private arrays only, and remembers the two apart") {
     if (!has_xpmem() || Communicator(MPI_COMM_WORLD).size() == 1) return;
     const CartesianDomain domain = row_of_ranks(12);
     for (const Memory memory : {Memory::node_shared, Memory::elsewhere, Memory::node_shared}) {
@@ -81,25 +80,25 @@ TEST_CASE("auto tries xpmem for private arrays only, and remembers the two apart
         Exchange exchange(build_pattern(domain), views(fields), {"auto"});
         CAPTURE(exchange.explain());
         const bool first = holds(exchange.explain(), "fastest when");
-        CHECK_EQ(holds(exchange.explain(), "xpmem"), memory == Memory::elsewhere && (first || exchange.transport() != "staged_shared"));
+        EXPECT_EQ(holds(exchange.explain(), "xpmem"), memory == Memory::elsewhere && (first || exchange.transport() != "staged_shared"));
         check_forward(exchange, fields, 0);
     }
 }
 
-TEST_CASE("where XPMEM does not work, asking for it tells what is missing") {
+CASE("where XPMEM does not work, asking for it tells what is missing") {
     const std::string missing = xpmem_unavailable();
     if (missing.empty()) return;
     const bool no_device = std::getenv("STAND_IN_WITHOUT_DEVICE") != nullptr;
-    CHECK(holds(missing, no_device ? "/dev/xpmem" : "libxpmem.so.0"));
+    EXPECT_TRUE(holds(missing, no_device ? "/dev/xpmem" : "libxpmem.so.0"));
     const CartesianDomain domain = row_of_ranks(6);
     std::vector<GridField> fields{field_on(domain, Memory::elsewhere)};
-    CHECK(holds(error_of([&] { Exchange(build_pattern(domain), views(fields), {"xpmem"}); }), missing));
+    EXPECT_TRUE(holds(error_of([&] { Exchange(build_pattern(domain), views(fields), {"xpmem"}); }), missing));
     Exchange exchange(build_pattern(domain), views(fields), {"auto"});
-    CHECK_FALSE(holds(exchange.explain(), "xpmem"));
+    EXPECT_FALSE(holds(exchange.explain(), "xpmem"));
     check_forward(exchange, fields, 0);
 }
 
-TEST_CASE("what was mapped is given back with the exchange") {
+CASE("what was mapped is given back with the exchange") {
     const auto open = stand_in("stand_in_open");
     if (!has_xpmem() || open == nullptr) return;
     const CartesianDomain domain = row_of_ranks(6);
@@ -107,22 +106,22 @@ TEST_CASE("what was mapped is given back with the exchange") {
     const int before = open();
     {
         const Exchange exchange(build_pattern(domain), views(fields), {"xpmem"});
-        CHECK_EQ(open() > before, Communicator(MPI_COMM_WORLD).size() > 1);
+        EXPECT_EQ(open() > before, Communicator(MPI_COMM_WORLD).size() > 1);
     }
-    CHECK_EQ(open(), before);
+    EXPECT_EQ(open(), before);
 }
 
-TEST_CASE("an array that XPMEM cannot map is refused by all ranks, and auto does without") {
+CASE("an array that XPMEM cannot map is refused by all ranks, and auto does without") {
     const auto open = stand_in("stand_in_open");
     if (!has_xpmem() || open == nullptr || Communicator(MPI_COMM_WORLD).size() == 1) return;
     const CartesianDomain domain = row_of_ranks(6);
     const bool odd = Communicator(MPI_COMM_WORLD).rank() == 1;
     std::vector<GridField> fields{field_on(domain, odd ? Memory::ordinary : Memory::elsewhere)};
     const std::string refusal = error_of([&] { Exchange(build_pattern(domain), views(fields), {"xpmem"}); });
-    CHECK(holds(refusal, "xpmem_attach"));
-    CHECK_EQ(open(), 0);
+    EXPECT_TRUE(holds(refusal, "xpmem_attach"));
+    EXPECT_EQ(open(), 0);
     Exchange exchange(build_pattern(domain), views(fields), {"auto"});
     CAPTURE(exchange.explain());
-    CHECK(holds(exchange.explain(), "xpmem_attach"));
+    EXPECT_TRUE(holds(exchange.explain(), "xpmem_attach"));
     check_forward(exchange, fields, 0);
 }

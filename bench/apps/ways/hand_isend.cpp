@@ -1,5 +1,3 @@
-#include <deque>
-
 #include "apps/ways/hand_lists.hpp"
 #include "apps/ways/ways.hpp"
 
@@ -7,18 +5,22 @@ namespace parhelion::bench {
 
 namespace {
 
-class HandIsend final : public GhostUpdate {
-public:
-    std::vector<Ghosted> add(const Cells& cells, int components, int count) override {
-        const auto lists = std::make_shared<const HandLists>(cells);
-        std::vector<Ghosted> added;
-        for (int i = 0; i < count; ++i) {
-            Array& array = arrays_.emplace_back(lists, cells, components);
-            added.push_back({array.values, arrays_.size() - 1});
-        }
-        return added;
-    }
+struct Array {
+    std::shared_ptr<const HandLists> lists;
+    MPI_Comm comm;
+    int components;
+    std::vector<double> values, packed;
+    double* ghosts;
+    std::vector<MPI_Request> requests;
 
+    Array(std::shared_ptr<const HandLists> made, const Cells& cells, int each)
+        : lists(std::move(made)), comm(cells.comm), components(each), values(cells.size() * static_cast<std::size_t>(each)),
+          packed(lists->cells.size() * static_cast<std::size_t>(each)), ghosts(values.data() + cells.owned * each),
+          requests(lists->sources.size() + lists->targets.size()) {}
+};
+
+class HandIsend final : public HandUpdate<Array> {
+public:
     void update(std::size_t number) override {
         Array& array = arrays_[number];
         const HandLists& lists = *array.lists;
@@ -35,27 +37,6 @@ public:
         }
         MPI_Waitall(static_cast<int>(array.requests.size()), array.requests.data(), MPI_STATUSES_IGNORE);
     }
-
-    Traffic traffic(std::size_t number) const override {
-        const Array& array = arrays_[number];
-        return {static_cast<std::int64_t>(array.packed.size() * sizeof(double)), static_cast<std::int64_t>(array.lists->targets.size())};
-    }
-
-private:
-    struct Array {
-        std::shared_ptr<const HandLists> lists;
-        MPI_Comm comm;
-        int components;
-        std::vector<double> values, packed;
-        double* ghosts;
-        std::vector<MPI_Request> requests;
-
-        Array(std::shared_ptr<const HandLists> made, const Cells& cells, int each)
-            : lists(std::move(made)), comm(cells.comm), components(each), values(cells.size() * static_cast<std::size_t>(each)),
-              packed(lists->cells.size() * static_cast<std::size_t>(each)), ghosts(values.data() + cells.owned * each),
-              requests(lists->sources.size() + lists->targets.size()) {}
-    };
-    std::deque<Array> arrays_;
 };
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include <deque>
-
 #include "apps/ways/hand_lists.hpp"
 #include "apps/ways/ways.hpp"
 #include "requests.hpp"
@@ -8,18 +6,28 @@ namespace parhelion::bench {
 
 namespace {
 
-class HandPersistent final : public GhostUpdate {
-public:
-    std::vector<Ghosted> add(const Cells& cells, int components, int count) override {
-        const auto lists = std::make_shared<const HandLists>(cells);
-        std::vector<Ghosted> added;
-        for (int i = 0; i < count; ++i) {
-            Array& array = arrays_.emplace_back(lists, cells, components);
-            added.push_back({array.values, arrays_.size() - 1});
-        }
-        return added;
-    }
+struct Array {
+    std::shared_ptr<const HandLists> lists;
+    int components;
+    std::vector<double> values, packed;
+    PersistentRequests receives, sends;
 
+    Array(std::shared_ptr<const HandLists> made, const Cells& cells, int each)
+        : lists(std::move(made)), components(each), values(cells.size() * static_cast<std::size_t>(each)),
+          packed(lists->cells.size() * static_cast<std::size_t>(each)) {
+        const std::vector<int>& from = lists->ghost_offset;
+        for (std::size_t s = 0; s < lists->sources.size(); ++s)
+            MPI_Recv_init(values.data() + (cells.owned + from[s]) * each, (from[s + 1] - from[s]) * each, MPI_DOUBLE, lists->sources[s], 1,
+                          cells.comm, receives.add());
+        const std::vector<int>& to = lists->send_offset;
+        for (std::size_t t = 0; t < lists->targets.size(); ++t)
+            MPI_Send_init(packed_for(t), (to[t + 1] - to[t]) * each, MPI_DOUBLE, lists->targets[t], 1, cells.comm, sends.add());
+    }
+    double* packed_for(std::size_t t) { return packed.data() + lists->send_offset[t] * components; }
+};
+
+class HandPersistent final : public HandUpdate<Array> {
+public:
     void update(std::size_t number) override {
         Array& array = arrays_[number];
         array.receives.start_all();
@@ -30,33 +38,6 @@ public:
         array.receives.wait_all();
         array.sends.wait_all();
     }
-
-    Traffic traffic(std::size_t number) const override {
-        const Array& array = arrays_[number];
-        return {static_cast<std::int64_t>(array.packed.size() * sizeof(double)), static_cast<std::int64_t>(array.lists->targets.size())};
-    }
-
-private:
-    struct Array {
-        std::shared_ptr<const HandLists> lists;
-        int components;
-        std::vector<double> values, packed;
-        PersistentRequests receives, sends;
-
-        Array(std::shared_ptr<const HandLists> made, const Cells& cells, int each)
-            : lists(std::move(made)), components(each), values(cells.size() * static_cast<std::size_t>(each)),
-              packed(lists->cells.size() * static_cast<std::size_t>(each)) {
-            const std::vector<int>& from = lists->ghost_offset;
-            for (std::size_t s = 0; s < lists->sources.size(); ++s)
-                MPI_Recv_init(values.data() + (cells.owned + from[s]) * each, (from[s + 1] - from[s]) * each, MPI_DOUBLE, lists->sources[s], 1,
-                              cells.comm, receives.add());
-            const std::vector<int>& to = lists->send_offset;
-            for (std::size_t t = 0; t < lists->targets.size(); ++t)
-                MPI_Send_init(packed_for(t), (to[t + 1] - to[t]) * each, MPI_DOUBLE, lists->targets[t], 1, cells.comm, sends.add());
-        }
-        double* packed_for(std::size_t t) { return packed.data() + lists->send_offset[t] * components; }
-    };
-    std::deque<Array> arrays_;
 };
 
 }  // namespace

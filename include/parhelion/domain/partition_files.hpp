@@ -1,4 +1,4 @@
-// Partitions of real meshes on disk, in the published layout.
+// Partitions of real meshes on disk.
 #pragma once
 
 #include <filesystem>
@@ -20,8 +20,9 @@ struct PartitionPart {
 /// Errors: cannot be read, too short, negative numbers, ids below 1 or not strictly ascending.
 PartitionPart read_partition_file(const std::filesystem::path& file);
 
-/// Collective. Every rank reads its own file (`data001` for rank 0, …) of a data-set folder; a folder named `…-P` is for P
-/// ranks. Errors (on every rank): as above, a missing file, a rank count that does not match.
-PartitionPart read_partition(const std::filesystem::path& folder, const Communicator& comm = MPI_COMM_WORLD);
+/// Collective. Both formats of `parhelion partition`: of a data-set folder every rank reads its own file (`data001` for rank 0, …), a folder
+/// named `…-P` being for P ranks; of a file `….phlmap` its own part. Errors (on every rank): as above, a missing or damaged file, a rank count
+/// that does not match.
+PartitionPart read_partition(const std::filesystem::path& path, const Communicator& comm = MPI_COMM_WORLD);
 
 }  // namespace parhelion

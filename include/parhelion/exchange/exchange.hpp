@@ -37,9 +37,10 @@ struct ExchangeOptions {
     /// How the exchange will be used: begun and ended around work (true), or called at once. `auto` measures it so, and counts only what
     /// is spent inside begin and end. Equal on all ranks. False: as the environment variable PARHELION_OVERLAP says (1: yes), else no.
     bool overlap = false;
-    /// A promise: it is only ever called at once, by all ranks; begin and begin_parts are refused. Then `auto` tries, too, to pass edges and
-    /// corners on, dimension by dimension (docs/transports.md, "Dimension by dimension"), which a rank that has begun and gone away
-    /// would hold up. Equal on all ranks.
+    /// A promise: it is only ever called at once, by all ranks, none of which waits for another one's call to return before its own;
+    /// begin and begin_parts are refused. Then `auto` tries, too, to pass edges and corners on, dimension by dimension, and to collect what a node
+    /// owes another (docs/transports.md, "Dimension by dimension", "Node by node"), which a rank that has begun and gone away would
+    /// hold up. Equal on all ranks.
     bool at_once = false;
     /// The work in seconds, about: between begin and end, or before each call; `auto` spins as long between its trials. Ranks that come
     /// from work do not call at the same time, which makes some transports slower than others. 0 to 1, equal on all ranks. 0: with
@@ -199,6 +200,9 @@ public:
     const Plan& plan() const;
     /// Name of what moves the data: "mpi_persistent", "shared+mpi_p2p", …
     std::string transport() const;
+    /// What this rank's node sends to each other node in a forward exchange, and what it would send from rank to rank; nothing where no
+    /// transport collects messages between nodes. Local.
+    std::vector<NodeTraffic> node_traffic() const;
     /// Why: what was chosen for which neighbor, and what was measured. For people.
     std::string explain() const;
 

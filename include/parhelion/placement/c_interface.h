@@ -25,6 +25,8 @@ const char* phl_place_error(void);
  * `compact` is 0 to spread a node's ranks over its parts, 1 to fill its cores in order. Free with phl_machine_free. */
 int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node, int compact,
                        phl_machine** machine);
+/* Collective over `comm`: the machine as its ranks really sit on it, and this rank's position. Free with phl_machine_free. */
+int phl_discover(int comm, phl_machine** machine, int* position);
 void phl_machine_free(phl_machine* machine);
 int phl_machine_size(const phl_machine* machine);
 int phl_machine_nodes(const phl_machine* machine);

@@ -27,8 +27,8 @@ struct GraphPlacement {
 };
 
 /// Puts part after part onto the machine, level by level: METIS cuts the graph into the nodes, each node's parts into its
-/// sockets, and so on, and local search improves that; the better of it and the improved order of the parts is taken,
-/// never worse than the parts in order. METIS is loaded at run time where it is installed (the variable PARHELION_METIS
+/// sockets, and so on, several times, then a few units at a time that exchange much; local search improves every cut and the order
+/// of the parts, and each unit keeps its best, never worse than the parts in order. METIS is loaded at run time where it is installed (the variable PARHELION_METIS
 /// names another library, or "none"). Local, deterministic; holds the whole graph.
 /// Source of the partitioning: Karypis, Kumar: A fast and high quality multilevel scheme for partitioning irregular
 /// graphs, SIAM J. Sci. Comput. 20 (1998).

@@ -13,6 +13,15 @@ namespace parhelion {
 
 class NodeContext;
 
+/// What a rank's node sends to another in one exchange by a transport that collects it.
+struct NodeTraffic {
+    int node = 0;                  ///< the other: its lowest rank
+    std::int64_t pairs = 0;        ///< messages that it would take from rank to rank
+    byte_count bytes_in_pairs = 0;
+    std::int64_t messages = 0;     ///< that it takes
+    byte_count bytes = 0;          ///< each cell that some rank of the other node needs once
+};
+
 /// Moves the data of the links it was given in one direction, numbered 0 … n−1 in the order given ("slots").
 ///
 /// One exchange is: begin, then ready/deliver until every slot that receives has been delivered, then finished until it
@@ -49,10 +58,15 @@ public:
     /// All parts are there. By a thread that may call MPI.
     virtual void close_parts() {}
 
+    /// Where messages between nodes are collected: how many go to each node, and how many there would be.
+    virtual std::vector<NodeTraffic> traffic() const { return {}; }
+
     /// Where a rank can sleep until a neighbor has done something, for transports inside a node.
     virtual NodeContext* node() const { return nullptr; }
     /// Whether it gets on only while it is polled: nobody rings when something has arrived.
     virtual bool must_poll() const { return node() == nullptr; }
+    /// Whether neighbors, or ranks of this node, need this rank to end an exchange that they are in: it passes on what belongs to others.
+    virtual bool passes_on() const { return false; }
     /// Whether polling it calls MPI, which may not serve every thread.
     virtual bool calls_mpi() const { return must_poll(); }
 };
@@ -91,6 +105,8 @@ struct Traits {
     bool by_name_only = false;
     /// Tried only where some neighbor is on another node.
     bool between_nodes = false;
+    /// Ranks pass on what belongs to others, and must stay in the exchange for it: tried only where the program has promised to call it at once.
+    bool passes_on = false;
     /// Another transport from whose times it is never far: tried only where that one comes near the fastest.
     std::string akin = {};
 };

@@ -169,10 +169,10 @@ class IndexedDomain:
 
 
 def read_partition(folder: str | os.PathLike[str], comm: "Intracomm | None" = None) -> tuple[int, np.ndarray]:
-    """This rank's part of a data set in the published layout: number of owned cells, and ghost ids from 0. Collective.
+    """This rank's part of a partition: number of owned cells, and ghost ids from 0. Collective.
 
-    Every rank reads its own file (`data001` for rank 0, …). Raises ValueError on every rank when a file is missing,
-    damaged, or for another number of ranks.
+    Both formats of `parhelion partition`: a folder, of which every rank reads its own file (`data001` for rank 0, …), or a file `….phlmap`.
+    Raises ValueError on every rank when a file is missing, damaged, or for another number of ranks.
 
         domain = ph.IndexedDomain(*ph.read_partition("opencalc-B0-2"))
     """

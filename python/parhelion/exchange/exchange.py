@@ -49,8 +49,9 @@ class Exchange(_core.Exchange):
         False: as the environment variable PARHELION_CHECK says (1: yes).
     overlap: the exchange will be begun and ended around work, and "auto" measures it so. Equal on all ranks. False: as
         PARHELION_OVERLAP says (1: yes).
-    at_once: a promise that the exchange is called only, never begun: then "auto" tries to go dimension by dimension, too. Equal on
-        all ranks. `begin` raises ValueError.
+    at_once: a promise that the exchange is called only, never begun, by all ranks, none of which waits for another one's call to
+        return before its own: then "auto" tries to go dimension by dimension and node by node, too. Equal on all ranks. `begin` raises
+        ValueError.
 
     Raises ValueError or TypeError on every rank for arrays that do not fit, that share cells, or differ between ranks in number,
     dtype, components or halo. ExchangeTimeoutError after the time limit; the exchange cannot be used any more then.

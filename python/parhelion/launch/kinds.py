@@ -34,7 +34,7 @@ class Request:
     @property
     def oversubscribed(self) -> bool:
         """On the fullest host."""
-        return (self.hosts.on_each(self.ranks) if self.hosts.names else self.ranks) > self.cores
+        return self.hosts.crowded(self.ranks, self.cores) if self.hosts.names else self.ranks > self.cores
 
     @property
     def bound(self) -> bool:
@@ -44,8 +44,10 @@ class Request:
         """What the user should know: ranks that share cores, and that they are not bound."""
         if not self.oversubscribed:
             return [] if self.bound else ["the launcher does not bind ranks to cores"]
+        if self.hosts.cores:
+            return [f"{self.ranks} ranks share {self.hosts.cores} cores, on hosts that are one machine, and are not bound"]
         where = f" on each of the hosts {', '.join(self.hosts.names)}" if self.hosts.names else ""
-        ranks = self.hosts.on_each(self.ranks) if self.hosts.names else self.ranks
+        ranks = self.hosts.fullest(self.ranks) if self.hosts.names else self.ranks
         return [f"{ranks} ranks share {self.cores} cores{where} and are not bound"]
 
 
@@ -106,7 +108,10 @@ def _hydra_hosts(request: Request) -> list[str]:
     if not hosts.names:
         return []
     shell = ["-launcher", "ssh", "-launcher-exec", hosts.shell] if hosts.shell else []
-    return [*shell, "-hosts", ",".join(hosts.used(request.ranks)), "-ppn", str(hosts.on_each(request.ranks))]
+    shares = hosts.shares(request.ranks)
+    if len({*shares.values()}) == 1:
+        return [*shell, "-hosts", ",".join(shares), "-ppn", str(hosts.fullest(request.ranks))]
+    return [*shell, "-hosts", ",".join(f"{name}:{number}" for name, number in shares.items())]
 
 
 def _openmpi_hosts(request: Request, installation: Installation) -> list[str]:
@@ -115,8 +120,7 @@ def _openmpi_hosts(request: Request, installation: Installation) -> list[str]:
     if not hosts.names:
         return []
     launcher, agent = ("--mca", "plm_rsh_agent") if "v4." in installation.library_version else ("--prtemca", "plm_ssh_agent")
-    slots = hosts.on_each(request.ranks)
-    options = ["--host", ",".join(f"{name}:{slots}" for name in hosts.used(request.ranks))]
+    options = ["--host", ",".join(f"{name}:{number}" for name, number in hosts.shares(request.ranks).items())]
     options += [launcher, agent, hosts.shell] if hosts.shell else []
     if hosts.subnet:
         options += ["--mca", "btl_tcp_if_include", hosts.subnet, launcher, "oob_tcp_if_include", hosts.subnet]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from .flavor import Flavor, FlavorError, flavors
-from .there import KINDS_BY_WORD, name_of
+from .there import KINDS_BY_WORD, MpiMissing, launcher_of, mpi_of, name_of
 
 MPI = re.compile(r"^\s*(libmpi(?:ch|_abi|_mt|_ilp64)?\.so[.\d]*) => (not found|\S+)", re.MULTILINE)
 # In a process of its own: what is loaded for a look must not stay in this one.
@@ -24,16 +23,20 @@ print(text.value.decode(errors="replace"))
 def linked_mpi(program: Path) -> Path | None:
     """The MPI library that a compiled program will load here; None where it loads none. Raises `FlavorError` where that is missing.
 
-    The dynamic linker answers, so that LD_LIBRARY_PATH and what the program has built in count as they will.
+    The dynamic linker answers, so that LD_LIBRARY_PATH and what the program has built in count as they will. What it does not find is this
+    environment's MPI, which the launch names to it: a program that was linked without an MPI, as Fortran's are, names no folder of one.
     """
     if not is_compiled(program):
         return None
     done = subprocess.run(["ldd", str(program)], capture_output=True, text=True)
     found = MPI.findall(done.stdout)
-    missing = [name for name, place in found if place == "not found"]
-    if missing:
-        raise FlavorError(f"{program} is linked to {missing[0]}, which is not found: load the module of that MPI, or name its folder in LD_LIBRARY_PATH")
-    return Path(found[0][1]) if found else None
+    if not found:
+        return None
+    name, place = found[0]
+    try:
+        return mpi_of(name).library if place == "not found" else Path(place)
+    except MpiMissing:
+        raise FlavorError(f"{program} is linked to {name}, which is not found: load the module of that MPI, or name its folder in LD_LIBRARY_PATH") from None
 
 
 def is_compiled(program: Path) -> bool:
@@ -54,7 +57,7 @@ def flavor_of_library(library: Path) -> Flavor:
 def _installed(library: Path) -> Flavor:
     version = _version(library)
     kind = next((kind for word, kind in KINDS_BY_WORD.items() if word in version), None)
-    mpiexec = _mpiexec(library, kind or "")
+    mpiexec = launcher_of(library, kind or "")
     if kind is None or mpiexec is None:
         raise FlavorError(f"the MPI of the program, {library} ({' '.join(version.split()[:3])}), has no mpiexec beside it: "
                           "start the program with the mpiexec of that MPI itself")  # fmt: skip
@@ -66,13 +69,3 @@ def _version(library: Path) -> str:
     if done.returncode:
         raise FlavorError(f"{library} does not load: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}")
     return done.stdout
-
-
-def _mpiexec(library: Path, kind: str) -> Path | None:
-    """Debian's MPIs share folders, and their launchers are told apart by a suffix. A prefix may hold `lib`, `lib64` or `lib/release`."""
-    for prefix in list(library.parent.resolve().parents)[:3]:  # where /lib is a link, /usr is the prefix
-        for name in (f"mpiexec.{kind}", "mpiexec"):
-            found = shutil.which(name, path=str(prefix / "bin"))
-            if found:
-                return Path(found)
-    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shlex
 import sys
 from pathlib import Path
@@ -19,15 +20,18 @@ EXTRAS = {
 }  # fmt: skip
 # Modules that are not called as the package is that brings them.
 PACKAGES = {"netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}
+# All that such a command may need, so that one line is enough.
+EXTRAS_OF_COMMANDS = {"demo": "demo", "report": "report", "partition": "mesh", "inspect": "mesh"}
 
 
-def what_is_missing(error: ModuleNotFoundError) -> str | None:
-    """The package that is missing and the one line that installs it; None for a part of our own."""
+def what_is_missing(error: ModuleNotFoundError, command: str | None = None) -> str | None:
+    """The package that is missing and the one line that installs what `command` needs; None for a part of our own."""
     module = (error.name or "").partition(".")[0]
     if module in ("", "parhelion"):
         return None
-    package = PACKAGES.get(module, module)
-    return f"this needs the Python package {package}, which is not installed: {install_extra(EXTRAS.get(module, ''), package)}"
+    package, extra = PACKAGES.get(module, module), EXTRAS.get(module, "")
+    wanted = install_extra(extra and EXTRAS_OF_COMMANDS.get(command or "", extra), package)
+    return f"this needs the Python package {package}, which is not installed: {wanted}"
 
 
 def in_checkout() -> bool:
@@ -40,17 +44,18 @@ def build_for(mpi: str, *, again: bool = False, bench: bool = False) -> str:
     if in_checkout():
         return f"run `make build MPI={mpi}`{' again' if again else ''}"
     option = " -C cmake.define.PARHELION_BUILD_BENCH=ON" if bench else ""
-    return (f"build it from its source with that MPI's mpicxx on PATH: {pip()} install --no-binary parhelion --force-reinstall --no-deps"
+    return (f"build it from its source with that MPI's mpicxx on PATH: {pip_install()} --no-binary parhelion --force-reinstall --no-deps"
             f"{option} parhelion")  # fmt: skip
 
 
 def install_extra(extra: str, package: str) -> str:
     """The one line that brings `package`, which is in an extra."""
     if extra and in_checkout():
-        return f"{pip()} install -r {shlex.quote(str(ROOT / 'requirements' / 'run.txt'))}"
-    return f"{pip()} install {shlex.quote(f'parhelion[{extra}]') if extra else package}"
+        return f"{pip_install()} -r {shlex.quote(str(ROOT / 'requirements' / 'run.txt'))}"
+    return f"{pip_install()} {shlex.quote(f'parhelion[{extra}]') if extra else package}"
 
 
-def pip() -> str:
-    """pip of the Python that runs here: another one on PATH would install elsewhere."""
-    return f"{shlex.quote(sys.executable)} -m pip"
+def pip_install() -> str:
+    """Installs for the Python that runs here: another one's pip on PATH would install elsewhere. Environments of uv have no pip."""
+    python = shlex.quote(sys.executable)
+    return f"{python} -m pip install" if importlib.util.find_spec("pip") else f"uv pip install --python {python}"

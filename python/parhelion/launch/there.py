@@ -41,18 +41,18 @@ class Mpi(NamedTuple):
     @property
     def home(self) -> Path:
         """The folder whose ``bin`` has this MPI's launcher, else the one above its library's."""
-        return next((folder for folder in _above(self.library) if _launcher(folder / "bin", self.kind)), self.library.parent.parent)
+        launcher = launcher_of(self.library, self.kind)
+        return launcher.parent.parent if launcher else self.library.parent.parent
 
     @property
     def mpiexec(self) -> Path:
         """Its launcher; a bare name where there is none, as where Slurm alone starts ranks."""
-        return _launcher(self.home / "bin", self.kind) or Path(shutil.which("mpiexec") or "mpiexec")
+        return launcher_of(self.library, self.kind) or Path(shutil.which("mpiexec") or "mpiexec")
 
     @property
     def by_linker(self) -> bool:
         """Whether programs find it by themselves."""
         return self.library.parent in _system_folders()
-
 
 
 @functools.cache
@@ -93,6 +93,12 @@ def is_here(soname: str) -> bool:
 def kind_of(version: str) -> str:
     """How the launcher of an MPI wants its options, by what the library says it is."""
     return next((kind for word, kind in KINDS_BY_WORD.items() if word in version), "mpich")
+
+
+def launcher_of(library: Path, kind: str) -> Path | None:
+    """The launcher that came with an MPI's library: in the ``bin`` of a folder above it. None where there is none."""
+    programs = (folder / "bin" / name for folder in _above(library) for name in LAUNCHERS.get(kind, ()))
+    return next((program for program in programs if os.access(program, os.X_OK)), None)
 
 
 def name_of(version: str) -> str:
@@ -139,10 +145,6 @@ def _kind_by_files(folder: Path, soname: str) -> str:
     if soname == "libmpi.so.40":
         return "openmpi"
     return "impi" if (folder / "libmpi_shm_heap_proxy.so").exists() else "mpich"
-
-
-def _launcher(folder: Path, kind: str) -> Path | None:
-    return next((folder / name for name in LAUNCHERS[kind] if os.access(folder / name, os.X_OK)), None)
 
 
 def _environment() -> dict[str, str]:

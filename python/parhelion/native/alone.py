@@ -8,7 +8,7 @@ from types import ModuleType
 from ..errors import MpiMismatchError
 from ..launch.inside import Rank, by_srun, inside_launcher
 from ..launch.mpi_libraries import file_of, symbol_address
-from ..launch.there import name_of
+from ..launch.there import kind_of, launcher_of, name_of
 
 LONGEST = 400  # of a command in a message
 
@@ -79,12 +79,8 @@ def _right_start(here: Rank, MPI: ModuleType) -> str:
 
 def _mpiexec(MPI: ModuleType, version: str) -> str:
     address = symbol_address(str(MPI.__file__))
-    own = "mpiexec.openmpi" if version.startswith("Open MPI") else "mpiexec.mpich"
-    for prefix in list(file_of(address).parent.resolve().parents)[:2] if address else ():
-        for program in (prefix / "bin" / own, prefix / "bin" / "mpiexec"):
-            if program.exists():
-                return str(program)
-    return f"the mpiexec of {name_of(version)}"
+    launcher = launcher_of(file_of(address), kind_of(version)) if address else None
+    return str(launcher or f"the mpiexec of {name_of(version)}")
 
 
 def _one_of_several() -> Rank | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from .errors import PlacementError
 from .library import check, integers, library, long_integers, text
 from .machine import Machine
 from .methods import _objective
+from .placement import Score
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -21,22 +23,48 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GraphPlacement:
-    """The position of every part in the machine's hierarchical order, and how it was found."""
+    """The position of every part in the machine's hierarchical order, how it was found, and what was missing."""
 
     machine: Machine
     positions: np.ndarray
     chosen: str
+    edges: Sequence[Mapping[int, int]]
+    note: str = ""
 
-    def units(self, level: str) -> np.ndarray:
-        """The unit of every part at a level."""
-        return np.array([self.machine.unit(level, position) for position in self.positions])
+    @property
+    def grid(self) -> tuple[int]:
+        """Parts stand in one row."""
+        return (self.machine.size,)
+
+    def units(self, level: str, within_node: bool = False) -> np.ndarray:
+        """The unit of every part at a level, counted over the whole machine or within its node."""
+        return np.array([self.machine.unit(level, position, within_node) for position in self.positions])
+
+    @functools.cached_property
+    def scores(self) -> dict[str, Score]:
+        """What parts send beyond each level's units, outermost first."""
+        senders = np.repeat(np.arange(len(self.edges)), [len(sent) for sent in self.edges])
+        receivers = np.array([target for sent in self.edges for target in sent], int)
+        sizes = np.array([size for sent in self.edges for size in sent.values()], int)
+        return {level: _score(self.units(level), senders, receivers, sizes) for level in self.machine.levels}
+
+    def in_order(self) -> GraphPlacement:
+        """Part after part on the machine, as a launcher does it."""
+        return replace(self, positions=np.arange(self.machine.size), chosen="blocked", note="")
+
+
+def _score(units: np.ndarray, senders: np.ndarray, receivers: np.ndarray, sizes: np.ndarray) -> Score:
+    leaves = units[senders] != units[receivers]
+    homes = units[senders][leaves]
+    edges, volume = np.bincount(homes, minlength=1), np.bincount(homes, sizes[leaves], 1).astype(int)
+    return Score(int(edges.sum()), int(edges.max()), int(volume.sum()), int(volume.max()))
 
 
 def place_graph(machine: Machine, edges: Sequence[Mapping[int, int]], objective: str = "jsum") -> GraphPlacement:
     """Put parts onto the machine; ``edges[p]`` holds the bytes that part p sends to each other part.
 
-    METIS cuts the graph level by level where it is installed; local search improves that. Never worse than the parts
-    in order. Local; raises PlacementError.
+    Level by level METIS, where it is installed, cuts the graph several times, local search improves every cut, and the best is kept. Never
+    worse than the parts in order. Local; raises PlacementError.
     """
     starts = np.cumsum([0, *map(len, edges)])
     targets = [target for sent in edges for target in sent]
@@ -48,7 +76,8 @@ def place_graph(machine: Machine, edges: Sequence[Mapping[int, int]], objective:
             _objective(objective), positions,
         )
     )  # fmt: skip
-    return GraphPlacement(machine, np.array(positions[: machine.size]), text("phl_place_text"))
+    chosen, _, note = text("phl_place_text").partition("; ")
+    return GraphPlacement(machine, np.array(positions[: machine.size]), chosen, edges, note)
 
 
 def place_parts(

@@ -17,7 +17,7 @@ def main() -> None:
     try:
         from .main import main as with_click
     except ModuleNotFoundError as error:
-        told = what_is_missing(error) if error.name in EXTRAS else None
+        told = what_is_missing(error, next(iter(sys.argv[1:]), None)) if error.name in EXTRAS else None
         if told is None:
             raise
         sys.exit(without_click(sys.argv[1:], told))

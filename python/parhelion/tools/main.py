@@ -16,7 +16,7 @@ COMMANDS = {
     "bench": ("parhelion.tools.bench.group", "bench", "Measure: halo, gather, alltoall, setup."),
     "matrix": ("parhelion.tools.bench.matrix.command", "matrix", "Run the same benchmark under several MPIs and networks."),
     "run": ("parhelion.tools.running.command", "run", "Start a program as ranks, under the MPI that it is built for."),
-    "hosts": ("parhelion.tools.machine.hosts.command", "hosts", "Run a command on two hosts that this machine pretends to be."),
+    "hosts": ("parhelion.tools.machine.hosts.command", "hosts", "Run a command on several hosts that this machine pretends to be."),
     "report": ("parhelion.tools.reporting.command", "report", "Write HTML and Markdown from runs."),
     "compare": ("parhelion.tools.comparing.command", "compare", "Say what changed between two sets of runs."),
     "profile": ("parhelion.tools.profiling.group", "profile", "Sample ranks with perf: time per library and function; compare two profiles."),
@@ -52,7 +52,7 @@ class Root(LazyGroup):
         except InputError as error:
             raise BadInput(str(error)) from None
         except ModuleNotFoundError as error:
-            raise missing_package(error) from None
+            raise missing_package(error, ctx.invoked_subcommand) from None
         except MemoryError as error:
             raise BadInput(f"there is not enough memory for this{f' ({error})' if str(error) else ''}: ask for less") from None
         except BrokenPipeError:

@@ -19,6 +19,7 @@
 #include "core/patient_wait.hpp"
 #include "core/usable_cores.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
 namespace {
@@ -77,7 +78,7 @@ int NodeNeighbor::lost() const {
     return alive() ? -1 : rank;
 }
 
-NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()) {
+NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()), tag_(comm.next_tag()) {
     const Communicator& node = comm.node();
     CpuMask threads;
     validate_together(comm, [&] {
@@ -137,13 +138,35 @@ int NodeContext::lost_rank() {
     for (const auto* some : {&neighbors_, &unreachable_})
         for (const auto& [rank, neighbor] : *some)
             if (const int lost = neighbor->lost(); lost >= 0) return lost;
-    return -1;
+    listen();
+    return heard_;
+}
+
+// What MPI says does not count here: with a rank lost it may refuse anything.
+void NodeContext::listen() {
+    if (heard_ >= 0 || mpi_has_ended() || !mpi_serves_this_thread()) return;
+    int found = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    std::int64_t lost = -1;
+    if (MPI_Improbe(MPI_ANY_SOURCE, tag_, comm_, &found, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS || !found) return;
+    if (MPI_Mrecv(&lost, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS) heard_ = static_cast<int>(lost);
+}
+
+void NodeContext::pass_on(int rank) {
+    if (told_ >= 0 || mpi_has_ended() || !mpi_serves_this_thread()) return;
+    told_ = rank;
+    for (int step = 1; step < size_; step *= 2) {
+        const int other = (rank_ + step) % size_;
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (other != rank && MPI_Isend(&told_, 1, MPI_INT64_T, other, tag_, comm_, &request) == MPI_SUCCESS) MPI_Request_free(&request);
+    }
 }
 
 void NodeContext::tell_lost(int rank) {
     const std::lock_guard lock(mutex_);
     postbox_->lost_rank.store(rank, std::memory_order_release);
     for (const auto& [other, each] : neighbors_) ring(*each->postbox);
+    pass_on(rank);
 }
 
 }  // namespace parhelion

@@ -52,18 +52,27 @@ public:
     /// Lets MPI get on with whatever is under way, the user's own messages included, if this thread may call MPI.
     void keep_mpi_going() const;
 
-    /// A rank that has ended: one that this rank knows, or one because of which such a one gave up; −1: none. Local.
+    /// A rank that has ended: one that this rank knows, or one because of which such a one, or one elsewhere that told, gave up; −1:
+    /// none. Local.
     int lost_rank();
-    /// Lets the neighbors know of a rank because of which this one gives up. Local.
+    /// Lets others know of a rank because of which this one gives up: its neighbors on the node, and ranks 1, 2, 4, … further on of the
+    /// communicator, which do the same when they wait, so that all who wait know soon. Local.
     void tell_lost(int rank);
 
 private:
+    void listen();
+    void pass_on(int rank);
+
     MPI_Comm comm_;
+    int rank_, size_;
     std::shared_ptr<Postbox> postbox_;
     bool oversubscribed_ = false;
     std::mutex mutex_;
     std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_, unreachable_;  // of the latter only the process is watched
     std::map<int, std::string> unwatched_;
+    int tag_;                 // of messages that name a lost rank
+    int heard_ = -1;          // the rank that such a message named
+    std::int64_t told_ = -1;  // in those of this rank; MPI may read it late
 };
 
 }  // namespace parhelion

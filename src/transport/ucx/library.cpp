@@ -7,10 +7,6 @@
 
 #include "parhelion/core/error.hpp"
 
-#ifndef PARHELION_UCX_LIBRARY
-#define PARHELION_UCX_LIBRARY ""
-#endif
-
 namespace parhelion {
 namespace {
 
@@ -23,13 +19,15 @@ std::string directory_of(const void* symbol) {
     return file.substr(0, file.rfind('/'));
 }
 
-// What MPI may load later comes before what it would not: it must not find another one in its place.
+// What MPI may load later comes before what it would not: it must not find another one in its place. Last is that of the wheel libucx, seen from
+// an installed package and from a checkout's virtual environment.
 std::vector<std::string> places() {
     const std::string mpi = directory_of(reinterpret_cast<const void*>(&MPI_Get_library_version));
     std::vector<std::string> files;
     for (const char* below : {"/", "/mpich/", "/openmpi/"}) files.push_back(mpi + below + soname);
     files.push_back(soname);
-    if (*PARHELION_UCX_LIBRARY != '\0') files.push_back(PARHELION_UCX_LIBRARY);
+    const std::string own = directory_of(reinterpret_cast<const void*>(&places));
+    for (const char* wheel : {"/../../../libucx/lib/", PARHELION_UCX_WHEEL}) files.push_back(own + wheel + soname);
     return files;
 }
 

@@ -100,9 +100,14 @@ private:
 
 }  // namespace
 
+std::unique_ptr<Messenger> make_ucx_channels(const TransportContext& context, const std::vector<Channel>& channels, std::shared_ptr<UcxWorker> worker,
+                                             const UcxNeighbors& neighbors) {
+    return std::make_unique<UcxMessages>(context, channels, std::move(worker), neighbors);
+}
+
 std::unique_ptr<Transport> make_ucx_messages(const TransportContext& context, std::shared_ptr<UcxWorker> worker, const UcxNeighbors& neighbors) {
     const auto make = [&](const TransportContext& with, const std::vector<Channel>& channels) {
-        return std::make_unique<UcxMessages>(with, channels, worker, neighbors);
+        return make_ucx_channels(with, channels, worker, neighbors);
     };
     return make_message_transport(context, make, {.mpi = false, .pieces = true});
 }

@@ -179,13 +179,23 @@ std::shared_ptr<UcxWorker> open_ucx() {
     }
 }
 
+// Collective.
+std::shared_ptr<UcxWorker> worker_of(const TransportContext& context) {
+    std::shared_ptr<UcxWorker> worker;
+    validate_together(context.plan.communicator(), [&] { worker = open_ucx(); });
+    if (!context.forward()) keep_until_finalize(worker);  // trials make the forward direction only: it is there to stay
+    return worker;
+}
+
 }  // namespace
 
+std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext& context, std::vector<Channel> channels) {
+    const std::shared_ptr<UcxWorker> worker = worker_of(context);
+    return make_ucx_channels(context, channels, worker, Meeting(context, *worker).neighbors());
+}
+
 std::unique_ptr<Transport> make_ucx(const TransportContext& context) {
-    const Communicator& comm = context.plan.communicator();
-    std::shared_ptr<UcxWorker> worker;
-    validate_together(comm, [&] { worker = open_ucx(); });
-    if (!context.forward()) keep_until_finalize(worker);  // trials make the forward direction only: it is there to stay
+    const std::shared_ptr<UcxWorker> worker = worker_of(context);
     const Meeting meeting(context, *worker);
     const auto near = meeting.slots(true), far = meeting.slots(false);
     auto rings = make_staged(part_of(context, near), make_ucx_memory(worker, meeting.neighbors()));

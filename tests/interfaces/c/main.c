@@ -12,6 +12,8 @@ int main(int argc, char** argv) {
     test_questions();
     test_cartesian();
     test_points();
+    test_laws();
+    test_moves();
     test_mistakes();
     int all = 0;
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -53,6 +53,8 @@ void test_derived_maps(void);
 void test_questions(void);
 void test_cartesian(void);
 void test_points(void);
+void test_laws(void);
+void test_moves(void);
 void test_mistakes(void);
 
 #endif

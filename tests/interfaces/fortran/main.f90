@@ -2,8 +2,10 @@ program test_fortran
   use support
   use test_enums, only: run_enums
   use test_grids, only: run_grids
+  use test_laws, only: run_laws
   use test_maps, only: run_maps
   use test_mistakes, only: run_mistakes
+  use test_moves, only: run_moves
   use test_partitions, only: run_partitions
   use test_points, only: run_points
   use test_types, only: run_types
@@ -19,6 +21,8 @@ program test_fortran
   call run_maps()
   call run_grids()
   call run_points()
+  call run_laws()
+  call run_moves()
   call run_mistakes()
   call run_partitions()
   call map%init(world, 1)

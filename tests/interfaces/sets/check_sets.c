@@ -2,6 +2,7 @@
 #include <parhelion/phl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int rank;
 
@@ -75,11 +76,15 @@ static int64_t check_set(const char* folder) {
     part p = read_part(folder);
     phl_index_map map = NULL;
     int64_t first = 0;
-    GOOD(phl_index_map_create(MPI_COMM_WORLD, p.owned, p.ghosts, p.ids, NULL, &map));
-    GOOD(phl_index_map_sizes(map, NULL, NULL, NULL, &first));
+    part read = {0, 0, malloc(((size_t)p.ghosts + 1) * sizeof *p.ids)};
+    GOOD(phl_index_map_read(MPI_COMM_WORLD, folder, NULL, &map));
+    GOOD(phl_index_map_sizes(map, &read.owned, &read.ghosts, NULL, &first));
+    GOOD(phl_index_map_ghosts(map, read.ids, NULL));
+    const int64_t misread = read.owned != p.owned || read.ghosts != p.ghosts || memcmp(read.ids, p.ids, (size_t)p.ghosts * sizeof *p.ids) != 0;
+    free(read.ids);
     double* x = malloc(((size_t)p.owned + 1) * 2 * sizeof *x);
     double* g = malloc(((size_t)p.ghosts + 1) * 2 * sizeof *g);
-    const int64_t wrong = check_gather(map, p, first, x, g) + check_scatter(map, p, first, x, g);
+    const int64_t wrong = misread + check_gather(map, p, first, x, g) + check_scatter(map, p, first, x, g);
     GOOD(phl_index_map_free(&map));
     free(x);
     free(g);

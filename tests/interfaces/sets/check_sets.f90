@@ -29,18 +29,22 @@ contains
   integer function check_set(folder)
     character(*), intent(in) :: folder
     type(index_map) :: map
-    integer, allocatable :: ids(:), own(:)
+    integer, allocatable :: ids(:), own(:), found(:)
     real(real64), allocatable :: x(:, :), g(:, :)
-    integer :: owned, i, first
+    integer :: owned, i, first, misread
     call read_part(folder, owned, ids)
-    call map%init(world, owned, ids)
+    call map%read(world, folder)
+    allocate (found(map%ghost_size()))
+    call map%ghosts(found)
+    misread = 1
+    if (map%owned_size() == owned .and. size(found) == size(ids)) misread = count(found /= ids)
     first = int(map%first_id())
     own = [(first + i, i=0, owned - 1)]
     allocate (x(2, owned), g(2, size(ids)))
     x(1, :) = value_of(own, 1)
     x(2, :) = value_of(own, 2)
     call map%gather(x, g)
-    check_set = count(g(1, :) /= value_of(ids, 1)) + count(g(2, :) /= value_of(ids, 2))
+    check_set = misread + count(g(1, :) /= value_of(ids, 1)) + count(g(2, :) /= value_of(ids, 2))
     x = 0
     g(1, :) = 1
     g(2, :) = ids

@@ -1,11 +1,13 @@
 """A command whose package is not installed says the one line that installs it."""
 
+import importlib.util
 import sys
 
 import pytest
 import synthetic
 from click.testing import CliRunner
 
+from parhelion.launch import remedies
 from parhelion.tools.main import root
 
 
@@ -13,6 +15,7 @@ from parhelion.tools.main import root
     ("package", "install", "call"),
     [
         ("netgen", "'parhelion[demo]'", ["demo", "--mesh-cells", "5000"]),
+        ("matplotlib", "'parhelion[demo]'", ["demo", "--mesh-cells", "5000"]),
         ("duckdb", "'parhelion[query]'", ["runs", "query", "select 1", "--store", "."]),
         ("jinja2", "'parhelion[report]'", ["report", "run"]),
         ("meshio", "'parhelion[mesh]'", ["partition", "mesh.vtk", "--parts", "1"]),
@@ -31,3 +34,9 @@ def test_the_line_that_installs_it_is_said(package, install, call, tmp_path, mon
     refused = CliRunner().invoke(root, call)
     assert refused.exit_code == 2, refused.exc_info
     assert f"-m pip install {install}" in " ".join(refused.output.split()), refused.output
+
+
+def test_an_environment_without_pip_is_told_of_uv(monkeypatch):
+    monkeypatch.setattr(remedies, "in_checkout", lambda: False)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert remedies.install_extra("report", "jinja2") == f"uv pip install --python {sys.executable} 'parhelion[report]'"

@@ -1,4 +1,4 @@
-"""Two hosts on one machine: ranks that really meet over a network."""
+"""Several hosts on one machine: ranks that really meet over a network."""
 
 import os
 import sys
@@ -9,6 +9,7 @@ from measured import document, need_build, parhelion
 from parhelion.launch import default_flavor
 from parhelion.launch.hosts import Hosts
 from parhelion.tools.machine.hosts import reason_against
+from parhelion.tools.machine.hosts.relay import Cables
 from parhelion.tools.machine.hosts.sandbox import TUN
 from parhelion.tools.records import read_record
 
@@ -19,6 +20,11 @@ def possible():
     reason = reason_against()
     if reason:
         pytest.skip(f"skipped: {reason}")
+
+
+def need_tun():
+    if not os.access(TUN, os.R_OK | os.W_OK):
+        pytest.skip(f"skipped: {TUN} may not be opened")
 
 
 def test_each_host_has_its_own_name_processes_and_shared_memory(possible, tmp_path):
@@ -51,12 +57,18 @@ def test_ranks_are_spread_over_both_hosts_and_every_byte_arrives(possible, tmp_p
 def test_halos_between_hosts_are_verified_too(possible, tmp_path):
     need_build()
     done = parhelion("hosts", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "2", "--extent", "8", "--halo", "1",
-                     "--fields", "1", "--contenders", "auto,mpi_persistent,shared", "--repetitions", "3", "--json", "out.json",
+                     "--fields", "1", "--contenders", "auto,mpi_persistent,shared,hand_packed", "--repetitions", "3", "--per-node", "--json", "out.json",
                      cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     found = document(tmp_path)
-    assert {case["contender"] for case in found["cases"]} == {"auto", "mpi_persistent"}
+    assert {case["contender"] for case in found["cases"]} == {"auto", "mpi_persistent", "hand_packed"}
     assert all(case["verified"] for case in found["cases"])
+    between = {case["contender"]: case["traffic_by_level"] for case in found["cases"]}
+    # 26 neighbors, of which 18 lie to the left or the right, on the other host: as many messages, unless they are joined.
+    assert between["hand_packed"]["other_node"] == {"messages": 36, "bytes": 2 * 2 * 10 * 10 * 4}
+    assert between["hand_packed"]["busiest_node"] == {"messages": 18, "bytes": 2 * 10 * 10 * 4}
+    assert between["auto"]["other_node"] == {"messages": 2, "bytes": 2 * 2 * 8 * 8 * 4}  # images of a cell travel once
+    assert between["auto"]["own_rank"]["bytes"] > 0
     assert [each["contender"] for each in found["not_run"]] == ["shared"]
 
 
@@ -89,8 +101,7 @@ print("took", MPI.COMM_WORLD.allreduce(time.perf_counter() - start, MPI.MAX), fl
 
 def test_no_message_arrives_before_the_added_latency_is_over(possible, tmp_path):
     need_build()
-    if not os.access(TUN, os.R_OK | os.W_OK):
-        pytest.skip(f"skipped: {TUN} may not be opened")
+    need_tun()
     done = parhelion("hosts", "--latency", "30", sys.executable, "-m", "parhelion", "run", "-n", "2", "--timeout", "50",
                      sys.executable, "-c", EXCHANGE_TIME, cwd=tmp_path)  # fmt: skip
     times = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("took ")]
@@ -112,10 +123,58 @@ def test_a_command_is_needed(tmp_path):
     assert done.returncode == 2 and "parhelion hosts hostname" in done.stderr
 
 
-@pytest.mark.parametrize(("ranks", "used", "each"), [(1, ("a",), 1), (2, ("a", "b"), 1), (4, ("a", "b"), 2), (5, ("a", "b"), 3)])
-def test_ranks_are_spread_evenly(ranks, used, each):
+@pytest.mark.parametrize(("ranks", "shares"), [(1, {"a": 1}), (2, {"a": 1, "b": 1}), (4, {"a": 2, "b": 2}), (5, {"a": 3, "b": 2})])
+def test_ranks_are_spread_evenly(ranks, shares):
     hosts = Hosts.told({"PARHELION_HOSTS": "a:16, b:16"})
-    assert (hosts.used(ranks), hosts.on_each(ranks)) == (used, each)
+    assert hosts.shares(ranks) == shares and hosts.fullest(ranks) == max(shares.values())
+
+
+def test_hosts_that_are_said_to_take_just_so_many_ranks_get_them():
+    hosts = Hosts.told({"PARHELION_HOSTS": "a:1,b:5,c:2"})
+    assert hosts.shares(8) == {"a": 1, "b": 5, "c": 2} and hosts.shares(3) == {"a": 1, "b": 1, "c": 1}
+
+
+def test_hosts_that_are_one_machine_are_crowded_when_they_have_more_ranks_than_it_has_cores():
+    told = {"PARHELION_HOSTS": "a,b,c,d"}
+    assert not Hosts.told(told).crowded(4, 1) and Hosts.told(told).crowded(5, 1)
+    assert Hosts.told({**told, "PARHELION_HOSTS_CORES": "2"}).crowded(4, 1)
+
+
+def test_a_slow_cable_delays_what_follows_and_what_comes_from_elsewhere():
+    cables = Cables(3, latency=1, bandwidth=10)
+    assert cables.arrival(0, 1, 20, now=0) == 3  # two seconds on the cable, one on the way
+    assert cables.arrival(0, 2, 10, now=0) == 4  # behind the first on the sender's cable
+    assert cables.arrival(2, 1, 10, now=0) == 4  # behind the first on the receiver's
+    assert cables.arrival(1, 0, 10, now=9) == 11
+
+
+def test_three_hosts_are_joined_without_a_bridge_and_take_ranks_as_told(possible, tmp_path):
+    need_build()
+    done = parhelion("hosts", "--hosts", "3", "env", "PARHELION_HOSTS=phl1:1,phl2:3,phl3:1", sys.executable, "-m", "parhelion", "bench", "alltoall",
+                     "--quick", "--ranks", "5", "--size", "5000", "--contenders", "mpi_alltoall", "--repetitions", "3", "--out", "run",
+                     cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    (launch,) = read_record(tmp_path / "run").launches
+    assert launch.hosts == ["phl1", "phl2", "phl2", "phl2", "phl3"]
+
+
+SEND_A_MEGABYTE = """
+import socket, sys, time, subprocess, os
+server = socket.create_server(("phl1", 7000))
+code = "import socket; s = socket.create_connection(('phl1', 7000)); s.sendall(bytes(10**6)); s.close()"
+subprocess.Popen([os.environ["PARHELION_REMOTE_SHELL"], sys.argv[1], f'{sys.executable} -c "{code}"'])
+peer, _ = server.accept()
+start = time.perf_counter()
+while peer.recv(2**16):
+    pass
+print(time.perf_counter() - start)
+"""
+
+
+def test_a_limited_cable_takes_no_more_than_its_bandwidth(possible, tmp_path):
+    need_tun()
+    done = parhelion("hosts", "--hosts", "3", "--bandwidth", "0.04", sys.executable, "-c", SEND_A_MEGABYTE, "phl3", cwd=tmp_path)
+    assert done.returncode == 0 and 0.19 < float(done.stdout) < 2, done.stdout + done.stderr
 
 
 def test_launchers_are_told_the_hosts(monkeypatch):

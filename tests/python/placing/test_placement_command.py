@@ -9,6 +9,8 @@ from click.testing import CliRunner
 from placement_counting import count, neighborhood
 
 from parhelion.tools.main import root
+from parhelion.tools.partitioning.maps.dataset import write_index_maps
+from parhelion.tools.partitioning.maps.maps import IndexMaps
 
 HOPS = "0,1;0,-1;1,0;-1,0;2,0;-2,0;3,0;-3,0"
 ROWS = [
@@ -78,7 +80,7 @@ def test_the_grid_is_chosen_from_cells():
 def test_pictures_and_rank_files_are_written(tmp_path):
     result = place("--grid", "4x4x2", "--topology", "node:4 core:8", "--picture", tmp_path / "a.svg", "--picture", tmp_path / "a.png",
                    *[f"--rank-file={kind}:{tmp_path / kind}" for kind in ("mpich", "openmpi", "intel", "slurm")],
-                   "--hosts", "a,b,c,d")  # fmt: skip
+                   "--host-names", "a,b,c,d")  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "<svg" in (tmp_path / "a.svg").read_text()
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
@@ -134,3 +136,57 @@ def test_input_that_makes_no_sense_ends_with_one_message(arguments, message):
     assert result.exit_code == 2
     assert message in result.output.replace("\n", " ")
     assert "Traceback" not in result.output
+
+
+def groups_file(folder, groups=4, size=8):
+    """A graph file of METIS: groups of parts that all talk to each other, joined in a ring; parts of a group are `groups` apart."""
+    lines = []
+    for part in range(groups * size):
+        mine = [(other, 50) for other in range(part % groups, groups * size, groups) if other != part]
+        beside = [(part // groups * groups + (part + step) % groups, 3) for step in (1, -1)] if groups > 2 else []
+        lines.append(" ".join(f"{other + 1} {weight}" for other, weight in mine + beside))
+    count = sum(len(line.split()) // 2 for line in lines) // 2
+    file = folder / "groups.graph"
+    file.write_text("% parts and cells\n" + "\n".join([f"{groups * size} {count} 001", *lines]) + "\n")
+    return file
+
+
+def test_parts_of_a_graph_file_are_put_onto_nodes_that_they_talk_within(tmp_path):
+    file = groups_file(tmp_path)
+    made = document("--graph", file, "--topology", "node:4 pack:2 core:4", "--bytes-per-cell", 2, "--rank-file", f"openmpi:{tmp_path}/ranks")
+    nodes = np.array(made["node_of_rank"])
+    assert collections.Counter(made["node_of_rank"]) == dict.fromkeys(range(4), 8)
+    assert all(len({*nodes[first::4]}) == 1 for first in range(4))
+    assert made["scores"]["automatic"]["node"] == {"jsum": 64, "jmax": 16, "jsum_bytes": 64 * 6, "jmax_bytes": 16 * 6}
+    assert made["scores"]["blocked"]["node"]["jsum_bytes"] > 64 * 6 and made["seconds"] > 0
+    assert made["between_nodes"]["automatic"]["aggregated"] == {"messages": 8, "bytes": None, "busiest_messages": 2, "busiest_bytes": None}
+    told = (tmp_path / "ranks").read_text().splitlines()
+    assert [line.split()[1].split("=")[1] for line in told] == [f"node{node}" for node in nodes]
+
+
+def test_parts_of_a_data_set_send_each_cell_once_to_a_node(tmp_path):
+    # Four ranks own two cells each; all others read cell 1 of rank 0, and rank 3 reads both of rank 2.
+    maps = IndexMaps(np.full(4, 2), tuple(np.array(ids) for ids in ([], [0], [0], [0, 4, 5])))
+    path = write_index_maps(maps, tmp_path, "few", "published")
+    made = document("--graph", path, "--topology", "node:2 core:2", "--bytes-per-cell", 4)
+    ranks = {node: [rank for rank in range(4) if made["node_of_rank"][rank] == node] for node in (0, 1)}
+    assert sorted(ranks.values()) == [[0, 1], [2, 3]]
+    assert made["between_nodes"]["automatic"] == {
+        "pairwise": {"messages": 2, "bytes": 8, "busiest_messages": 2, "busiest_bytes": 8},
+        "aggregated": {"messages": 1, "bytes": 4, "busiest_messages": 1, "busiest_bytes": 4},
+    }
+
+
+@pytest.mark.parametrize(("text", "says"), [("words", "no graph file of METIS"), ("3 1\n2\n1\n", "a line"), ("2 1\n2\n7\n", "from 1 to 2"),
+                                            ("2 2\n2\n1\n", "2 neighbors are listed for 2 edges"), ("2 1 1\n2\n1\n", "followed by its weight")])  # fmt: skip
+def test_a_damaged_graph_file_is_refused_with_the_reason(tmp_path, text, says):
+    (tmp_path / "g").write_text(text)
+    done = place("--graph", tmp_path / "g", "--topology", "node:2")
+    assert done.exit_code == 2 and says in done.output.replace("\n", " ")
+
+
+def test_a_graph_is_no_grid_and_needs_as_many_ranks_as_parts(tmp_path):
+    file = groups_file(tmp_path)
+    assert "leave out --grid" in place("--graph", file, "--grid", "8x4", "--nodes", 4).output
+    assert "32 parts, the machine 16 ranks" in place("--graph", file, "--topology", "node:2 core:8").output.replace("\n", " ")
+    assert "no such data set" in place("--graph", tmp_path / "nowhere", "--nodes", 4).output.replace("\n", " ")

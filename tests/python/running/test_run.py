@@ -4,11 +4,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from measured import built, need_build
 
-from parhelion.launch import Flavor, default_flavor, flavors, program
+from parhelion.launch import Flavor, FlavorError, default_flavor, flavors, linked, program, there
 from parhelion.launch.linked import linked_mpi
 from parhelion.tools.cli.errors import BadInput
 from parhelion.tools.running.start import Wanted, choose
@@ -61,6 +62,23 @@ def test_a_compiled_program_gets_the_mpi_that_it_is_linked_to():
     for flavor in map(flavors().get, built()):
         assert linked_mpi(flavor.program).resolve() == flavor.mpi_library.resolve()
         assert choose([str(flavor.program)], None)[1] == flavor
+
+
+@pytest.mark.parametrize("soname", ["libmpi.so.12", "libmpi.so.77"])
+def test_a_program_that_was_linked_without_an_mpi_gets_that_of_the_environment(soname, monkeypatch, tmp_path):
+    def mpi_of(name):
+        if name != "libmpi.so.12":
+            raise there.MpiMissing(name)
+        return there.Mpi(tmp_path / name, name, "", "mpich")
+
+    monkeypatch.setattr(linked, "mpi_of", mpi_of)
+    monkeypatch.setattr(linked.subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=f"\t{soname} => not found\n"))
+    (tmp_path / "ring").write_bytes(b"\x7fELF")
+    if soname == "libmpi.so.12":
+        assert linked_mpi(tmp_path / "ring") == tmp_path / soname
+    else:
+        with pytest.raises(FlavorError, match=f"ring is linked to {soname}, which is not found: load the module"):
+            linked_mpi(tmp_path / "ring")
 
 
 def test_another_flavor_than_that_of_the_program_is_refused():

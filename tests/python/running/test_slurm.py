@@ -85,7 +85,7 @@ def test_another_mpis_launcher_is_refused_with_the_right_one(slurm):
     own, other = flavors()["mpich"], flavors()["openmpi"]
     status, said = slurm("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
                          f"{other.mpiexec} --map-by :OVERSUBSCRIBE -n 2 {python(own, SOLVE)}")  # fmt: skip
-    assert status != 0 and "solves (" not in said and f"{own.mpiexec.resolve()} -n 2" in said, said
+    assert status != 0 and "solves (" not in said and re.search(rf"{own.mpiexec.parent.resolve()}/mpiexec\S* -n 2", said), said
 
 
 def test_parhelion_run_takes_srun_and_the_jobs_ranks_and_binds_them(slurm, flavor):

@@ -17,9 +17,17 @@ from .cases import balanced_grid, check_memory, usual_ranks
 from .veros_program.grid import ALL as OF_VEROS
 from .veros_program.grid import EXTENT, process_grid
 
-MULTIGRID, FINITE_VOLUME, VEROS = APPS = ("multigrid_cg", "finite_volume", "veros")
+MULTIGRID, FINITE_VOLUME, SHALLOW_WATER, HYDRODYNAMICS, VEROS = APPS = (
+    "multigrid_cg", "finite_volume", "shallow_water", "hydrodynamics", "veros")  # fmt: skip
+BY_HAND = {
+    MULTIGRID: {"hand_isend", "hand_persistent", "hand_neighbor_alltoallv"},
+    FINITE_VOLUME: {"hand_isend", "hand_persistent", "hand_neighbor_alltoallv"},
+    SHALLOW_WATER: {"hand_isend", "hand_sendrecv"},
+    HYDRODYNAMICS: {"hand_isend", "hand_sendrecv"},
+}
 MODULE = "parhelion.tools.bench.veros_program"
 ROW_BYTES = 27 * 12 * 2  # a row of the matrix and its vectors, on all levels
+NODE_BYTES = 26 * 8  # of the cell and the node beside it
 CONTENDERS_AT_ONCE = 5  # the reference among them
 MOST_MESH = 8192
 
@@ -40,15 +48,16 @@ class Apps(Names):
               help=f"Which: {', '.join(APPS)} [all, Veros where it is installed].")
 @click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--extent", type=Numbers(high=512, most=3), default="32", show_default=True,
-              help="Cells per rank, along each dimension: rows of multigrid_cg; up to 4 levels, as often as it can be halved.")
+              help="Cells per rank, along each dimension: of hydrodynamics, and rows of multigrid_cg, with up to 4 levels, as often as it can be halved.")
 @click.option("--mesh", type=Whole(4, MOST_MESH), default=128, show_default=True,
-              help="finite_volume: the mesh has so many squares of two triangles per side, a power of two.")
+              help="Sides of the whole mesh: cells of shallow_water, squares of two triangles of finite_volume, a power of two.")
 @measuring_options
 def apps(options: MeasuringOptions, apps: tuple[str, ...] | None, ranks: int | None, extent: tuple[int, ...], mesh: int) -> None:
     """Whole applications: time per step with hand-written exchange and with the library's, every bit of the state compared.
 
     multigrid_cg: conjugate gradients with a multigrid preconditioner on the 27-point stencil, over index maps. finite_volume: Euler's
-    equations on an unstructured mesh. veros: a model of the ocean in Python (`make apps` installs it), whose own exchange is
+    equations on an unstructured mesh. shallow_water: a staggered C grid with swapped time levels, in Fortran. hydrodynamics: forces of three
+    components summed at nodes that up to eight ranks hold. veros: a model of the ocean in Python (`make apps` installs it), whose own exchange is
     replaced from outside. Ends with what the exchanges of a step took, and the lines of code that they take.
     """  # fmt: skip
     from .run import run
@@ -56,22 +65,25 @@ def apps(options: MeasuringOptions, apps: tuple[str, ...] | None, ranks: int | N
     count = ranks or usual_ranks()
     wanted = _wanted(apps, count, Output(options.json_file))
     names = options.contenders
-    compiled = _compiled_cases(wanted, count, extent, mesh)
-    groups = [Group(count, compiled, contenders=_compiled(names))] if compiled else []
+    groups = _compiled_groups(_compiled_cases(wanted, count, extent, mesh), count, names)
     if VEROS in wanted:
         groups.append(Group(count, [{"app": VEROS}], module=MODULE, contenders=tuple(name for name in names if name in OF_VEROS)))
     groups = [group for group in groups if group.contenders or not names]
     if not groups:
         raise BadInput(f"--contenders {','.join(names)}: {', '.join(wanted)} has none of them; veros has {', '.join(OF_VEROS)}")
     if launched_ranks() and len(groups) > 1:
-        raise BadInput("--app: veros is another program than the other applications, and mpiexec or srun has started the ranks of one: "
-                       "name it alone, or leave it out")  # fmt: skip
+        raise BadInput("--app: veros is another program than the other applications, and applications that have not all --contenders run apart; "
+                       "mpiexec or srun has started the ranks of one: name fewer")  # fmt: skip
     run("apps", groups, replace(options, contenders=()))
 
 
-def _compiled(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those that the measuring program is to know: all but what Veros alone has."""
-    return tuple(name for name in names if name not in set(OF_VEROS) - {"auto", "planted_fault"})
+def _compiled_groups(cases: list[dict[str, object]], ranks: int, names: tuple[str, ...]) -> list[Group]:
+    """One for all, or where contenders are named, one for those applications that have the same of them."""
+    groups: dict[tuple[str, ...], list[dict[str, object]]] = {}
+    for case in cases:
+        others = set().union(*BY_HAND.values(), OF_VEROS) - BY_HAND[str(case["app"])] - {"auto", "planted_fault"}
+        groups.setdefault(tuple(name for name in names if name not in others), []).append(case)
+    return [Group(ranks, some, contenders=chosen) for chosen, some in groups.items()]
 
 
 def _wanted(apps: tuple[str, ...] | None, ranks: int, output: Output) -> tuple[str, ...]:
@@ -93,16 +105,30 @@ def _reason_against_veros(ranks: int) -> str | None:
 
 
 def _compiled_cases(wanted: tuple[str, ...], ranks: int, extent: tuple[int, ...], mesh: int) -> list[dict[str, object]]:
+    sides = list(extent * 3 if len(extent) == 1 else extent)
     cases: list[dict[str, object]] = []
     if MULTIGRID in wanted:
-        if len(extent) == 2:
-            raise BadInput(f"--extent {'x'.join(map(str, extent))} has 2 numbers: give one, or three")
-        sides = list(extent * 3 if len(extent) == 1 else extent)
-        check_memory(ranks * sides[0] * sides[1] * sides[2] * ROW_BYTES * CONTENDERS_AT_ONCE, "the matrices take", "use a smaller --extent")
+        _check_box(ranks, sides, ROW_BYTES, "the matrices take")
         cases.append({"app": MULTIGRID, "grid": balanced_grid(ranks, 3), "extent": sides})
     if FINITE_VOLUME in wanted:
         if mesh & (mesh - 1) or mesh * mesh < ranks:
             raise BadInput(f"--mesh {mesh}: give a power of two from 4 to {MOST_MESH}, with a square for each of {ranks} ranks")
         check_memory(mesh * mesh * 2 * 300 * CONTENDERS_AT_ONCE, "the meshes take", "use a smaller --mesh")
         cases.append({"app": FINITE_VOLUME, "extent": [mesh, mesh]})
+    if SHALLOW_WATER in wanted:
+        grid = balanced_grid(ranks, 2)[::-1]  # rows, which are contiguous, stay long
+        if mesh < 2 * max(grid):
+            raise BadInput(f"--mesh {mesh}: shallow_water needs two cells for each of {max(grid)} ranks side by side")
+        check_memory(mesh * mesh * 13 * 8 * (CONTENDERS_AT_ONCE + ranks), "the grids take", "use a smaller --mesh")
+        cases.append({"app": SHALLOW_WATER, "grid": grid, "extent": [mesh, mesh]})
+    if HYDRODYNAMICS in wanted:
+        _check_box(ranks, sides, NODE_BYTES, "the cells take")
+        cases.append({"app": HYDRODYNAMICS, "grid": balanced_grid(ranks, 3), "extent": sides})
     return cases
+
+
+def _check_box(ranks: int, sides: list[int], cell_bytes: int, what: str) -> None:
+    """Of three sides, and not too many cells for this host."""
+    if len(sides) != 3:
+        raise BadInput(f"--extent {'x'.join(map(str, sides))} has {len(sides)} numbers: give one, or three")
+    check_memory(ranks * sides[0] * sides[1] * sides[2] * cell_bytes * CONTENDERS_AT_ONCE, what, "use a smaller --extent")

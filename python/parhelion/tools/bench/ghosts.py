@@ -7,7 +7,7 @@ from itertools import product
 import click
 
 from ..cli.errors import BadInput
-from ..cli.options import MOST_COMPONENTS, MOST_RANKS, RANKS, Elements, MeasuringOptions, Numbers, Whole, measuring_options
+from ..cli.options import MOST_COMPONENTS, MOST_RANKS, RANKS, Elements, MeasuringOptions, Numbers, Whole, measuring_options, per_node_option
 from ..cli.panels import PanelCommand
 from ..measuring.measurement import Group
 from .cases import ELEMENT_BYTES, balanced_grid, check_memory, ranks_on_grid
@@ -25,6 +25,7 @@ ARRAYS_AT_ONCE = 9  # one for each contender
 @click.option("--element", type=Elements(), default="float64", show_default=True, help="Element type.")
 @click.option("--pattern", type=click.Choice(["faces", "all-from-one"]), default="faces", show_default=True,
               help="Rows of the six neighbors, or all of rank 0's, as the published script really did.")
+@per_node_option
 @measuring_options
 def ghosts(
     options: MeasuringOptions,
@@ -34,6 +35,7 @@ def ghosts(
     vdim: tuple[int, ...],
     element: tuple[str, ...],
     pattern: str,
+    per_node: bool,
 ) -> None:
     """Row arrays with ghosts, driven from Python on every rank, beside the published way and mpi4py by hand.
 
@@ -52,4 +54,4 @@ def ghosts(
             raise BadInput(f"--contenders {name}: there are {', '.join(ALL)}")
     cases = [{"grid": sides, "extent": extent, "vdim": each, "element": kind, "pattern": pattern}
              for kind, each in product(element, vdim)]  # fmt: skip
-    run("ghosts", [Group(count, cases)], options, module=MODULE)
+    run("ghosts", [Group(count, cases)], options, module=MODULE, per_node=per_node)

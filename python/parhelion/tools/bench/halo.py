@@ -21,6 +21,7 @@ from ..cli.options import (
     Numbers,
     Periodic,
     measuring_options,
+    per_node_option,
 )
 from ..cli.panels import PanelCommand, options_of
 from ..measuring.measurement import Group
@@ -50,15 +51,16 @@ WORK = options_of("Work between begin and end")
       help="With --overlap: the first rank works less by this share of it, the last more, the others between.")
 @click.option("--peers", type=Peers(PEERS), default=(), metavar="NAMES",
               help=f"Other libraries beside the rest: {', '.join(PEERS)}, as `make peers` builds them.")
+@per_node_option
 @measuring_options
-def halo(options: MeasuringOptions, peers: tuple[str, ...], **cases: Any) -> None:
+def halo(options: MeasuringOptions, peers: tuple[str, ...], per_node: bool, **cases: Any) -> None:
     """Halo exchange of a structured grid beside hand-written MPI, every ghost verified.
 
     The default is the published case: 64³ cells of float32 per rank, full halo, 16 cells of halo width × fields.
     """  # fmt: skip
     from .run import run
 
-    run("halo", [halo_group(**cases)], options.beside(contenders_of("halo", peers)))
+    run("halo", [halo_group(**cases)], options.beside(contenders_of("halo", peers)), per_node=per_node)
 
 
 def halo_group(

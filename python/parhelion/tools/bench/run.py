@@ -37,6 +37,7 @@ def run(
     min_sample_s: float | None = None,
     program_options: tuple[str, ...] = (),
     companions: tuple[Any, ...] = (),
+    per_node: bool = False,
 ) -> None:
     """Measure the groups, print, write the document; leaves the process when the status is not 0.
 
@@ -64,6 +65,7 @@ def run(
         module=module,
         program_options=program_options,
         companions=companions,
+        per_node=per_node,
     )
     if options.against:
         if asked:

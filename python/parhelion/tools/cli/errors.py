@@ -24,9 +24,9 @@ class RanksFailed(click.ClickException):
     exit_code = RANKS_FAILED
 
 
-def missing_package(error: ModuleNotFoundError) -> BadInput:
+def missing_package(error: ModuleNotFoundError, command: str | None = None) -> BadInput:
     """What to install, where a command needs a package that is not there; a missing part of our own is a fault."""
-    told = what_is_missing(error)
+    told = what_is_missing(error, command)
     if told is None:
         raise error
     return BadInput(told)

@@ -197,6 +197,8 @@ flavor_option = _builds("--flavor", metavar="FLAVOR", help="Which build [the one
 no_bind_option = _builds("--no-bind", is_flag=True, help="Leave the ranks unbound.")
 labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label for what is measured; may be repeated.")
 
+per_node_option = _measured("--per-node", is_flag=True, help="Count messages and bytes by the level of the machine that they stay within.")
+
 _OPTIONS = (
     _measured("--contenders", type=Names(), default=(), help="Only these [all]."),
     _measured("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per contender, case and launch [30; quick: 10]."),

@@ -35,9 +35,10 @@ def facts(flavor: Flavor, fortran: bool = False) -> dict[str, str]:
     if not sdk.is_dir():
         remedy = f"`make -C {ROOT} install PREFIX=…`, and then PREFIX/lib/cmake and PREFIX/lib/pkgconfig" if in_checkout() else "install it again"
         raise InputError(f"this package is not installed with its headers ({sdk}): {remedy}")
-    folder, libraries = flavor.directory, [flavor.library]
+    folder, libraries, linker = flavor.directory, [flavor.library], []
     if fortran:
         libraries = [*folder.glob("libparhelion_fortran.so.*"), *libraries]
+        linker = ["-Wl,--allow-shlib-undefined"]  # gfortran brings no MPI: libparhelion's is found when the program is started
         if len(libraries) == 1:
             raise InputError(f"flavor {flavor.name} was built without a Fortran compiler; the sources of the interface are in its source package")
     return {
@@ -48,5 +49,5 @@ def facts(flavor: Flavor, fortran: bool = False) -> dict[str, str]:
         "library": str(flavor.library),
         "cflags": f"-I{sdk / 'include'} -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX",
         "fflags": f"-I{sdk / 'include' / 'parhelion' / 'modules'}",
-        "libs": " ".join([f"-L{folder}", f"-Wl,-rpath,{folder}", *(f"-l:{library.name}" for library in libraries)]),
+        "libs": " ".join([*linker, f"-L{folder}", f"-Wl,-rpath,{folder}", *(f"-l:{library.name}" for library in libraries)]),
     }

@@ -67,6 +67,7 @@ def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
         "setup_s": entry.setup_s,
         "bytes": next((line.bytes for line in entry.lines if line.bytes is not None), None),
         "messages": next((line.messages for line in entry.lines if line.messages is not None), None),
+        **({"traffic_by_level": levels} if (levels := by_level(entry)) else {}),
         "explain": next((line.explain for line in entry.lines if line.explain), None),
         "error": entry.error,
     }
@@ -75,6 +76,11 @@ def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
 def _skew(entry: Entry) -> dict[str, Any]:
     told = skew(entry)
     return {"skew_s": told.apart, "together_s": told.together, "last_rank": told.rank, "last_rank_share": told.share} if told else {}
+
+
+def by_level(entry: Entry) -> dict[str, dict[str, int]] | None:
+    """Messages and bytes by level of the machine, where that was asked for and is known."""
+    return next((line.traffic_by_level for line in entry.lines if line.traffic_by_level), None)
 
 
 def _exchange(case: CaseResult, entry: Entry) -> dict[str, Any]:

@@ -64,6 +64,7 @@ class Measurement:
     contenders: tuple[str, ...] = ()
     seed: int = 1
     bind: bool = True
+    per_node: bool = False  # count messages by the level of the machine that they stay within
     flavor: str | None = None
     out: Path | None = None
     timeout: float = TIMEOUT_S
@@ -108,6 +109,7 @@ class Measurement:
             "most_repetitions": self.most_repetitions,
             "min_sample_s": self.min_sample_s,
             "bind": self.bind,
+            **({"per_node": True} if self.per_node else {}),
             "contenders": list(self.contenders_of(group)),
             "cases": cases,
             "params": group.params(),

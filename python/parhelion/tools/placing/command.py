@@ -18,6 +18,8 @@ MACHINE, WEIGHTS, SEARCH, OUTPUT = map(options_of, ("Machine", "Weights of neigh
 @click.command(cls=PanelCommand)
 @click.option("--grid", type=Numbers(high=MOST_PLACED_RANKS, most=4), metavar="PxQxR", help="Process grid [chosen for --cells].")
 @click.option("--cells", type=Numbers(most=4), metavar="PxQxR", help="Global cells, to have the process grid chosen.")
+@click.option("--graph", type=click.Path(path_type=Path), metavar="DATASET|FILE",
+              help="Parts of a mesh instead of a grid: a data set of `parhelion partition`, or a graph file of METIS.")
 @MACHINE("--nodes", type=Whole(1, MOST_NODES), help="Number of nodes.")
 @MACHINE("--ranks-per-node", type=Numbers(high=MOST_PLACED_RANKS), metavar="N[,N…]", help="Ranks per node.")
 @MACHINE("--topology", metavar="TEXT", help=TOPOLOGY_HELP)
@@ -41,7 +43,7 @@ MACHINE, WEIGHTS, SEARCH, OUTPUT = map(options_of, ("Machine", "Weights of neigh
               help="Print every level's rank cube; auto: of at most 256 points; hwcart: with its level names.")
 @OUTPUT("--picture", type=FILE, multiple=True, metavar="FILE", help="Draw a picture: .svg, .png or .pdf.")
 @OUTPUT("--rank-file", "rank_files", multiple=True, metavar="KIND:FILE", help="For mpich, openmpi, intel, slurm.")
-@OUTPUT("--hosts", type=Names(), default=(), help="Names of the nodes, for rank files.")
+@OUTPUT("--host-names", "hosts", type=Names(), default=(), help="Names of the nodes, for rank files.")
 @json_option
 def place(json_file: str | None, **options: Any) -> None:
     """Put the process grid onto the machine and say what leaves each level.

@@ -17,8 +17,8 @@ def placement_document(placement: Placement, objective: str) -> dict[str, Any]:
     `not_applicable` with the reason.
     """
     own = placement.name if placement.by_name else "automatic"
-    scores = {own: _by_level(placement.scores)}
-    scores |= {member.name: _by_level(member.scores) for member in placement.members if not member.reason}
+    scores = {own: by_level(placement.scores)}
+    scores |= {member.name: by_level(member.scores) for member in placement.members if not member.reason}
     return {
         "schema": SCHEMA,
         "grid": list(placement.grid),
@@ -35,5 +35,5 @@ def placement_document(placement: Placement, objective: str) -> dict[str, Any]:
     }
 
 
-def _by_level(scores: dict[str, Any]) -> dict[str, Any]:
+def by_level(scores: dict[str, Any]) -> dict[str, Any]:
     return {level: asdict(score) for level, score in scores.items()}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...placement.errors import PlacementError
+from ...placement.graph import GraphPlacement
 from ...placement.numbering import Numbering
 from ...placement.placement import Placement
 
@@ -28,7 +29,7 @@ class Slots:
     cores: list[int] | None
 
 
-def rank_file(kind: str, placement: Placement, numbering: str = "", hosts: Sequence[str] = ()) -> RankFile:
+def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str = "", hosts: Sequence[str] = ()) -> RankFile:
     """A file for the launcher `kind`: mpich, openmpi, intel or slurm.
 
     Rank r is the grid point that `numbering` gives r to. `hosts` name the machine's nodes; without them they are called
@@ -39,7 +40,7 @@ def rank_file(kind: str, placement: Placement, numbering: str = "", hosts: Seque
     return WRITERS[kind](slots(placement, numbering, hosts))
 
 
-def slots(placement: Placement, numbering: str = "", hosts: Sequence[str] = ()) -> Slots:
+def slots(placement: Placement | GraphPlacement, numbering: str = "", hosts: Sequence[str] = ()) -> Slots:
     """Where every rank goes."""
     names = list(hosts) or [f"node{n}" for n in range(placement.machine.nodes)]
     if len(names) != placement.machine.nodes:

@@ -12,7 +12,7 @@ from rich.table import Table
 from ...launch import FlavorError, find_flavor
 from ...launch.disk import writing
 from ...launch.slurm import SPEAKS
-from ...placement import Placement, Score
+from ...placement import GraphPlacement, Placement, Score
 from ...placement.machine import parts_of_a_node
 from ..cli.errors import BadInput
 from ..cli.output import Output
@@ -21,6 +21,7 @@ from .allocation import with_allocation
 from .document import placement_document
 from .drawing import draw
 from .layers import HWCART_NAMES, layers
+from .parts import PlacedParts, place_parts_of
 from .rank_files import rank_file
 from .request import find_placement
 
@@ -30,6 +31,9 @@ MOST_POINTS_PRINTED = 256
 def run_place(output: Output, **options: Any) -> None:
     """Place, print, draw and write."""
     options = with_allocation(options)
+    if options["graph"]:
+        _run_graph(output, options["graph"], options)
+        return
     placement = find_placement(options)
     show(output, placement, options)
     for path in options["picture"]:
@@ -37,6 +41,36 @@ def run_place(output: Output, **options: Any) -> None:
     for target in options["rank_files"]:
         _write_rank_file(output, placement, target, options)
     output.document(placement_document(placement, options["objective"]))
+
+
+def _run_graph(output: Output, path: Path, options: dict[str, Any]) -> None:
+    placed = place_parts_of(path, options)
+    placement = placed.placement
+    nodes = placement.machine.nodes
+    output.console.print(f"{path}: {placement.machine.size} parts on {nodes} node{'s' * (nodes != 1)}. Jsum/Jmax by level:", markup=False)
+    output.console.print(_graph_table(placed))
+    notes = [placed.between.text(), f"Machine: {placement.machine.source}", placement.note, f"It took {placed.seconds:.2f} s."]
+    for note in filter(None, notes):
+        output.console.print(note, markup=False)
+    for target in options["rank_files"]:
+        _write_rank_file(output, placement, target, options)
+    output.document(placed.document(path, options["objective"]))
+
+
+def _graph_table(placed: PlacedParts) -> Table:
+    table = _levels_table(placed.placement.machine.levels)
+    rows = {"blocked": placed.blocked, f"automatic ({placed.placement.chosen})": placed.placement.scores}
+    for name, scores in rows.items():
+        table.add_row(name, *(_cell(scores[level]) for level in placed.placement.machine.levels))
+    return table
+
+
+def _levels_table(levels: list[str]) -> Table:
+    table = Table()
+    table.add_column("", no_wrap=True)
+    for level in levels:
+        table.add_column(escape(level), justify="right")
+    return table
 
 
 def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:
@@ -57,10 +91,7 @@ def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:
 
 def scores_table(placement: Placement) -> Table:
     """One row per member, the placement itself last."""
-    table = Table()
-    table.add_column("", no_wrap=True)
-    for level in placement.machine.levels:
-        table.add_column(escape(level), justify="right")
+    table = _levels_table(placement.machine.levels)
     for member in placement.members if len(placement.members) > 1 else ():
         cells = [_cell(member.scores[level]) for level in placement.machine.levels if not member.reason]
         table.add_row(member.name, *(cells or [escape(member.reason)]))
@@ -96,7 +127,7 @@ def _draw(output: Output, placement: Placement, path: Path) -> None:
     output.console.print(f"drawn in {path}" + (f" ({left_out})" if left_out else ""), markup=False)
 
 
-def _write_rank_file(output: Output, placement: Placement, target: str, options: dict[str, Any]) -> None:
+def _write_rank_file(output: Output, placement: Placement | GraphPlacement, target: str, options: dict[str, Any]) -> None:
     kind, _, path = target.partition(":")
     if not path:
         raise BadInput(f"--rank-file {target}: write KIND:FILE, such as mpich:hosts.txt")

@@ -83,6 +83,8 @@ class Case(Struct, tag="case"):
     an exchange and others not yet or no longer, and `last_rank` the one that the others waited for most of that.
     Of whole applications `samples` are seconds per step, `exchange_s` what the exchanges of a step took beside each sample (mean
     over ranks, which came together before each exchange), and `exchange_lines` their lines of code.
+    `traffic_by_level` holds messages and bytes of all ranks by the innermost level that sender and receiver share: `own_rank` (copies),
+    the machine's levels, `other_node`, and, of the node that sends most to others, `busiest_node`.
     """
 
     launch: Count
@@ -104,6 +106,7 @@ class Case(Struct, tag="case"):
     probe_ns: list[Nanoseconds | None] | None = field(default_factory=list)
     bytes: Count | None = None
     messages: Count | None = None
+    traffic_by_level: dict[str, dict[str, Count]] | None = None
     explain: Any = None
 
 

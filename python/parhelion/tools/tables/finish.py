@@ -14,6 +14,7 @@ from ..records.model import End
 from .apps import print_applications
 from .gather import has_published_form, print_gather
 from .ghosts import print_ghosts
+from .levels import print_levels
 from .table import print_results
 
 
@@ -33,6 +34,7 @@ def show(record: Record, output: Output) -> None:
         print_applications(output.console, record)
     if record.run.benchmark == "gather" and has_published_form(results(record.cases)):
         print_gather(output.console, record)
+    print_levels(output.console, record)
     for end in failed(record):
         _explain(output, end)
 

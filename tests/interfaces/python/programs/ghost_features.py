@@ -293,6 +293,26 @@ def test_wrong_exchanges_are_refused_on_every_rank():
     refused(ValueError, ph.GhostExchange(array).rotate, array, np.eye(3), says="not in rows of 2")
 
 
+def test_a_reverse_exchange_takes_a_function_of_the_program():
+    map = ring()
+    array = ph.GhostArray(map, (2,), "f8")
+    array.owned[:] = [[10 + row, 1] for row in range(4)]
+    array.ghosts[:] = [[RANK, 5], [12, RANK]]
+    exchange = ph.GhostExchange(array)
+    exchange.reverse(ph.Reduction(np.fmin, "f8"))
+    before, after = (RANK - 1) % SIZE, (RANK + 1) % SIZE
+    assert array.owned[0].tolist() == [10, min(1, before)] and array.owned[3].tolist() == [min(13, after), 1]
+
+    def fails(a, b):
+        raise KeyError("no")
+
+    with exchange.begin_reverse(ph.Reduction(np.fmax, "f8")):
+        pass
+    assert array.owned[0].tolist() == [12, max(min(1, before), before)]
+    refused(KeyError, exchange.reverse, ph.Reduction(fails, "f8"))
+    refused(TypeError, exchange.reverse, ph.Reduction(np.fmin, "f4"))
+
+
 def test_padded_rows_are_summed_in_all_their_room_and_keep_their_sizes():
     map = ring()
     array = ph.GhostArray.padded(map, 2, "i8")

@@ -10,6 +10,7 @@ from _oracle import grid_sample
 from _ranks import COMM, main, on_last, refused
 
 import parhelion as ph
+from parhelion.tools import partitioning
 
 RANKS = (1, 2, 3)
 
@@ -126,6 +127,27 @@ def test_links_list_what_travels():
     assert received == 2
 
 
+def both_formats_hold_the_same(folder, owned, ghosts):
+    file = folder / "parts.phlmap"
+    if COMM.rank == 0:
+        partitioning.convert(folder, file)
+    COMM.barrier()
+    found, wanted = ph.read_partition(file)
+    assert found == owned and wanted.tolist() == ghosts
+    whole = file.read_bytes()
+    for place, says in ((0, "does not begin"), (20, "another checksum"), (70, "another checksum"), (len(whole) - 1, "another checksum")):
+        COMM.barrier()
+        if COMM.rank == 0:
+            file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        COMM.barrier()
+        refused(ValueError, ph.read_partition, file, says=says)
+    COMM.barrier()
+    if COMM.rank == 0:
+        file.write_bytes(whole[:-1])
+    COMM.barrier()
+    refused(ValueError, ph.read_partition, file, says="another size than it says")
+
+
 def test_a_partition_in_the_published_layout_is_read():
     folder = pathlib.Path(COMM.bcast(tempfile.mkdtemp(suffix=f"-{COMM.size}") if COMM.rank == 0 else None))
     ghosts = [4 * rank + 1 for rank in range(COMM.size) if rank != COMM.rank]
@@ -134,6 +156,7 @@ def test_a_partition_in_the_published_layout_is_read():
     COMM.barrier()
     owned, wanted = ph.read_partition(folder)
     assert owned == 4 and wanted.tolist() == ghosts
+    both_formats_hold_the_same(folder, owned, ghosts)
     domain = ph.IndexedDomain(owned, wanted)
     x = domain.zeros("int32")
     x.owned[:] = np.arange(4) + domain.first

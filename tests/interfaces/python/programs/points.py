@@ -1,7 +1,7 @@
 """Fields on points, array halos wider than the depth, ranks in other orders, ends that ranks own."""
 
 import tempfile
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 from _ranks import COMM, main, refused
@@ -73,6 +73,56 @@ def test_fields_of_four_staggers_travel_in_one_message():
         with exchange.begin(*others):
             pass
         assert all(is_filled(domain, array, number, depth) for number, array in enumerate(others))
+
+
+def own_and_right(domain, block, stagger, depth):
+    """Of each dimension: what a block has, owns, and has right values of after an exchange, from and to."""
+    for part, more, extent in zip(block, stagger, domain.extents, strict=True):
+        end = depth if domain.boundary == "owned" else 0
+        own, right = [part.start, part.stop], [part.start - depth, part.stop + more + depth]
+        if not domain.periodic[0]:
+            own = [part.start - (end if part.start == 0 else 0), part.stop + (more + end if part.stop == extent else 0)]
+            right = [max(right[0], -end), min(right[1], extent + more + end)]
+        yield (part.start - 2, part.stop + more + 2), own, right
+
+
+def laws_hold(domain, stagger, depth, order):
+    """What forward fills, and that reverse is its adjoint."""
+    arrays = domain.full(-1.0, stagger=stagger, depth=depth, order=order)
+    arrays = arrays if isinstance(arrays, list) else [arrays]
+    exchange = ph.Exchange(domain, arrays if len(arrays) > 1 else arrays[0], transport="mpi_p2p")
+    known, sums = [], np.zeros(2)
+    for block in domain.blocks:
+        all, own, right = zip(*own_and_right(domain, block, stagger, depth), strict=True)
+        x, y = np.ogrid[slice(*all[0]), slice(*all[1])]
+        at = [x % domain.extents[0], y % domain.extents[1]] if domain.periodic[0] else [x, y]
+        inside = [(low[0] <= x) & (x < low[1]) & (high[0] <= y) & (y < high[1]) for low, high in (own, right)]
+        known.append((value(*at, 0), *inside))
+    for array, (values, own, _) in zip(arrays, known, strict=True):
+        np.asarray(array)[...] = np.where(own, values, -1)
+    exchange()
+    filled = True
+    for number, (array, (values, _, right)) in enumerate(zip(arrays, known, strict=True)):
+        filled = filled and np.array_equal(array, np.where(right, values, -1))
+        other = np.where(right, (7 * COMM.rank + 3 * number + np.arange(array.size).reshape(array.shape)) % 13, 0)
+        sums[0] += (np.asarray(array) * other).sum()
+        np.asarray(array)[...] = other
+    exchange.reverse("sum")
+    for array, (values, own, _) in zip(arrays, known, strict=True):
+        sums[1] += np.where(own, np.asarray(array) * values, 0).sum()
+    left, right = COMM.allreduce(sums)
+    return filled and left == right
+
+
+def test_laws_hold_for_blocks_orders_and_ends():
+    grid = (2, COMM.size // 2) if COMM.size % 2 == 0 else (1, COMM.size)
+    settings = product(STAGGERS, (0, 1, 2), "CF", ("last", "first"), ("open", "owned"), (False, True), (1, 2))
+    for stagger, depth, order, ranks, boundary, periodic, blocks in islice(settings, 0, None, 1 if COMM.size <= 2 else 23):
+        if depth == 0 and not any(stagger):
+            continue  # nothing moves
+        domain = ph.CartesianDomain((3 * grid[0] * blocks, 3 * grid[1]), halo=2, process_grid=grid, blocks_per_rank=(blocks, 1), rank_order=ranks,
+                                    boundary=boundary, periodic=periodic)  # fmt: skip
+        assert laws_hold(domain, stagger, depth, order), (stagger, depth, order, ranks, boundary, periodic, blocks)
 
 
 def test_arrays_of_others_tell_their_stagger():

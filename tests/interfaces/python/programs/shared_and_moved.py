@@ -1,6 +1,7 @@
 """Sums of shared points, reductions of the program's own, redistribution, local connectivity."""
 
 import tempfile
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,73 @@ def test_holders_get_the_same_bits_of_a_sum_in_the_order_of_ranks():
                 total, total4 = (others[point], one) if total is None else (total + others[point], total4 + one)
             assert x[cell] == total and (y[cell] == total4).all()
     assert "1 round" in nodes.explain_shared(x, y)
+
+
+def sums_of_points(domain, stagger, values):
+    """Of every point of this rank: its values on all ranks, added in the order of ranks, on one rank by coordinates."""
+    box = [(part.start, part.stop + more) for part, more in zip(domain.owned, stagger, strict=True)]
+    around = [each and more for each, more in zip(domain.periodic, stagger, strict=True)]
+
+    def point(place, box):
+        at = [low + i for i, (low, _) in zip(place, box, strict=True)]
+        return tuple(x % extent if wrapped else x for x, extent, wrapped in zip(at, domain.extents, around, strict=True))
+
+    totals = {}
+    for others_box, others in COMM.allgather((box, values)):
+        of_rank = {}
+        for place in np.ndindex(others.shape[: len(box)]):
+            name = point(place, others_box)
+            of_rank[name] = of_rank[name] + others[place] if name in of_rank else others[place]
+        for name, total in of_rank.items():
+            totals[name] = totals[name] + total if name in totals else total
+    expected = np.empty_like(values)
+    for place in np.ndindex(values.shape[: len(box)]):
+        expected[place] = totals[point(place, box)]
+    return expected
+
+
+def test_holders_of_a_grids_points_get_the_same_bits_of_their_sum():
+    random = np.random.default_rng(COMM.rank)
+    for dims, number in product((2, 3), range(12)):
+        stagger = [(1, 0, 1), (0, 1, 1), (1, 1, 1)][number % 3][3 - dims :]
+        periodic = [number % 2 == 1, number % 4 > 1, False][:dims]
+        domain = ph.CartesianDomain((3 * COMM.size + 1, 5, 2)[:dims], periodic=periodic, boundary=("open", "owned")[number % 2])
+        one = domain.full(-1.0, stagger=stagger, halo=number % 3, order="CF"[number // 6])
+        two = domain.full(-1.0, "f4", stagger=stagger, halo=number % 3, components=2, order="CF"[number // 6])
+        sums = ph.PointSums(domain, one, two, transport="mpi_p2p")
+        for round in range(2):
+            for array in (one, two):
+                array.held[...] = random.normal(size=array.held.shape)
+            right = [sums_of_points(domain, stagger, np.array(array.held)) for array in (one, two)]
+            if round == 0:
+                sums()
+            else:
+                sums.begin("sum", one, two)
+                sums.end()
+            for array, expected in zip((one, two), right, strict=True):
+                assert np.array_equal(array.held, expected), (dims, number, round)
+                outside = np.asarray(array).copy()
+                outside[tuple(slice(side[0], extent - side[1]) for side, extent in zip(array.halo, array.shape, strict=False))] = -1
+                assert (outside == -1).all()
+    assert "shared" in sums.explain()
+
+
+def test_sums_of_points_refuse_what_is_none():
+    domain = ph.CartesianDomain((4 * COMM.size, 4), process_grid=(COMM.size, 1))
+    u = domain.zeros(stagger=1)
+    refused(ValueError, lambda: ph.PointSums(domain, domain.zeros()), says="lives on cells")
+    refused(ValueError, lambda: ph.PointSums(domain), says="no arrays")
+    refused(ValueError, lambda: ph.PointSums(domain, u, domain.zeros(stagger=(1, 0))), says="another stagger or layout")
+    refused(TypeError, lambda: ph.PointSums(ph.IndexMap.pull(1, []), u), says="sum_shared")
+    blocks = ph.CartesianDomain((4 * COMM.size, 4), blocks_per_rank=(2, 1))
+    refused(ValueError, lambda: ph.PointSums(blocks, blocks.zeros(stagger=1)), says="several blocks")
+    sums = ph.PointSums(domain, u)
+    refused(ValueError, sums.end, says="begin")
+    u[...] = COMM.rank + 1.0
+    sums.reduce(ph.Reduction(lambda a, b: 10 * a + b, "f8"))
+    if COMM.size > 1 and COMM.rank == 0:
+        assert u.held[-1, 0] == 12
+    assert COMM.rank == 0 or u.held[0, 0] == 10 * COMM.rank + COMM.rank + 1
 
 
 def test_shared_points_take_any_reduction():

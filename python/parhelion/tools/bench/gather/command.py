@@ -10,7 +10,7 @@ import click
 
 from ....launch import Flavor, find_flavor
 from ...cli.errors import BadInput
-from ...cli.options import MOST_COMPONENTS, RANKS, Elements, MeasuringOptions, Numbers, measuring_options
+from ...cli.options import MOST_COMPONENTS, RANKS, Elements, MeasuringOptions, Numbers, measuring_options, per_node_option
 from ...cli.panels import PanelCommand
 from ...cli.output import Output
 from ...measuring.measurement import Group
@@ -27,6 +27,7 @@ PEERS = (*PLUG_INS["gather"], COARRAY)
 @click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
 @click.option("--peers", type=Peers(PEERS, ("built", "all", "none")), default=None, metavar="NAMES",
               help=f"Other libraries beside the rest: {', '.join(PEERS)}, all, none, as `make peers` builds them [those built; with --contenders: none].")
+@per_node_option
 @measuring_options
 def gather(
     options: MeasuringOptions,
@@ -35,6 +36,7 @@ def gather(
     element: tuple[str, ...],
     components: tuple[int, ...],
     peers: tuple[str, ...] | None,
+    per_node: bool,
 ) -> None:
     """Index-map gather on partitioned meshes beside hand-written MPI, every ghost verified.
 
@@ -60,7 +62,8 @@ def gather(
         Output(options.json_file).errors.print(text, style="dim", soft_wrap=True)
     # Who asks for a library by name is told by the measuring program, too, that it is not there.
     run_now = [name for name in wanted if name != COARRAY and (names[0] != "built" or name not in missing)]
-    run("gather", groups, options.beside(contenders_of("gather", run_now)), companions=(CoarrayContenders(builds),) if builds else ())
+    run("gather", groups, options.beside(contenders_of("gather", run_now)), per_node=per_node,
+        companions=(CoarrayContenders(builds),) if builds else ())
 
 
 def _is_built(library: str, flavor: Flavor) -> bool:

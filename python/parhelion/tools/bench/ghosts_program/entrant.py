@@ -29,6 +29,7 @@ class Entrant:
         self.in_exchange: list[float] = []  # beside each sample, of whole applications
         self.precise = False
         self.turn = 0
+        self.sends = False  # messages, one to each rank that wants rows
         self.made: Any = None
         start = time.perf_counter()
         self._attempt(lambda: setattr(self, "made", contender.make(case)))
@@ -104,6 +105,7 @@ class Entrant:
 
     def _traffic(self) -> dict[str, int]:
         sent = self.made.traffic()
+        self.sends = bool(self.comm.allreduce(int(bool(sent and sent[1])), MPI.MAX))
         return {name: self.comm.allreduce(value, MPI.MAX) for name, value in zip(("bytes", "messages"), sent or ())}
 
     def _batch(self, exchanges: int) -> float:

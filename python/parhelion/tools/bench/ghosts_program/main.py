@@ -83,8 +83,10 @@ def _run_case(case: Any, chosen: list[Any], job: dict[str, Any]) -> list[dict[st
     With a precision, those go on whose median is not known well enough after the repetitions.
     """
     from .entrant import Entrant
+    from .levels import count_by_level
 
     entrants = [Entrant(each, case) for each in chosen]
+    by_level = count_by_level(case) if job.get("per_node") else {}
     for entrant in entrants:
         for _ in range(VERIFY_ROUNDS):
             if entrant.in_race:
@@ -95,7 +97,7 @@ def _run_case(case: Any, chosen: list[Any], job: dict[str, Any]) -> list[dict[st
     for entrant in entrants:
         if entrant.in_race:
             entrant.verify(entrant.line["iterations"])
-    return [entrant.finish() for entrant in entrants]
+    return [entrant.finish() | (by_level if entrant.sends else {}) for entrant in entrants]
 
 
 def _take_turns(entrants: list[Any], job: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 import click
@@ -9,20 +10,24 @@ import click
 from ...cli.errors import BadInput
 from ...cli.options import Real, Whole
 from ...cli.output import Output, json_option
+from .sandbox import MOST_HOSTS, HostsError, run_on_hosts
+
+GBIT = 1e9 / 8  # bytes per second
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--count", type=Whole(2, 16), default=2, show_default=True, help="Number of hosts.")
+@click.option("--hosts", "count", type=Whole(2, MOST_HOSTS), default=2, show_default=True, help="Number of hosts.")
 @click.option("--possible", is_flag=True, help="Only say whether it can be done here.")
 @click.option("--latency", type=Real(0, 1000), default=0, metavar="MS", help="Milliseconds added to every packet [0].")
+@click.option("--bandwidth", type=Real(0.001, 1000), metavar="GBIT/S", help="Limit of each host's cable, each way, in Gbit/s [none].")
 @json_option
 @click.argument("command", nargs=-1, metavar="COMMAND...")
-def hosts(count: int, possible: bool, latency: float, json_file: str | None, command: tuple[str, ...]) -> None:
+def hosts(count: int, possible: bool, latency: float, bandwidth: float | None, json_file: str | None, command: tuple[str, ...]) -> None:
     """Run COMMAND on the first of several hosts that this machine pretends to be, joined by virtual cables.
 
     \b
     parhelion hosts parhelion bench alltoall --ranks 4 --size 1,64K
-    parhelion hosts --latency 1 parhelion bench halo --ranks 2
+    parhelion hosts --hosts 4 --latency 1 parhelion bench halo --ranks 8
     parhelion hosts sh -c '$PARHELION_REMOTE_SHELL phl2 hostname'
 
     Each host has its own name, network, process numbers, shared memory and, where there are enough, processors. Ranks that
@@ -32,7 +37,7 @@ def hosts(count: int, possible: bool, latency: float, json_file: str | None, com
     output = Output(json_file)
     if not possible and not command:
         raise BadInput("say which command is to be run, such as `parhelion hosts hostname`")
-    status, reason = _try(count, command or ("true",), latency / 1000)
+    status, reason = _try(count, command or ("true",), latency / 1000, bandwidth * GBIT if bandwidth else math.inf)
     output.document({"schema": "parhelion.hosts/1", "hosts": count, "possible": reason is None, "reason": reason, "status": status})
     if reason:
         raise BadInput(reason)
@@ -41,10 +46,8 @@ def hosts(count: int, possible: bool, latency: float, json_file: str | None, com
     sys.exit(status)
 
 
-def _try(count: int, command: tuple[str, ...], latency: float) -> tuple[int | None, str | None]:
-    from .sandbox import HostsError, run_on_hosts
-
+def _try(count: int, command: tuple[str, ...], latency: float, bandwidth: float) -> tuple[int | None, str | None]:
     try:
-        return run_on_hosts(count, command, latency), None
+        return run_on_hosts(count, command, latency, bandwidth), None
     except HostsError as error:
         return None, str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -24,30 +25,30 @@ class HostsError(RuntimeError):
     """Hosts cannot be made here; the message says why, and what to do."""
 
 
-def run_on_hosts(count: int, command: Sequence[str], latency: float = 0) -> int:
+def run_on_hosts(count: int, command: Sequence[str], latency: float = 0, bandwidth: float = math.inf) -> int:
     """Run `command` on the first of `count` hosts; returns its exit status. Raises `HostsError`.
 
-    `latency`: seconds that every packet takes longer from one host to another.
+    `latency`: seconds that every packet takes longer from one host to another; `bandwidth`: bytes per second, of each host's cable each way.
 
     The command finds the hosts' names in PARHELION_HOSTS and how to start something there in PARHELION_REMOTE_SHELL; what
     starts ranks through the room `launch` spreads them over all hosts by itself.
     """
     if not 2 <= count <= MOST_HOSTS:
         raise HostsError(f"{count} hosts: give 2 to {MOST_HOSTS}")
-    if latency > 0 and not os.access(TUN, os.R_OK | os.W_OK):
-        raise HostsError(f"latency needs {TUN}, which is not there or may not be opened: load the kernel module tun")
+    if (latency > 0 or bandwidth < math.inf) and not os.access(TUN, os.R_OK | os.W_OK):
+        raise HostsError(f"added latency and limited bandwidth need {TUN}, which is not there or may not be opened: load the kernel module tun")
     prefix = _prefix()
     with tempfile.TemporaryDirectory(prefix="parhelion-hosts-") as folder:
-        inside = [sys.executable, "-m", "parhelion.tools.machine.hosts.inside", folder, str(count), repr(latency), *command]
+        inside = [sys.executable, "-m", "parhelion.tools.machine.hosts.inside", folder, str(count), repr(latency), repr(bandwidth), *command]
         done = run_command([*prefix, *inside], os.environ | {"PATH": PATH}, foreground=True)
     assert done.returncode is not None  # without a time limit
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
-def reason_against() -> str | None:
-    """Why hosts cannot be made here, or `None` when they can; tries it."""
+def reason_against(count: int = 2) -> str | None:
+    """Why `count` hosts cannot be made here, or `None` when they can; tries it."""
     try:
-        return None if run_on_hosts(2, ["true"]) == 0 else "the hosts were made, but a command on them failed"
+        return None if run_on_hosts(count, ["true"]) == 0 else "the hosts were made, but a command on them failed"
     except HostsError as error:
         return str(error)
 

@@ -1,0 +1,67 @@
+// Owned values from one domain to another.
+#include "fields.hpp"
+#include "parhelion/core/doing.hpp"
+
+using namespace parhelion;
+using namespace parhelion::c;
+
+namespace {
+
+template <class Handle>
+int create(Handle from, Handle to, const phl_exchange_options* options, phl_redistribution* redistribution) {
+    return guarded([&] {
+        const Source before(from);
+        std::optional<Source> after;
+        const Doing doing(before.communicator(), "phl_redistribution_create", options != nullptr ? options->timeout_s : 0);
+        validate_together(before.communicator(), [&] {
+            require_output(redistribution, "redistribution");
+            after = later_source("the second domain", to);
+        });
+        redistributions().add(std::make_shared<RedistributionObject>(
+            RedistributionObject{{domain_of(*get(from)), domain_of(*get(to)), options_from(options)}, before, *after}), *redistribution);
+    });
+}
+
+int move(phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count,
+         void (Redistribution::*run)(std::span<const Move>)) {
+    return guarded([&] {
+        const auto object = get(redistribution);
+        require_array(from, count, "from");
+        require_array(to, count, "to");
+        std::vector<Move> moves;
+        for (int i = 0; i < count; ++i) moves.push_back({object->from.view(from[i]), object->to.view(to[i])});
+        (object->redistribution.*run)(moves);
+    });
+}
+
+}  // namespace
+
+extern "C" {
+
+int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to, const phl_exchange_options* options,
+                                        phl_redistribution* redistribution) {
+    return create(from, to, options, redistribution);
+}
+int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to, const phl_exchange_options* options,
+                                        phl_redistribution* redistribution) {
+    return create(from, to, options, redistribution);
+}
+
+int phl_redistribution_forward(phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count) {
+    return move(redistribution, from, to, count, &Redistribution::forward);
+}
+int phl_redistribution_back(phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count) {
+    return move(redistribution, from, to, count, &Redistribution::back);
+}
+
+int phl_redistribution_free(phl_redistribution* redistribution) {
+    return guarded([&] {
+        require_output(redistribution, "redistribution");
+        get(*redistribution);
+        require_mpi();
+        redistributions().remove(*redistribution);
+        *redistribution = nullptr;
+    });
+}
+
+}  // extern "C"

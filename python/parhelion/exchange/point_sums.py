@@ -1,0 +1,72 @@
+"""Sums of the points that several ranks of a grid hold."""
+
+from typing import Any
+
+from .. import _core
+from ..base.arguments import time_limit, transport_name
+from ..base.together import together
+from ..domain.cartesian import CartesianDomain
+from .fields import read_groups
+from .reduction import Reduction
+
+
+class PointSums:
+    """All ranks that hold a point of a staggered field get the sum of their values. Construction is collective.
+
+    The planes of points between two blocks are on both of them. Where each rank's values are what its own cells give (forces on nodes,
+    fluxes through faces), every holder needs the sum: it comes in one round of messages, added in ascending order of rank, with the same bits
+    everywhere. Points that a rank holds on both ends of a periodic dimension are added up on it first. Layers around the points are neither read nor
+    written.
+
+    Parameters
+    ----------
+    domain: a CartesianDomain of cells, with one block on each rank.
+    arrays: of one stagger, equal extents and order, as for an Exchange; dtypes may differ. Kept, for calls that name none.
+    transport, timeout: as for an Exchange.
+
+    Raises ValueError or TypeError on every rank for arrays that do not fit.
+
+        force = domain.zeros(stagger=1, components=3)
+        sums = ph.PointSums(domain, force)
+        sums()                                   # each step; sums(other) for another array of the layout
+        sums.reduce("min", force)
+    """
+
+    def __init__(self, domain: CartesianDomain, *arrays: Any, transport: str | None = None, timeout: float | None = None) -> None:
+        if not isinstance(domain, CartesianDomain):
+            raise TypeError(f"a {type(domain).__name__} has no points: pass a CartesianDomain; index maps have sum_shared themselves")
+        name, seconds = together(domain._native_comm, lambda: (transport_name(transport), time_limit(timeout)))
+        self._domain, self._arrays, self._under_way = domain, arrays, ()
+        fields = together(domain._native_comm, lambda: self._read(arrays))
+        self._native = _core.PointSums(domain._native, fields, name, seconds)
+
+    def __call__(self, *arrays: Any) -> None:
+        """Sums the points of these arrays, of the layouts of the construction's; of those where none are named."""
+        self.reduce("sum", *arrays)
+
+    def reduce(self, reduction: "str | Reduction", *arrays: Any) -> None:
+        """The same with another reduction, a name or a `Reduction`; "replace" gives the value of the last rank that holds a point."""
+        self._native.reduce(reduction, self._read(arrays or self._arrays))
+
+    def begin(self, reduction: "str | Reduction" = "sum", *arrays: Any) -> None:
+        """`reduce` in two halves: points that others hold must not be written before `end`."""
+        self._native.begin(reduction, self._read(arrays or self._arrays))
+        self._under_way = (reduction, *arrays)
+
+    def end(self) -> None:
+        """Waits for the other holders; afterwards the points have their values."""
+        self._native.end()
+        self._under_way = ()
+
+    def explain(self) -> str:
+        """How many points are shared, and what moves them."""
+        return self._native.explain()
+
+    def _read(self, arrays: tuple[Any, ...]) -> "list[_core.Field]":
+        fields = read_groups([self._domain], [arrays])[0]
+        if any(parts.depth for parts in fields):
+            raise ValueError("components of an array have gaps between them: pass arrays whose component axes lie as in C, or one by one")
+        return [parts.native() for parts in fields]
+
+    def __repr__(self) -> str:
+        return "<PointSums>"

@@ -1,0 +1,165 @@
+#include "index_map/grid_points.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <unordered_map>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/domain/indexed_domain.hpp"
+
+namespace parhelion {
+namespace {
+
+bool components_apart(const Field& field) { return field.components > 1 && field.stride_of_components(0) != field.element.size; }
+byte_count unit_of(const Field& field) { return byte_count{field.element.size} * (components_apart(field) ? 1 : field.components); }
+
+// What the rank's array has, without its layers: the points of its cells on both sides.
+Box points_of(const CartesianDomain& domain, const Stagger& stagger) {
+    Box box = domain.owned();
+    for (int d = 0; d < domain.dimensions(); ++d) box.hi[d] = std::max(box.lo[d], box.hi[d]) + stagger.along[static_cast<std::size_t>(d)];
+    return box;
+}
+
+class Finder {
+public:
+    Finder(const CartesianDomain& domain, const PointLayout& layout)
+        : domain_(domain), layout_(layout), points_(domain.staggered(layout.stagger)), box_(points_of(domain, layout.stagger)) {}
+
+    // Points on the rank's border along a staggered dimension are all that others may hold, or the rank itself once more.
+    void collect() {
+        Coordinates at{};
+        visit(at, 0, false);
+    }
+    local_index extent() const {
+        global_index last = 0;
+        for (int d = 0; d < domain_.dimensions(); ++d) last += std::max<global_index>(0, box_.extent(d) - 1) * layout_.strides[index(d)];
+        if (last >= std::numeric_limits<local_index>::max()) throw Error("an array has more than 2^31 - 1 values: use more ranks");
+        return static_cast<local_index>(last + 1);
+    }
+    // Local numbers of the domain of these points are places in `places`.
+    IndexedDomain domain(std::vector<local_index>& places) const {
+        std::vector<global_index> owned, others;
+        std::vector<local_index> ghosts;
+        for (const auto& [id, point] : found_) {
+            (point.owned ? owned : others).push_back(id);
+            (point.owned ? places : ghosts).push_back(point.place);
+        }
+        places.insert(places.end(), ghosts.begin(), ghosts.end());
+        return IndexedDomain::with_owned_ids(std::move(owned), std::move(others), domain_.communicator());
+    }
+
+    std::vector<local_index> first, again;
+
+private:
+    struct Point { local_index place; bool owned; };
+    static std::size_t index(int d) { return static_cast<std::size_t>(d); }
+
+    void visit(Coordinates& at, int d, bool border) {
+        if (d == domain_.dimensions() || d == max_dimensions) {
+            if (border) add(at);
+            return;
+        }
+        const global_index first = box_.lo[index(d)], last = box_.hi[index(d)] - 1;
+        const bool staggered = layout_.stagger.along[index(d)] != 0;
+        bool inside = border;  // whether points between the ends may be on the border
+        for (int rest = d + 1; rest < domain_.dimensions(); ++rest) inside = inside || layout_.stagger.along[index(rest)] != 0;
+        for (global_index x = first; x <= last; x = inside || x == last ? x + 1 : last) {
+            const bool end = staggered && (x == first || x == last);
+            at[index(d)] = x;
+            if (end || inside) visit(at, d + 1, border || end);
+        }
+    }
+
+    void add(const Coordinates& at) {
+        global_index id = 0, place = 0;
+        std::array<int, max_dimensions> position{};
+        for (int d = 0; d < domain_.dimensions(); ++d) {
+            const Axis& axis = points_.axis(d);
+            const global_index x = axis.periodic ? at[index(d)] % axis.extent : at[index(d)];
+            id = id * axis.extent + x;
+            place += (at[index(d)] - box_.lo[index(d)]) * layout_.strides[index(d)];
+            position[index(d)] = static_cast<int>(std::upper_bound(axis.starts.begin(), axis.starts.end(), x) - axis.starts.begin()) - 1;
+        }
+        const bool owned = points_.place_of(position).rank == domain_.communicator().rank();
+        const auto [known, is_new] = found_.try_emplace(id, Point{static_cast<local_index>(place), owned});
+        if (!is_new) first.push_back(known->second.place), again.push_back(static_cast<local_index>(place));
+    }
+
+    const CartesianDomain& domain_;
+    const PointLayout& layout_;
+    CartesianDomain points_;
+    Box box_;
+    std::map<global_index, Point> found_;
+};
+
+void renumber(std::vector<local_index>& points, const std::vector<local_index>& places) {
+    for (local_index& point : points) point = places[static_cast<std::size_t>(point)];
+}
+
+// From the numbers of a domain of shared points alone to places in an array of `extent` values.
+void renumber(SharedPoints& shared, const std::vector<local_index>& places, local_index extent) {
+    const local_index slots = extent - shared.pattern.owned;
+    for (Link& link : shared.pattern.stages[0]) {
+        renumber(link.send.cells, places);
+        for (local_index& slot : link.receive.cells) slot += slots;
+    }
+    shared.pattern.owned = extent;
+    for (Holder& holder : shared.holders) {
+        renumber(holder.points, places);
+        if (holder.rank == shared.pattern.communicator.rank()) renumber(holder.from, places);
+    }
+    renumber(shared.points, places);
+    renumber(shared.given, places);
+}
+
+}  // namespace
+
+PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
+    if (domain.blocks().size() != 1) throw Error("the rank has several blocks: sums of points that ranks share need one block on each");
+    if (domain.stagger() != Stagger()) throw Error("the domain is one of points: pass the domain of cells, and fields that tell their stagger");
+    if (field.indexed || field.blocks.size() != 1) throw Error("an array is not one of the grid's: view it with its domain", ErrorKind::type);
+    if (field.stagger == Stagger()) throw Error("a field lives on cells, which one rank alone holds: tell its stagger");
+    require_stagger(field.stagger, domain.dimensions());
+    if (field.space != MemorySpace::host) throw Error("an array is not in the host's memory: copy it there");
+    if (field.blocks[0].first == nullptr) throw Error("an array is a null pointer: pass the array of the field");
+    PointLayout layout{field.stagger, {}};
+    for (int d = 0; d < domain.dimensions(); ++d) {
+        const byte_count stride = field.blocks[0].strides[static_cast<std::size_t>(d)];
+        if (stride <= 0 || stride % unit_of(field) != 0)
+            throw Error("an array runs backwards, or its values do not lie a whole number of values apart: pass an array without gaps inside a value");
+        layout.strides[static_cast<std::size_t>(d)] = stride / unit_of(field);
+    }
+    return layout;
+}
+
+void append_values(const CartesianDomain& domain, const Field& field, std::vector<CellValues>& values) {
+    std::byte* first = field.blocks[0].first;
+    const Coordinates begin = first_of(domain, field, 0);
+    for (int d = 0; d < domain.dimensions(); ++d)
+        first += (domain.owned().lo[d] - begin[static_cast<std::size_t>(d)]) * field.blocks[0].strides[static_cast<std::size_t>(d)];
+    const byte_count unit = unit_of(field);
+    if (!components_apart(field)) {
+        values.push_back({{first, unit}, {first, unit}, field.element, field.components});
+        return;
+    }
+    for (int c = 0; c < field.components; ++c) {
+        std::byte* const component = first + c * field.stride_of_components(0);
+        values.push_back({{component, unit}, {component, unit}, field.element});
+    }
+}
+
+GridPoints find_grid_points(const CartesianDomain& domain, const PointLayout& layout) {
+    Finder finder(domain, layout);
+    local_index extent = 0;
+    validate_together(domain.communicator(), [&] {
+        extent = finder.extent();
+        finder.collect();
+    });
+    std::vector<local_index> places;
+    GridPoints points{find_shared_points(finder.domain(places)), std::move(finder.first), std::move(finder.again)};
+    renumber(points.shared, places, extent);
+    return points;
+}
+
+}  // namespace parhelion

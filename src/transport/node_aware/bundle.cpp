@@ -1,0 +1,296 @@
+#include "transport/node_aware/bundle.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+#include "plan/compile.hpp"
+#include "plan/shared_run.hpp"
+
+namespace parhelion {
+namespace {
+
+byte_count alignment_of(const Field& field) {
+    return std::min<byte_count>(message_alignment, field.element.size & -byte_count{field.element.size});
+}
+
+// What of a box is not in another, as boxes.
+void add_rest(std::vector<Box>& rest, Box box, const Box& taken) {
+    for (std::size_t d = 0; d < max_dimensions; ++d) {
+        Box below = box, above = box;
+        below.hi[d] = taken.lo[d];
+        above.lo[d] = taken.hi[d];
+        if (!below.empty()) rest.push_back(below);
+        if (!above.empty()) rest.push_back(above);
+        box.lo[d] = std::max(box.lo[d], taken.lo[d]);
+        box.hi[d] = std::min(box.hi[d], taken.hi[d]);
+    }
+}
+
+// Relative to another box, in its coordinates.
+void put_within(Words& words, const Box& box, const Box& outer) {
+    Box relative = box;
+    for (std::size_t d = 0; d < max_dimensions; ++d) relative.lo[d] -= outer.lo[d], relative.hi[d] -= outer.lo[d];
+    put_box(words, relative);
+}
+
+Coordinates extents(const Box& box) {
+    Coordinates all;
+    for (int d = 0; d < max_dimensions; ++d) all[static_cast<std::size_t>(d)] = box.extent(d);
+    return all;
+}
+
+// Ghosts of an entry ← a box that lies in a piece of the bundle.
+void add_copy(Program& program, const Plan& plan, int f, const BoxPiece& entry, const Box& cells, const Box& piece, const Box& in_piece,
+              byte_count begin, const std::vector<int>& order) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const BoxLayout ghosts = box_in_field(plan, f, entry, cells);
+    BoxLayout shape = ghosts;
+    for (int d = 0; d < shape.dims - 1; ++d) shape.count[static_cast<std::size_t>(d)] = piece.extent(d);
+    BoxLayout bundle = box_in_message(shape, order, field.element.size, begin);
+    for (int d = 0; d < shape.dims - 1; ++d) {
+        const auto i = static_cast<std::size_t>(d);
+        bundle = cut(bundle, d, in_piece.lo[i], in_piece.hi[i]);
+    }
+    program.add(copy_between(bundle, ghosts, field.element));
+}
+
+}  // namespace
+
+Bundle::Bundle(const Plan& plan, Direction direction, std::vector<const LinkPlan*> links)
+    : links_(std::move(links)), forward_(direction == Direction::forward) {
+    if (forward_) add_fields(plan);
+    else add_messages();
+}
+
+byte_count Bundle::alignment(const Plan& plan, Direction direction) {
+    if (direction == Direction::reverse) return message_alignment;
+    byte_count most = 1;
+    for (const Field& field : plan.fields) most = std::max(most, alignment_of(field));
+    return most;
+}
+
+// Messages of a reverse exchange begin where vectors like it.
+void Bundle::add_messages() {
+    for (const LinkPlan* link : links_) {
+        offsets_.push_back(aligned(bytes_));
+        bytes_ = offsets_.back() + link->reverse.send_bytes;
+    }
+}
+
+void Bundle::add_fields(const Plan& plan) {
+    parts_.reserve(plan.fields.size());
+    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) add_field(plan, f);
+}
+
+void Bundle::add_field(const Plan& plan, int f) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    Part& part = parts_.emplace_back(Part{cells_of(plan, f), aligned(bytes_, alignment_of(field)), {}});
+    const Cells& cells = cells_[part.cells];
+    byte_count bytes = cells.count * bytes_per_cell(field);
+    if (field.ragged()) {
+        bytes = 0;
+        for (const local_index cell : cells.united.cells)
+            part.rows.push_back(part.begin + std::exchange(bytes, bytes + row_span(plan.pattern_of(f), field, cell).bytes));
+    }
+    const std::vector<int> order = packing_order(field, plan.pattern_of(f).dimensions);
+    for (const Piece& piece : cells.pieces) {
+        const BoxLayout mine = box_in_field(plan, f, BoxPiece{piece.block, piece.box, {}}, piece.box);
+        program_.add(copy_between(mine, box_in_message(mine, order, field.element.size, part.begin + piece.before * bytes_per_cell(field)),
+                                  field.element));
+    }
+    if (plan.pattern_of(f).indexed() && cells.count > 0)
+        add_side_of_cells(program_, plan, MessageField{f, &cells.united, cells.count, part.begin, bytes}, {0, cells.count}, End::owned,
+                          Into::message, part.begin, false);
+    bytes_ = part.begin + bytes;
+}
+
+std::size_t Bundle::cells_of(const Plan& plan, int f) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const int group = plan.group_of[static_cast<std::size_t>(f)];
+    for (std::size_t i = 0; i < cells_.size(); ++i)
+        if (cells_[i].group == group && (cells_[i].halo == field.halo || plan.pattern_of(f).indexed())) return i;
+    Cells& cells = cells_.emplace_back(Cells{group, field.halo, {}, {}, {}, {}, {}, 0});
+    if (plan.pattern_of(f).indexed()) unite_lists(cells);
+    else unite_boxes(plan, field, cells);
+    return cells_.size() - 1;
+}
+
+// Larger boxes first: edges and corners lie in faces.
+void Bundle::unite_boxes(const Plan& plan, const Field& field, Cells& cells) const {
+    struct Wanted {
+        std::size_t link, entry;
+        std::int32_t block;
+        Box box;
+    };
+    std::vector<Wanted> all;
+    cells.shares.resize(links_.size());
+    cells.wanted.resize(links_.size());
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        const Link& link = *links_[i]->links[static_cast<std::size_t>(cells.group)];
+        const auto entries = static_cast<std::size_t>(link.send_unique);
+        cells.shares[i].resize(entries);
+        for (std::size_t k = 0; k < entries; ++k) {
+            const BoxPiece& piece = link.send.boxes[k];
+            const Box box = clipped(piece, field, plan.patterns[static_cast<std::size_t>(cells.group)]->dimensions);
+            cells.wanted[i].push_back(box);
+            if (!box.empty()) all.push_back({i, k, piece.block, box});
+        }
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Wanted& a, const Wanted& b) { return a.box.cells() > b.box.cells(); });
+    for (const Wanted& wanted : all) {
+        auto& shares = cells.shares[wanted.link][wanted.entry];
+        std::vector<Box> left{wanted.box}, rest;
+        for (std::size_t p = 0; p < cells.pieces.size() && !left.empty(); ++p) {
+            if (cells.pieces[p].block != wanted.block) continue;
+            rest.clear();
+            for (const Box& box : left) {
+                const Box both = intersect(box, cells.pieces[p].box);
+                if (both.empty()) {
+                    rest.push_back(box);
+                    continue;
+                }
+                shares.push_back({p, both});
+                add_rest(rest, box, both);
+            }
+            left.swap(rest);
+        }
+        for (const Box& box : left) {
+            shares.push_back({cells.pieces.size(), box});
+            cells.pieces.push_back({wanted.block, box, cells.count});
+            cells.count += box.cells();
+        }
+    }
+}
+
+void Bundle::unite_lists(Cells& cells) const {
+    std::unordered_map<local_index, local_index> place_of;
+    cells.places.resize(links_.size());
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        const Link& link = *links_[i]->links[static_cast<std::size_t>(cells.group)];
+        for (std::size_t k = 0; k < static_cast<std::size_t>(link.send_unique); ++k) {
+            const auto [known, is_new] = place_of.emplace(link.send.cells[k], static_cast<local_index>(cells.united.cells.size()));
+            if (is_new) cells.united.cells.push_back(link.send.cells[k]);
+            cells.places[i].push_back(known->second);
+        }
+    }
+    cells.count = static_cast<byte_count>(cells.united.cells.size());
+}
+
+void Bundle::pack(const Plan& plan, Bases arrays, std::byte* to) const {
+    if (forward_) return run_shared(plan, program_, arrays, &to);
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        std::byte* const message = to + offsets_[i];
+        run_shared(plan, links_[i]->reverse.pack, arrays, &message);
+    }
+}
+
+void Bundle::describe(Words& letter, std::size_t i) const {
+    if (!forward_) return letter.push_back(offsets_[i]);
+    letter.push_back(static_cast<global_index>(cells_.size()));
+    for (const Cells& cells : cells_) {
+        letter.push_back(cells.group);
+        if (!cells.places.empty()) put_list(letter, cells.places[i]);
+        else
+            for (std::size_t k = 0; k < cells.shares[i].size(); ++k) {
+                letter.push_back(static_cast<global_index>(cells.shares[i][k].size()));
+                for (const Share& share : cells.shares[i][k]) {
+                    const Piece& piece = cells.pieces[share.piece];
+                    put_within(letter, share.box, cells.wanted[i][k]);
+                    put_within(letter, share.box, piece.box);
+                    put_list(letter, extents(piece.box));
+                    letter.push_back(piece.before);
+                }
+            }
+    }
+    for (const Part& part : parts_) {
+        letter.push_back(static_cast<global_index>(part.cells));
+        letter.push_back(part.begin);
+        if (!part.rows.empty())
+            for (const local_index place : cells_[part.cells].places[i]) letter.push_back(part.rows[static_cast<std::size_t>(place)]);
+    }
+}
+
+namespace {
+
+// What `describe` wrote of the boxes of an entry.
+struct ToldShare {
+    Box cells, in_piece, piece;
+    byte_count before;
+};
+struct ToldCells {
+    std::vector<std::vector<ToldShare>> entries;
+    const std::vector<local_index>* places = nullptr;
+};
+
+ToldShare read_share(WordReader& letter) {
+    ToldShare share{letter.box(), letter.box(), {}, 0};
+    const std::vector<local_index> extent = letter.list();
+    for (std::size_t d = 0; d < max_dimensions && d < extent.size(); ++d) share.piece.hi[d] = extent[d];
+    share.before = letter.next();
+    return share;
+}
+
+ToldCells read_cells(const Plan& plan, const LinkPlan& link, WordReader& letter, std::deque<std::vector<local_index>>& lists) {
+    ToldCells cells;
+    const auto group = letter.next_in<std::size_t>(0, static_cast<global_index>(plan.patterns.size()) - 1);
+    if (plan.patterns[group]->indexed()) {
+        cells.places = &lists.emplace_back(letter.list());
+        if (cells.places->size() != static_cast<std::size_t>(link.links[group]->receive_unique)) letter.refuse("another number of cells than here");
+        return cells;
+    }
+    cells.entries.resize(static_cast<std::size_t>(link.links[group]->receive_unique));
+    for (auto& shares : cells.entries) {
+        shares.resize(letter.count(8));
+        for (ToldShare& share : shares) share = read_share(letter);
+    }
+    return cells;
+}
+
+void add_boxes(Program& program, const Plan& plan, int f, const LinkPlan& link, const ToldCells& told, byte_count begin) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Pattern& pattern = plan.pattern_of(f);
+    for (std::size_t k = 0; k < told.entries.size(); ++k) {
+        const BoxPiece& entry = plan.link_of(link.links, f).receive.boxes[k];
+        const Box all = clipped(entry, field, pattern.dimensions);
+        for (const ToldShare& share : told.entries[k])
+            add_copy(program, plan, f, entry, translate(share.cells, all.lo), share.piece, share.in_piece,
+                     begin + share.before * bytes_per_cell(field), link.orders[static_cast<std::size_t>(f)]);
+    }
+}
+
+void add_rows(Program& program, const Plan& plan, int f, const LinkPlan& link, WordReader& letter) {
+    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Link& cells = plan.link_of(link.links, f);
+    RunsOp op{0, plan.first_base[static_cast<std::size_t>(f)] + 1, {}, field.element.scalar};
+    for (std::size_t k = 0; k < static_cast<std::size_t>(cells.receive_unique); ++k) {
+        const RowSpan row = row_span(plan.pattern_of(f), field, cells.receive.cells[k]);
+        op.add(Run{letter.next(), row.first, row.bytes});
+    }
+    program.add(std::move(op));
+}
+
+}  // namespace
+
+FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& link, WordReader& letter,
+                        std::deque<std::vector<local_index>>& lists) {
+    if (direction == Direction::reverse) return {letter.next(), link.reverse.unpack};
+    std::vector<ToldCells> told;
+    for (std::size_t count = letter.count(1); told.size() < count;) told.push_back(read_cells(plan, link, letter, lists));
+    FromBundle from;
+    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
+        const ToldCells& cells = told[letter.next_in<std::size_t>(0, static_cast<global_index>(told.size()) - 1)];
+        const byte_count begin = letter.next();
+        if (plan.fields[static_cast<std::size_t>(f)].ragged()) add_rows(from.program, plan, f, link, letter);
+        else if (cells.places == nullptr) add_boxes(from.program, plan, f, link, cells, begin);
+        else if (!cells.places->empty()) {
+            const Selection& ghosts = plan.link_of(link.links, f).receive;
+            const MessageField at{f, &ghosts, static_cast<byte_count>(cells.places->size()), begin, 0};
+            add_side_of_cells(from.program, plan, at, {0, at.entries}, End::ghosts, Into::field, begin, false, cells.places->data());
+        }
+    }
+    return from;
+}
+
+}  // namespace parhelion

@@ -1,0 +1,125 @@
+// What a node sends to others by node_aware: as many messages as it says, and of each cell that some rank over there needs one copy.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "support/cases.hpp"
+#include "support/exchanging.hpp"
+#include "support/random_domains.hpp"
+
+using namespace test;
+
+namespace {
+
+const Communicator& world() {
+    static const Communicator comm(MPI_COMM_WORLD);
+    return comm;
+}
+
+std::vector<std::int64_t> of_all_ranks(const std::vector<std::int64_t>& mine, std::vector<int>& counts) {
+    const int count = static_cast<int>(mine.size());
+    counts.resize(static_cast<std::size_t>(world().size()));
+    MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    std::vector<int> begins(counts.size(), 0);
+    for (std::size_t r = 1; r < counts.size(); ++r) begins[r] = begins[r - 1] + counts[r - 1];
+    std::vector<std::int64_t> all(static_cast<std::size_t>(begins.back() + counts.back()));
+    MPI_Allgatherv(mine.data(), count, MPI_INT64_T, all.data(), counts.data(), begins.data(), MPI_INT64_T, MPI_COMM_WORLD);
+    return all;
+}
+
+constexpr std::int64_t owner_unit = std::int64_t{1} << 32;
+
+// Found without the library's patterns: a value names its owner, and every rank tells which values of others it holds after an exchange.
+std::vector<NodeTraffic> counted(const std::vector<std::int64_t>& held) {
+    std::vector<int> counts, nodes(static_cast<std::size_t>(world().size())), ones;
+    const std::vector<std::int64_t> all = of_all_ranks(held, counts);
+    int node = world().rank();
+    MPI_Bcast(&node, 1, MPI_INT, 0, world().node().handle());
+    MPI_Allgather(&node, 1, MPI_INT, nodes.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    std::map<int, std::set<std::int64_t>> needed;
+    std::map<int, std::set<std::tuple<int, int, std::int64_t>>> by_pair;
+    std::map<int, std::set<std::pair<int, int>>> pairs;
+    std::set<int> others;
+    std::size_t at = 0;
+    for (int reader = 0; reader < world().size(); ++reader)
+        for (int i = 0; i < counts[static_cast<std::size_t>(reader)]; ++i) {
+            const std::int64_t value = all[at++];
+            const int owner = static_cast<int>(value / owner_unit), there = nodes[static_cast<std::size_t>(reader)];
+            const int from = nodes[static_cast<std::size_t>(owner)];
+            if (there == from) continue;
+            if (there == node) others.insert(from);
+            if (from != node) continue;
+            others.insert(there);
+            needed[there].insert(value);
+            by_pair[there].emplace(owner, reader, value);
+            pairs[there].emplace(owner, reader);
+        }
+    std::vector<NodeTraffic> traffic;
+    for (const int there : others) {
+        NodeTraffic& to = traffic.emplace_back();
+        to.node = there;
+        to.pairs = static_cast<std::int64_t>(pairs[there].size());
+        to.bytes_in_pairs = static_cast<byte_count>(by_pair[there].size() * sizeof(std::int64_t));
+        to.messages = needed[there].empty() ? 0 : 1;
+        to.bytes = static_cast<byte_count>(needed[there].size() * sizeof(std::int64_t));
+    }
+    return traffic;
+}
+
+void check_traffic(const Exchange& exchange, const std::vector<std::int64_t>& held) {
+    const std::vector<NodeTraffic> expected = counted(held), told = exchange.node_traffic();
+    const bool several = std::getenv("PARHELION_NODE_MESSAGES") != nullptr;
+    EXPECT_EQ(told.size(), expected.size());
+    for (std::size_t i = 0; i < std::min(told.size(), expected.size()); ++i) {
+        EXPECT_EQ(told[i].node, expected[i].node);
+        EXPECT_EQ(told[i].pairs, expected[i].pairs);
+        EXPECT_GE(told[i].bytes_in_pairs, expected[i].bytes_in_pairs);  // boxes of one pair may overlap
+        EXPECT_EQ(told[i].bytes, expected[i].bytes);
+        EXPECT_GE(told[i].messages, expected[i].messages);
+        if (!several) EXPECT_EQ(told[i].messages, expected[i].messages);
+    }
+}
+
+}  // namespace
+
+CASE("between nodes of a grid as many messages go as are announced, and each cell once") {
+    for_random_cases(affordable(40), [](Random& random) {
+        const CartesianDomain domain = random_domain(random);
+        if (domain.algorithm() == Algorithm::staged) return;  // passes on what came
+        auto array = make_array<std::int64_t>(domain);
+        std::vector<std::vector<std::int64_t>> before;
+        std::int64_t next = world().rank() * owner_unit;
+        for (std::size_t b = 0; b < domain.blocks().size(); ++b) {
+            std::int64_t cells = 1;
+            for (const global_index extent : array_extents(domain, {}, static_cast<int>(b))) cells *= extent;
+            std::int64_t* const data = array.data(static_cast<int>(b));
+            for (std::int64_t i = 0; i < cells; ++i) data[i] = next++;
+            before.emplace_back(data, data + cells);
+        }
+        Exchange exchange(domain, {view(array)}, {.transport = "node_aware"});
+        exchange();
+        std::vector<std::int64_t> held;
+        for (std::size_t b = 0; b < before.size(); ++b)
+            for (std::size_t i = 0; i < before[b].size(); ++i)
+                if (const std::int64_t value = array.data(static_cast<int>(b))[i]; value != before[b][i]) held.push_back(value);
+        check_traffic(exchange, held);
+    });
+}
+
+CASE("between nodes of a mesh as many messages go as are announced, and each cell once") {
+    for_random_cases(affordable(40), [](Random& random) {
+        const RandomMesh each = random_mesh(random);
+        const IndexedDomain domain = each.domain();
+        std::vector<std::int64_t> values(static_cast<std::size_t>(domain.size()));
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = world().rank() * owner_unit + static_cast<std::int64_t>(i);
+        const std::vector<std::int64_t> before = values;
+        Exchange exchange(build_pattern(domain), {view(domain, values.data())}, {.transport = "node_aware"});
+        exchange();
+        std::vector<std::int64_t> held;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (values[i] != before[i]) held.push_back(values[i]);
+        check_traffic(exchange, held);
+    });
+}

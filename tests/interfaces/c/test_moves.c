@@ -1,0 +1,216 @@
+/* Values from one domain to another, reductions of the program's own, owners that decide, partitions on disk. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support.h"
+
+enum { nx = 7, ny = 5 };
+
+static double value(int64_t x, int64_t y) { return 100.0 * (double)x + (double)y; }
+
+static phl_cartesian make_grid(int along, int32_t halo, int32_t* stagger) {
+    const int64_t extents[2] = {nx, ny};
+    phl_cartesian_options options = {.halo_lower = {halo, halo}, .halo_upper = {halo, halo}, .process_grid = {1, 1}};
+    options.process_grid[along] = ranks;
+    phl_cartesian cells = NULL, points = NULL;
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &cells));
+    GOOD(phl_cartesian_staggered(cells, stagger, &points));
+    GOOD(phl_cartesian_free(&cells));
+    return points;
+}
+
+/* Owned points get their value, or `other` all of them; returns the array's size. */
+static int64_t fill(phl_cartesian domain, double* u, double other) {
+    int64_t lower[2], upper[2], low[2], high[2];
+    double* next = u;
+    GOOD(phl_cartesian_owned(domain, 0, lower, upper));
+    GOOD(phl_cartesian_extended(domain, 0, low, high));
+    for (int64_t x = low[0]; x < high[0]; ++x)
+        for (int64_t y = low[1]; y < high[1]; ++y)
+            *next++ = x >= lower[0] && x < upper[0] && y >= lower[1] && y < upper[1] && other == 0 ? value(x, y) : -1;
+    return next - u;
+}
+
+static void move_grids(void) {
+    for (int32_t staggered = 0; staggered < 2; ++staggered) {
+        int32_t stagger[2] = {staggered, staggered};
+        phl_cartesian rows = make_grid(0, 1, stagger), columns = make_grid(1, 2, stagger);
+        static double u[2][400], v[2][400], expected[400];
+        phl_field from[2] = {{.element = {.scalar = PHL_FLOAT64}, .cells = u[0]}, {.element = {.scalar = PHL_FLOAT64}, .cells = u[1]}};
+        phl_field to[2] = {{.element = {.scalar = PHL_FLOAT64}, .cells = v[0]}, {.element = {.scalar = PHL_FLOAT64}, .cells = v[1]}};
+        phl_redistribution move = NULL;
+        GOOD(phl_redistribution_create_cartesian(rows, columns, NULL, &move));
+        const int64_t before = fill(rows, u[0], 0), after = fill(columns, expected, 0);
+        memcpy(u[1], u[0], sizeof u[0]);
+        for (int i = 0; i < 2; ++i) fill(columns, v[i], -1);
+        GOOD(phl_redistribution_forward(move, from, to, 2));
+        for (int i = 0; i < 2; ++i) CHECK(memcmp(v[i], expected, sizeof(double) * (size_t)after) == 0);
+        fill(rows, u[0], -1);
+        GOOD(phl_redistribution_back(move, from, to, 1));
+        CHECK(memcmp(u[0], u[1], sizeof(double) * (size_t)before) == 0);
+        to[0].element.scalar = PHL_FLOAT32;
+        FAILS(phl_redistribution_forward(move, from, to, 1), PHL_ERROR_TYPE, "equal elements");
+        GOOD(phl_cartesian_free(&rows));
+        GOOD(phl_cartesian_free(&columns));
+        phl_redistribution copy = move;
+        GOOD(phl_redistribution_free(&move));
+        FAILS(phl_redistribution_forward(copy, from, to, 1), PHL_ERROR_HANDLE, "freed already");
+    }
+    FAILS(phl_redistribution_create_cartesian(NULL, NULL, NULL, NULL), PHL_ERROR_HANDLE, "null");
+}
+
+/* From blocks in the order of ranks to every ranks-th cell. */
+static void move_cells(void) {
+    phl_index_map blocks = NULL, dealt = NULL;
+    int64_t ids[3];
+    double x[3], y[3];
+    for (int i = 0; i < 3; ++i) ids[i] = i * ranks + rank, x[i] = 3 * rank + i;
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, 3, 0, NULL, NULL, &blocks));
+    GOOD(phl_index_map_create_with_ids(MPI_COMM_WORLD, 3, ids, 0, NULL, 0, NULL, &dealt));
+    phl_redistribution move = NULL;
+    GOOD(phl_redistribution_create_index_map(blocks, dealt, NULL, &move));
+    const phl_field from = {.element = {.scalar = PHL_FLOAT64}, .cells = x}, to = {.element = {.scalar = PHL_FLOAT64}, .cells = y};
+    GOOD(phl_redistribution_forward(move, &from, &to, 1));
+    for (int i = 0; i < 3; ++i) {
+        CHECK(y[i] == (double)ids[i]);
+        x[i] = -1;
+    }
+    GOOD(phl_redistribution_back(move, &from, &to, 1));
+    for (int i = 0; i < 3; ++i) CHECK(x[i] == 3 * rank + i);
+    GOOD(phl_redistribution_free(&move));
+    GOOD(phl_index_map_free(&blocks));
+    GOOD(phl_index_map_free(&dealt));
+}
+
+typedef struct hit {
+    double distance;
+    int32_t who;
+    int32_t calls;
+} hit;
+
+static void nearer(void* into, const void* from, int64_t count, void* context) {
+    hit* a = into;
+    const hit* b = from;
+    *(int64_t*)context += count;
+    for (int64_t i = 0; i < count; ++i)
+        if (b[i].distance < a[i].distance) a[i] = b[i];
+}
+
+static void own_reductions(void) {
+    int64_t combined = 0;
+    int closest = 0;
+    const phl_element element = {PHL_BYTES, 1, sizeof(hit)};
+    GOOD(phl_reduction_create(element, nearer, &combined, &closest));
+    phl_index_map map = NULL;
+    const int64_t ids[2] = {1, 0};
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, rank == 0 ? 2 : 0, rank == 0 ? 0 : 2, ids, NULL, &map));
+    hit hits[2] = {{50.0 - rank, rank, 0}, {70.0 + rank, rank, 0}};
+    const int best = ranks - 1, least = rank > 0 ? 1 : 0; /* by point: 0 is nearest to the last rank, 1 to the first */
+    if (rank > 0) hits[0] = (hit){70.0 + rank, rank, 0}, hits[1] = (hit){50.0 - rank, rank, 0};
+    const phl_values values = {element, {hits, 2, 0}, {0}};
+    hit kept[2] = {hits[0], hits[1]};
+    GOOD(phl_map_reverse(map, closest, &values, 1));
+    if (rank == 0) CHECK(hits[0].who == best && hits[1].who == 0);
+    memcpy(hits, kept, sizeof hits);
+    GOOD(phl_map_reduce_shared(map, closest, &values, 1));
+    CHECK(hits[least].who == best && hits[1 - least].who == 0);
+    CHECK(ranks == 1 || combined > 0);
+    const phl_values other = {{PHL_FLOAT64, 1, 0}, {kept, 2, 0}, {0}};
+    FAILS(phl_map_reverse(map, closest, &other, 1), PHL_ERROR_TYPE, "define one for these elements");
+    const int number = closest;
+    GOOD(phl_reduction_free(&closest));
+    FAILS(phl_map_reverse(map, number, &values, 1), PHL_ERROR_VALUE, "until it is freed");
+    FAILS(phl_reduction_create(element, NULL, NULL, &closest), PHL_ERROR_VALUE, "combine is a null pointer");
+    GOOD(phl_index_map_free(&map));
+}
+
+/* Nodes between columns of cells: those between two ranks are on both, and the ends are one where the grid is periodic. */
+static void sum_points(int periodic) {
+    const int64_t extents[2] = {3, 2 * ranks};
+    phl_cartesian_options options = {.halo_lower = {1, 1}, .halo_upper = {1, 1}, .process_grid = {1, ranks}, .periodic = {0, periodic}};
+    phl_cartesian domain = NULL;
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
+    double u[6][5], v[6][5];
+    phl_field field = {.element = {.scalar = PHL_FLOAT64}, .stagger = {1, 1}, .cells = u};
+    phl_point_sums sums = NULL;
+    GOOD(phl_point_sums_create(domain, 1, &field, NULL, &sums));
+    for (int round = 0; round < 2; ++round) {
+        double(*const w)[5] = round == 0 ? u : v;
+        for (int i = 0; i < 6; ++i)
+            for (int j = 0; j < 5; ++j) w[i][j] = i < 1 || i > 4 || j < 1 || j > 3 ? -1 : 10 * i + j + 0.1 * (rank + 1);
+        field.cells = v;
+        if (round == 0) GOOD(phl_point_sums_reduce(sums, PHL_SUM, NULL, 0));
+        else GOOD(phl_point_sums_begin(sums, PHL_SUM, &field, 1));
+        if (round == 1) GOOD(phl_point_sums_end(sums));
+        for (int i = 0; i < 6; ++i)
+            for (int j = 0; j < 5; ++j) {
+                const double own = 10 * i + j + 0.1 * (rank + 1);
+                const int other = j == 1 ? (rank + ranks - 1) % ranks : (rank + 1) % ranks, shared = j != 2 && (periodic || (j == 1 ? rank > 0 : rank < ranks - 1));
+                const double theirs = 10 * i + (4 - j) + 0.1 * (other + 1);
+                const double sum = !shared ? own : other < rank || (ranks == 1 && j == 3) ? theirs + own : own + theirs;
+                CHECK(w[i][j] == (i < 1 || i > 4 || j < 1 || j > 3 ? -1 : sum));
+            }
+    }
+    field.stagger[0] = 0;
+    phl_point_sums none = NULL;
+    FAILS(phl_point_sums_reduce(sums, PHL_SUM, &field, 1), PHL_ERROR_VALUE, "another stagger or layout");
+    field.stagger[1] = 0;
+    FAILS(phl_point_sums_create(domain, 1, &field, NULL, &none), PHL_ERROR_VALUE, "lives on cells");
+    GOOD(phl_point_sums_free(&sums));
+    GOOD(phl_cartesian_free(&domain));
+}
+
+/* Rank 0 pushes its last cell to everybody. */
+static void owners_decide(void) {
+    phl_index_map owners = NULL, map = NULL;
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, 0, NULL, NULL, &owners));
+    int32_t* everybody = malloc(sizeof(int32_t) * (size_t)ranks), *cells = malloc(sizeof(int32_t) * (size_t)ranks);
+    for (int r = 0; r < ranks; ++r) everybody[r] = r, cells[r] = 1;
+    GOOD(phl_index_map_create_push(owners, rank == 0 ? ranks : 0, cells, everybody, &map));
+    int32_t owned, ghosts;
+    int64_t id = -1;
+    GOOD(phl_index_map_sizes(map, &owned, &ghosts, NULL, NULL));
+    CHECK(owned == 2 && ghosts == 1);
+    GOOD(phl_index_map_ghosts(map, &id, NULL));
+    CHECK(id == 1);
+    cells[0] = 2;
+    FAILS(phl_index_map_create_push(owners, rank == 0, cells, everybody, &map), PHL_ERROR_VALUE, "is not owned by rank 0");
+    free(everybody);
+    free(cells);
+    GOOD(phl_index_map_free(&owners));
+    GOOD(phl_index_map_free(&map));
+}
+
+/* Two cells each, and the next rank's first one as a ghost. */
+static void read_folder(void) {
+    char folder[64] = "/tmp/phl-parts", file[96];
+    snprintf(folder + strlen(folder), 32, "%d", (int)getpid());
+    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    mkdir(folder, 0700);
+    snprintf(file, sizeof file, "%s/data%03d", folder, rank + 1);
+    const int32_t part[3] = {2, ranks > 1, 2 * ((rank + 1) % ranks) + 1};
+    FILE* stream = fopen(file, "wb");
+    CHECK(stream != NULL && fwrite(part, 4, 3, stream) == 3);
+    fclose(stream);
+    phl_index_map map = NULL;
+    GOOD(phl_index_map_read(MPI_COMM_WORLD, folder, NULL, &map));
+    int64_t id = -1;
+    GOOD(phl_index_map_ghosts(map, &id, NULL));
+    CHECK(id == (ranks > 1 ? part[2] - 1 : -1));
+    GOOD(phl_index_map_free(&map));
+    MPI_Barrier(MPI_COMM_WORLD);
+    remove(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    FAILS(phl_index_map_read(MPI_COMM_WORLD, folder, NULL, &map), PHL_ERROR_VALUE, "missing");
+    rmdir(folder);
+}
+
+void test_moves(void) {
+    move_grids();
+    move_cells();
+    sum_points(0);
+    sum_points(1);
+    own_reductions();
+    owners_decide();
+    read_folder();
+}

@@ -1,0 +1,235 @@
+!> Values from one domain to another, reductions of the program's own, owners that decide, partitions on disk.
+module test_moves
+  use, intrinsic :: iso_c_binding, only: c_double, c_funloc, c_int32_t, c_int64_t, c_null_funptr
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use support
+  implicit none
+  private
+  public :: run_moves
+  integer, parameter :: extent(2) = [7, 5]
+
+  type, bind(c) :: hit
+    real(c_double) :: distance
+    integer(c_int32_t) :: who, unused
+  end type
+
+contains
+
+  subroutine run_moves()
+    call move_grids([0, 0])
+    call move_grids([1, 1])
+    call move_blocks()
+    call move_cells()
+    call sum_of_points()
+    call own_reductions()
+    call owners_decide()
+    call miss_a_folder()
+  end subroutine
+
+  subroutine make_grid(points, along, halo, stagger)
+    type(cartesian_domain), intent(inout) :: points
+    integer, intent(in) :: along, halo, stagger(2)
+    type(cartesian_domain) :: cells
+    integer :: grid(2)
+    grid = 1
+    grid(along) = ranks
+    call cells%init(world, extent, halo=halo, process_grid=grid)
+    call cells%staggered(stagger, points)
+  end subroutine
+
+  subroutine fill(domain, u, right, block)
+    type(cartesian_domain), intent(in) :: domain
+    real(real64), allocatable, intent(out) :: u(:, :), right(:, :)
+    integer, intent(in), optional :: block
+    integer :: a(2), b(2), first(2), last(2), i, j
+    call domain%owned(a, b, block)
+    call domain%extended(first, last, block=block)
+    allocate (u(first(1):last(1), first(2):last(2)))
+    u = -1
+    right = u
+    do j = a(2), b(2)
+      do i = a(1), b(1)
+        right(i, j) = 100 * i + j
+      end do
+    end do
+  end subroutine
+
+  subroutine move_grids(stagger)
+    integer, intent(in) :: stagger(2)
+    type(cartesian_domain) :: rows, columns
+    type(redistribution) :: move
+    type(field_list) :: from, to
+    real(real64), allocatable, target :: u(:, :), v(:, :), w(:, :), before(:, :), after(:, :)
+    real, target :: wrong(1, 1)
+    integer :: status
+    character(300) :: message
+    call make_grid(rows, 1, 1, stagger)
+    call make_grid(columns, 2, 2, stagger)
+    call move%init(rows, columns)
+    call fill(rows, u, before)
+    call fill(columns, v, after)
+    u = before
+    call move%forward(u, v)
+    call check(all(v == after), 'rows to columns')
+    w = after
+    w = -1
+    u = -1
+    call move%back(u, v)
+    call check(all(u == before), 'columns to rows')
+    call from%add(u)
+    call to%add(w)
+    v = -1
+    call move%forward(u, v, from=from, to=to)
+    call check(all(v == after) .and. all(w == after), 'two fields in one message')
+    call move%forward(u, from=from, stat=status, errmsg=message)
+    call check_failure('a field of one domain alone', status, phl_error_value, message, 'as many of the second domain')
+    call move%forward(u, wrong, stat=status, errmsg=message)
+    call check_failure('an array of another size', status, phl_error_value, message, 'the block with its halo')
+    call move%free()
+    call move%forward(u, v, stat=status, errmsg=message)
+    call check_failure('a redistribution that was freed', status, phl_error_handle, message, 'null')
+  end subroutine
+
+  !> From one block on each rank to two.
+  subroutine move_blocks()
+    type(cartesian_domain) :: whole, halves
+    type(redistribution) :: move
+    type(field_list) :: from, to
+    real(real64), allocatable, target :: u(:, :), before(:, :), v1(:, :), v2(:, :), after1(:, :), after2(:, :)
+    integer :: status
+    character(300) :: message
+    call make_grid(whole, 1, 1, [0, 0])
+    call halves%init(world, extent, halo=1, process_grid=[1, ranks], blocks_per_rank=[2, 1])
+    call fill(whole, u, before)
+    call fill(halves, v1, after1, block=1)
+    call fill(halves, v2, after2, block=2)
+    u = before
+    call from%add(u)
+    call to%add(v1)
+    call move%init(whole, halves)
+    call move%forward(from=from, to=to, stat=status, errmsg=message)
+    call check_failure('one array for two blocks', status, phl_error_value, message, 'add_block')
+    call to%add_block(v2)
+    call move%forward(from=from, to=to)
+    call check(all(v1 == after1) .and. all(v2 == after2), 'to two blocks')
+    u = -1
+    call move%back(from=from, to=to)
+    call check(all(u == before), 'from two blocks')
+  end subroutine
+
+  !> From blocks in the order of ranks to every ranks-th cell.
+  subroutine move_cells()
+    type(index_map) :: blocks, dealt
+    type(redistribution) :: move
+    integer :: ids(3), none(0), i
+    real(real64), target :: x(3), y(3)
+    ids = [((i - 1) * ranks + rank + 1, i = 1, 3)]
+    x = [(3 * rank + i, i = 1, 3)]
+    y = 0
+    call blocks%init(world, 3)
+    call dealt%init(world, ids, none)
+    call move%init(blocks, dealt)
+    call move%forward(x, y)
+    call check(all(nint(y) == ids), 'cells to others')
+    x = 0
+    call move%back(x, y)
+    call check(all(nint(x) == [(3 * rank + i, i = 1, 3)]), 'and back')
+  end subroutine
+
+  !> Nodes of two columns of cells on each rank.
+  subroutine sum_of_points()
+    type(cartesian_domain) :: domain
+    type(point_sums) :: sums
+    real(real64), target :: u(0:4, 2), other(0:4, 2), wrong(5, 3)
+    real(real64) :: right(3)
+    integer :: status
+    character(300) :: message
+    call domain%init(world, [2 * ranks], process_grid=[ranks])
+    u = -1
+    u(1:3, 1) = rank + [1, 2, 3]
+    u(1:3, 2) = 1
+    right = rank + [1, 2, 3]
+    if (rank > 0) right(1) = right(1) + rank + 2
+    if (rank < ranks - 1) right(3) = right(3) + rank + 2
+    other = u
+    call sums%init(domain, u, stagger=[1])
+    call sums%sum()
+    call check(all(u(1:3, 1) == right) .and. all(u(0, :) == -1) .and. all(u(4, :) == -1), 'sums of points')
+    call check(all(u(1:3, 2) == [merge(2, 1, rank > 0), 1, merge(2, 1, rank < ranks - 1)]), 'numbers of holders')
+    call sums%begin(phl_max, other)
+    call sums%end()
+    call check(all(other(1:3, 1) == [rank + 1 + merge(1, 0, rank > 0), rank + 2, rank + 3]), 'the greatest of points')
+    call sums%sum(wrong, stat=status, errmsg=message)
+    call check_failure('an array of another shape', status, phl_error_value, message, 'another type or shape')
+    call sums%init(domain, u(:4, 1), stat=status, errmsg=message)
+    call check(status /= 0, 'sums of cells')
+    call sums%free()
+  end subroutine
+
+  subroutine nearer(into, from, count) bind(c)
+    integer(c_int64_t), value :: count
+    type(hit), intent(inout) :: into(count)
+    type(hit), intent(in) :: from(count)
+    where (from%distance < into%distance)
+      into%who = from%who
+      into%distance = from%distance
+    end where
+  end subroutine
+
+  subroutine own_reductions()
+    type(index_map) :: map
+    type(halo_exchange) :: exchange
+    type(cartesian_domain) :: line
+    type(hit), target :: hits(2), u(0:3)
+    integer :: closest, ghosts(2), kept, status
+    character(300) :: message
+    call create_reduction(c_funloc(nearer), hits, closest)
+    ghosts = [1, 2]
+    call map%init(world, merge(2, 0, rank == 0), ghosts(:merge(0, 2, rank == 0)))
+    hits = [hit(50 - rank, rank, 0), hit(70 + rank, rank, 0)]
+    call map%reduce_shared(closest, hits)
+    call check(hits(1)%who == ranks - 1 .and. hits(2)%who == 0, 'the nearest of all holders')
+    hits = [hit(50 - rank, rank, 0), hit(70 + rank, rank, 0)]
+    call map%reverse(closest, hits)
+    if (rank == 0) call check(hits(1)%who == ranks - 1 .and. hits(2)%who == 0, 'the nearest, at its owner')
+    call line%init(world, [2 * ranks], halo=1, process_grid=[ranks], periodic=[.true.])
+    u = hit(9, -1, 0)
+    u(0) = hit(1, rank, 0)
+    call exchange%init(line, u)
+    call exchange%reverse(closest, u)
+    call check(u(2)%who == mod(rank + 1, ranks) .and. u(1)%who == -1, 'the nearest of a grid')
+    call create_reduction(c_null_funptr, hits, kept, stat=status, errmsg=message)
+    call check_failure('no function', status, phl_error_value, message, 'null pointer')
+    kept = closest
+    call free_reduction(closest)
+    call map%reverse(kept, hits, stat=status, errmsg=message)
+    call check_failure('a reduction that was freed', status, phl_error_value, message, 'until it is freed')
+  end subroutine
+
+  !> Rank 0 pushes its last cell to everybody.
+  subroutine owners_decide()
+    type(index_map) :: owners, map
+    integer :: cells(ranks), everybody(ranks), i, count, x(3), status
+    character(300) :: message
+    cells = 2
+    everybody = [(i, i = 0, ranks - 1)]
+    count = merge(ranks, 0, rank == 0)
+    call owners%init(world, 2)
+    call map%push(owners, cells(:count), everybody(:count))
+    x = 10 * rank + [1, 2, 0]
+    call map%gather(x)
+    call check(map%ghost_size() == 1 .and. x(3) == 2, 'what the owner sends')
+    cells = 3
+    call map%push(owners, cells(:count), everybody(:count), stat=status, errmsg=message)
+    call check_failure('a cell that nobody owns', status, phl_error_value, message, 'use 1 … 2')
+  end subroutine
+
+  !> Those that are there: sets/check_sets.f90.
+  subroutine miss_a_folder()
+    type(index_map) :: map
+    integer :: status
+    character(300) :: message
+    call map%read(world, '/no/such/place', stat=status, errmsg=message)
+    call check_failure('a partition that is not there', status, phl_error_value, message, 'neither a file nor a folder')
+  end subroutine
+end module test_moves
