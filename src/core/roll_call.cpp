@@ -35,9 +35,10 @@ Note own_note() {
     return note;
 }
 
+// Where a rank was lost MPI may refuse; what this rank waits in fails, then, too.
 bool some_note_came(const Communicator& comm) {
     int there = 0;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, Communicator::roll_call_tag, comm.handle(), &there, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    MPI_Iprobe(MPI_ANY_SOURCE, Communicator::roll_call_tag, comm.handle(), &there, MPI_STATUS_IGNORE);
     return there != 0;
 }
 
