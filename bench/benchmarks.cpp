@@ -65,7 +65,7 @@ Plan plan_of(const std::string& benchmark) {
     throw Error("job: unknown benchmark '" + benchmark + "': write halo, gather, alltoall, setup or apps");
 }
 
-json listed(const std::vector<Entry>& entries) {
+json entries_of(const std::vector<Entry>& entries) {
     json list = json::array();
     for (const Entry& entry : entries)
         list.push_back({{"name", entry.name}, {"role", entry.role}, {"only_by_name", entry.only_by_name},
@@ -89,11 +89,11 @@ std::size_t lines_expected(const std::vector<PlannedCase>& cases) {
 }
 
 json list_contenders() {
-    return {{"halo", listed(halo_contenders({}))},
-            {"gather", listed(gather_contenders({}))},
-            {"alltoall", listed(alltoall_contenders({}))},
+    return {{"halo", entries_of(halo_contenders({}))},
+            {"gather", entries_of(gather_contenders({}))},
+            {"alltoall", entries_of(alltoall_contenders({}))},
             {"setup", listed_stages()},
-            {"apps", listed(application_contenders())}};
+            {"apps", entries_of(application_contenders())}};
 }
 
 }  // namespace parhelion::bench

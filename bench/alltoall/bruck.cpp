@@ -11,7 +11,7 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr int tag = 43;
+constexpr int tag_of_bruck = 43;
 
 /// Slot i of `slots_` holds the block that still has i ranks to go, counted upwards from its sender. In the phase of
 /// distance d every slot with bit d moves on by d ranks; at the end slot i holds what came from rank - i.
@@ -44,8 +44,8 @@ private:
         for (int i = 0; i < ranks(); ++i)
             if (i & distance) copy(end, slot(i)), end += block_bytes();
         const int bytes = static_cast<int>(end - packed_.block(0));
-        MPI_Sendrecv(packed_.block(0), bytes, MPI_BYTE, (rank() + distance) % ranks(), tag, arrived_.block(0), bytes,
-                     MPI_BYTE, (rank() - distance + ranks()) % ranks(), tag, comm(), MPI_STATUS_IGNORE);
+        MPI_Sendrecv(packed_.block(0), bytes, MPI_BYTE, (rank() + distance) % ranks(), tag_of_bruck, arrived_.block(0), bytes,
+                     MPI_BYTE, (rank() - distance + ranks()) % ranks(), tag_of_bruck, comm(), MPI_STATUS_IGNORE);
         const std::byte* next = arrived_.block(0);
         for (int i = 0; i < ranks(); ++i)
             if (i & distance) copy(slot(i), next), next += block_bytes();

@@ -10,7 +10,7 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr int tag = 44;
+constexpr int tag_of_node_aware = 44;
 
 /// What the ranks of two nodes tell each other: for each rank of the one a block for each of the other.
 std::size_t blocks_between(const NodeMap& map, int node) { return map.of(map.mine).size() * map.of(node).size(); }
@@ -77,14 +77,14 @@ private:
         auto* request = requests_.data();
         std::byte* from = arrived_.block(half());
         for (int node : my_nodes_) {
-            MPI_Irecv(from, blocks(node), block_, partner(node), tag, comm(), request++);
+            MPI_Irecv(from, blocks(node), block_, partner(node), tag_of_node_aware, comm(), request++);
             from += bytes_of(blocks_between(map_, node));
         }
         for (int place = 0; place < node_.size(); ++place) shown_.wait_for(place, calls_);
         std::byte* to = packed_.block(0);
         for (int node : my_nodes_) {
             pack(node, to);
-            MPI_Isend(to, blocks(node), block_, partner(node), tag, comm(), request++);
+            MPI_Isend(to, blocks(node), block_, partner(node), tag_of_node_aware, comm(), request++);
             to += bytes_of(blocks_between(map_, node));
         }
     }

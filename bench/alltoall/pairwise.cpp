@@ -6,7 +6,7 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr int tag = 41;
+constexpr int tag_of_pairwise = 41;
 
 class Pairwise : public OnBuffers {
 public:
@@ -25,7 +25,7 @@ public:
 
 private:
     void exchange_with(int to, int from) {
-        MPI_Sendrecv(send(to), count(), MPI_BYTE, to, tag, receive(from), count(), MPI_BYTE, from, tag, comm(),
+        MPI_Sendrecv(send(to), count(), MPI_BYTE, to, tag_of_pairwise, receive(from), count(), MPI_BYTE, from, tag_of_pairwise, comm(),
                      MPI_STATUS_IGNORE);
     }
 };

@@ -7,7 +7,7 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr int tag = 42;
+constexpr int tag_of_spreading = 42;
 
 class SpreadOut : public OnBuffers {
 public:
@@ -18,11 +18,11 @@ public:
         auto* request = requests_.data();
         for (int step = 1; step < ranks(); ++step) {
             const int from = (rank() - step + ranks()) % ranks();
-            MPI_Irecv(receive(from), count(), MPI_BYTE, from, tag, comm(), request++);
+            MPI_Irecv(receive(from), count(), MPI_BYTE, from, tag_of_spreading, comm(), request++);
         }
         for (int step = 1; step < ranks(); ++step) {
             const int to = (rank() + step) % ranks();
-            MPI_Isend(send(to), count(), MPI_BYTE, to, tag, comm(), request++);
+            MPI_Isend(send(to), count(), MPI_BYTE, to, tag_of_spreading, comm(), request++);
         }
         copy_own_block();
         MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
@@ -37,11 +37,11 @@ public:
     explicit SpreadOutInit(const AlltoallSetup& setup) : OnBuffers(setup) {
         for (int step = 1; step < ranks(); ++step) {
             const int from = (rank() - step + ranks()) % ranks();
-            MPI_Recv_init(receive(from), count(), MPI_BYTE, from, tag, comm(), requests_.add());
+            MPI_Recv_init(receive(from), count(), MPI_BYTE, from, tag_of_spreading, comm(), requests_.add());
         }
         for (int step = 1; step < ranks(); ++step) {
             const int to = (rank() + step) % ranks();
-            MPI_Send_init(send(to), count(), MPI_BYTE, to, tag, comm(), requests_.add());
+            MPI_Send_init(send(to), count(), MPI_BYTE, to, tag_of_spreading, comm(), requests_.add());
         }
     }
 

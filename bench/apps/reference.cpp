@@ -6,7 +6,7 @@ namespace parhelion::bench {
 
 namespace {
 
-class Reference final : public GhostUpdate {
+class GatherAll final : public GhostUpdate {
 public:
     std::vector<Ghosted> add(const Cells& cells, int components, int count) override {
         std::vector<Ghosted> added;
@@ -50,6 +50,6 @@ private:
 
 }  // namespace
 
-GhostUpdatePointer reference_update() { return std::make_unique<Reference>(); }
+GhostUpdatePointer reference_update() { return std::make_unique<GatherAll>(); }
 
 }  // namespace parhelion::bench

@@ -6,15 +6,13 @@
 #include "support/cases.hpp"
 #include "support/grid_cases.hpp"
 #include "support/meshes.hpp"
+#include "support/world.hpp"
 
 using namespace test;
 
 namespace {
 
 using Extents = std::vector<global_index>;
-
-int ranks() { return Communicator(MPI_COMM_WORLD).size(); }
-int rank() { return Communicator(MPI_COMM_WORLD).rank(); }
 
 constexpr int fields_each = 2;
 

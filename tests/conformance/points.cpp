@@ -8,12 +8,11 @@
 #include "support/exchanging.hpp"
 #include "support/grid_field.hpp"
 #include "support/transports.hpp"
+#include "support/world.hpp"
 
 using namespace test;
 
 namespace {
-
-int ranks() { return Communicator(MPI_COMM_WORLD).size(); }
 
 const std::vector<Stagger> staggers{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {1, 1, 1}};
 constexpr Element whole{Scalar::int64, 8};

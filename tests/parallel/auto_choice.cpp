@@ -13,14 +13,11 @@
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
 #include "support/transports.hpp"
+#include "support/world.hpp"
 
 using namespace test;
 
 namespace {
-
-int rank() { return Communicator(MPI_COMM_WORLD).rank(); }
-int size() { return Communicator(MPI_COMM_WORLD).size(); }
-bool last() { return rank() == size() - 1; }
 
 // As the user would have set it before the start.
 class Variable {
@@ -46,7 +43,7 @@ private:
 // Makes an exchange over `comm`, checks its values, also of begin and end, and tells what it says of itself.
 std::string made_on(MPI_Comm comm, ExchangeOptions options = {}) {
     options.transport = "auto";
-    const CartesianDomain domain({6 * size(), 9}, {.halo = 2, .periodic = true, .process_grid = {size(), 1}}, comm);
+    const CartesianDomain domain({6 * ranks(), 9}, {.halo = 2, .periodic = true, .process_grid = {ranks(), 1}}, comm);
     std::vector<GridField> fields;
     for (int f = 0; f < 2; ++f) fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, f, Memory::node_shared);
     Exchange exchange(build_pattern(domain), views(fields), options);
@@ -98,7 +95,7 @@ struct SharedFile {
 CASE("auto tries what can serve, tells what it measured, and remembers it") {
     const Fresh comm;
     const std::string first = made_on(comm), second = made_on(comm);
-    if (size() == 1) {
+    if (ranks() == 1) {
         EXPECT_TRUE(holds(first, "transport loopback, the only way"));
         return;
     }
@@ -107,7 +104,7 @@ CASE("auto tries what can serve, tells what it measured, and remembers it") {
 }
 
 CASE("users add transports to the race and leave others out") {
-    if (size() == 1) return;
+    if (ranks() == 1) return;
     const Variable list("PARHELION_AUTO", "+cma,-shared,+mpi_neighbor");
     const std::string told = made();
     for (const char* part : {" cma ", " mpi_neighbor ", " staged_shared "}) EXPECT_TRUE(holds(told, part));
@@ -120,7 +117,7 @@ CASE("a list that is wrong, or not the same on all ranks, is refused on all of t
         const Variable list("PARHELION_AUTO", "+wheel");
         EXPECT_TRUE(holds(error_of([] { made(); }), "no transport 'wheel': use some of loopback"));
     }
-    if (size() == 1) return;
+    if (ranks() == 1) return;
     const Variable list("PARHELION_AUTO", last() ? "-shared" : "+cma");
     const std::string error = error_of([] { made(); });
     EXPECT_TRUE(holds(error, "PARHELION_AUTO is +cma on rank 0 and -shared on rank "));
@@ -137,7 +134,7 @@ CASE("an exchange that will overlap with work is measured so, and the ranks have
     const Variable by_environment("PARHELION_OVERLAP", "1");
     const std::string again = made();
     made({.work_s = 5e-6});
-    if (size() > 1) {
+    if (ranks() > 1) {
         EXPECT_TRUE(holds(told, "in begin and end"));
         EXPECT_TRUE(holds(again, "in begin and end"));
         EXPECT_TRUE(holds(error_of([] { made({.work_s = last() ? 1e-3 : 0}); }), "the work in seconds is 0.000000 on rank 0 and 0.001000"));
@@ -147,7 +144,7 @@ CASE("an exchange that will overlap with work is measured so, and the ranks have
 }
 
 CASE("how an exchange is used makes it another one to remember") {
-    if (size() == 1) return;
+    if (ranks() == 1) return;
     const Fresh comm;
     EXPECT_TRUE(holds(made_on(comm), "the fastest when"));
     EXPECT_TRUE(holds(made_on(comm, {.overlap = true}), "the fastest when"));
@@ -156,8 +153,8 @@ CASE("how an exchange is used makes it another one to remember") {
 
 // Two rows of ranks, so that each has diagonal neighbors.
 std::string made_in_rows(MPI_Comm comm, ExchangeOptions options, const std::function<void(Exchange&)>& also = {}) {
-    const int rows = size() % 2 == 0 ? 2 : 1;
-    const CartesianDomain domain({12, 6 * size()}, {.halo = 2, .periodic = true, .process_grid = {rows, size() / rows}}, comm);
+    const int rows = ranks() % 2 == 0 ? 2 : 1;
+    const CartesianDomain domain({12, 6 * ranks()}, {.halo = 2, .periodic = true, .process_grid = {rows, ranks() / rows}}, comm);
     std::vector<GridField> fields;
     fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, 0, Memory::node_shared);
     Exchange exchange(build_pattern(domain), views(fields), options);
@@ -191,12 +188,12 @@ std::string told_of_stages(const ExchangeOptions& options) {
 }
 
 CASE("an exchange that is only called at once may go dimension by dimension, one that may be begun does not") {
-    if (size() < 4 || size() % 2 != 0) return;
+    if (ranks() < 4 || ranks() % 2 != 0) return;
     const ExchangeOptions at_once{.transport = "auto", .at_once = true}, any{.transport = "auto"};
     const char* taken = "transport staged:staged_shared, as measured in another run";
     const std::string told = told_of_stages(at_once);
     EXPECT_TRUE(holds(told, taken));
-    EXPECT_TRUE(holds(told, size() == 4 ? "; 2 messages" : "; 3 messages"));
+    EXPECT_TRUE(holds(told, ranks() == 4 ? "; 2 messages" : "; 3 messages"));
     EXPECT_FALSE(holds(told_of_stages(any), "staged:"));
     EXPECT_FALSE(holds(told_of_stages({.transport = "auto", .overlap = true}), "staged:"));
     {
@@ -212,7 +209,7 @@ CASE("an exchange that is only called at once may go dimension by dimension, one
 }
 
 CASE("what is made to be called at once cannot be begun") {
-    if (size() == 1) return;
+    if (ranks() == 1) return;
     made_in_rows(Fresh(), {.transport = "auto", .at_once = true}, [](Exchange& exchange) {
         EXPECT_TRUE(holds(error_of([&] { exchange.begin().end(); }), "called at once only"));
         EXPECT_TRUE(holds(error_of([&] { exchange.begin_parts().end(); }), "called at once only"));
@@ -225,14 +222,14 @@ CASE("what is made to be called at once cannot be begun") {
 CASE("stages asked for by name are refused where they save nothing") {
     for (const char* name : {"staged:mpi_p2p", "staged_far:mpi_p2p"})
         EXPECT_TRUE(holds(error_of([&] {
-            const CartesianDomain row({6 * size(), 9}, {.halo = 2, .process_grid = {size(), 1}});
+            const CartesianDomain row({6 * ranks(), 9}, {.halo = 2, .process_grid = {ranks(), 1}});
             std::vector<double> cells(static_cast<std::size_t>((6 + 4) * (9 + 4)));
             Exchange{build_pattern(row), {view(row, cells.data())}, {.transport = name}};
         }), "use the transport alone"));
 }
 
 CASE("what one run has learnt another one knows") {
-    if (size() == 1) return;
+    if (ranks() == 1) return;
     SharedFile file;
     const auto wise = [&] {
         const Variable wisdom("PARHELION_WISDOM", rank() == 0 ? file.path : "");  // rank 0 reads for all
@@ -263,7 +260,7 @@ CASE("what one run has learnt another one knows") {
 
 // UCX finds no network of that name, in the library that is there.
 CASE("a UCX that makes no worker is left out with its reason, though it was chosen before") {
-    if (size() == 1 || !is_usable("ucx")) return;
+    if (ranks() == 1 || !is_usable("ucx")) return;
     const Variable no_network("UCX_TLS", "none_such"), quiet("UCX_LOG_LEVEL", "fatal"), list("PARHELION_AUTO", "+ucx");
     const std::string told = made();
     EXPECT_TRUE(holds(told, "ucx left out: "));
@@ -275,7 +272,7 @@ CASE("what lost leaves no thread behind") {
     const std::ptrdiff_t before = threads();
     made();
     EXPECT_EQ(threads(), before);
-    if (size() == 1 || !is_usable("ucx")) return;
+    if (ranks() == 1 || !is_usable("ucx")) return;
     const Variable list("PARHELION_AUTO", "+ucx");
     const std::string told = made();
     EXPECT_TRUE(holds(told, " ucx "));  // its time, or why it was left out

@@ -3,12 +3,11 @@
 #include "parhelion/ghosts/ghost_array.hpp"
 #include "parhelion/plan/array.hpp"
 #include "support/cases.hpp"
+#include "support/world.hpp"
 
 using namespace parhelion;
 
 namespace {
-
-int ranks() { return Communicator(MPI_COMM_WORLD).size(); }
 
 CartesianDomain domain_of_blocks() {
     return {{4 * ranks(), 5, 6}, {.halo = {1, 2, 1}, .periodic = true, .process_grid = {ranks(), 1, 1}, .blocks_per_rank = {1, 1, 2}}};

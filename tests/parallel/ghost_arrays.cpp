@@ -5,6 +5,7 @@
 #include "parhelion/core/error.hpp"
 #include "parhelion/ghosts/rotation.hpp"
 #include "support/cases.hpp"
+#include "support/world.hpp"
 
 using namespace parhelion;
 
@@ -19,8 +20,6 @@ struct Particle {
 
 constexpr local_index block = 5;
 
-int rank() { return Communicator(MPI_COMM_WORLD).rank(); }
-int ranks() { return Communicator(MPI_COMM_WORLD).size(); }
 global_index wrapped(global_index id) { return (id + block * ranks()) % (block * ranks()); }
 
 // The row before the own ones, the one behind, the one before again, and one of its own.

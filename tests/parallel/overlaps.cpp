@@ -2,14 +2,11 @@
 #include "parhelion/index_map/derive.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
+#include "support/world.hpp"
 
 using namespace test;
 
 namespace {
-
-int rank() { return Communicator(MPI_COMM_WORLD).rank(); }
-int size() { return Communicator(MPI_COMM_WORLD).size(); }
-bool last() { return rank() == size() - 1; }
 
 std::string complaint(const Pattern& pattern, const std::vector<Field>& fields) {
     const std::string text = error_of([&] { Exchange(pattern, fields, {"mpi_p2p"}); });
@@ -34,7 +31,7 @@ Field part(const CartesianDomain& domain, double* cells, int first, int componen
 }  // namespace
 
 CASE("one array twice is refused, though one rank alone does it") {
-    const CartesianDomain domain({6 * size(), 5}, {.halo = 1, .periodic = true, .process_grid = {size(), 1}});
+    const CartesianDomain domain({6 * ranks(), 5}, {.halo = 1, .periodic = true, .process_grid = {ranks(), 1}});
     std::vector<double> a(200), b(200);
     const Pattern pattern = build_pattern(domain);
     check_shared(complaint(pattern, {view(domain, a.data()), view(domain, b.data()), view(domain, a.data())}), "field 0 and field 2");
@@ -45,7 +42,7 @@ CASE("one array twice is refused, though one rank alone does it") {
 }
 
 CASE("strides that fold an array onto itself are refused") {
-    const CartesianDomain domain({6, 5 * size()}, {.halo = 1, .process_grid = {1, size()}});
+    const CartesianDomain domain({6, 5 * ranks()}, {.halo = 1, .process_grid = {1, ranks()}});
     std::vector<double> a(200);
     const Field good = view(domain, a.data());
     for (const byte_count stride : {byte_count{0}, byte_count{8}, byte_count{32}}) {
@@ -56,7 +53,7 @@ CASE("strides that fold an array onto itself are refused") {
 }
 
 CASE("components of one array may be fields of their own, and sums are right") {
-    const CartesianDomain domain({6 * size()}, {.halo = 1, .periodic = true});
+    const CartesianDomain domain({6 * ranks()}, {.halo = 1, .periodic = true});
     std::vector<double> cells(24, 1.0);
     Exchange exchange(build_pattern(domain), {part(domain, cells.data(), 0, 1), part(domain, cells.data(), 1, 2)}, {"mpi_p2p"});
     exchange.reverse();
@@ -69,16 +66,16 @@ CASE("components of one array may be fields of their own, and sums are right") {
 
 CASE("halos that no exchange fills may lie in other arrays' cells") {
     // Not periodic, and nobody else in this dimension: the rows have no halo there, in memory that is.
-    const CartesianDomain domain({4, 4 * size()}, {.halo = 1, .process_grid = {1, size()}, .neighbors = Neighbors::faces});
+    const CartesianDomain domain({4, 4 * ranks()}, {.halo = 1, .process_grid = {1, ranks()}, .neighbors = Neighbors::faces});
     std::vector<double> cells(12 * 6);
     Field upper = view(domain, cells.data()), lower = view(domain, cells.data() + 4 * 6);
     EXPECT_EQ(complaint(build_pattern(domain), {upper, lower}), "");
-    const CartesianDomain periodic({4, 4 * size()}, {.halo = 1, .periodic = true, .process_grid = {1, size()}, .neighbors = Neighbors::faces});
+    const CartesianDomain periodic({4, 4 * ranks()}, {.halo = 1, .periodic = true, .process_grid = {1, ranks()}, .neighbors = Neighbors::faces});
     check_shared(complaint(build_pattern(periodic), {upper, lower}), "field 0 and field 1");
 }
 
 CASE("blocks of one field are arrays of their own") {
-    const CartesianDomain domain({8, 4 * size()}, {.halo = 1, .process_grid = {1, size()}, .blocks_per_rank = {2, 1}});
+    const CartesianDomain domain({8, 4 * ranks()}, {.halo = 1, .process_grid = {1, ranks()}, .blocks_per_rank = {2, 1}});
     std::vector<double> cells(12 * 6);
     auto* bytes = reinterpret_cast<std::byte*>(cells.data());
     const auto with = [&](std::ptrdiff_t second) {
@@ -90,22 +87,22 @@ CASE("blocks of one field are arrays of their own") {
 }
 
 CASE("owned cells and ghosts of an index map do not share memory") {
-    const int next = (rank() + 1) % size();
-    const IndexedDomain domain(4, size() > 1 ? std::vector<global_index>{4 * next, 4 * next + 1} : std::vector<global_index>{});
+    const int next = (rank() + 1) % ranks();
+    const IndexedDomain domain(4, ranks() > 1 ? std::vector<global_index>{4 * next, 4 * next + 1} : std::vector<global_index>{});
     const Pattern pattern = build_pattern(domain);
     std::vector<double> x(40), y(40);
     EXPECT_EQ(complaint(pattern, {view(domain, x.data(), 2), view(domain, y.data(), 2)}), "");
     check_shared(complaint(pattern, {view(domain, x.data(), 2), view(domain, x.data(), 2)}), "the owned cells of field 0 and the owned cells of field 1");
     EXPECT_EQ(complaint(pattern, {view(domain, x.data(), x.data() + 4, 1), view(domain, x.data() + 20, x.data() + 28, 2)}), "");
-    if (size() == 1) return;
+    if (ranks() == 1) return;
     check_shared(complaint(pattern, {view(domain, x.data(), x.data() + 3, 1)}), "the owned cells of field 0 and the ghosts of field 0");
     check_shared(complaint(pattern, {view(domain, x.data(), y.data(), 1), view(domain, x.data() + 10, y.data() + 1, 1)}), "the ghosts of field 0 and the ghosts of field 1");
 }
 
 CASE("arrays that are not there share nothing") {
-    std::vector<global_index> split(static_cast<std::size_t>(size()), 0);
+    std::vector<global_index> split(static_cast<std::size_t>(ranks()), 0);
     split.back() = 6;
-    const CartesianDomain domain({6}, {.halo = 1, .periodic = true, .process_grid = {size()}, .splits = {split}});
+    const CartesianDomain domain({6}, {.halo = 1, .periodic = true, .process_grid = {ranks()}, .splits = {split}});
     std::vector<double> a(8), b(8);
     const Field first = view(domain, last() ? a.data() : nullptr), second = view(domain, last() ? b.data() : nullptr);
     EXPECT_EQ(complaint(build_pattern(domain), {first, second}), "");
@@ -116,8 +113,8 @@ CASE("arrays that are not there share nothing") {
 }
 
 CASE("rows of an array are exchanged once") {
-    const int next = (rank() + 1) % size();
-    const IndexedDomain domain(2, size() > 1 ? std::vector<global_index>{2 * next} : std::vector<global_index>{});
+    const int next = (rank() + 1) % ranks();
+    const IndexedDomain domain(2, ranks() > 1 ? std::vector<global_index>{2 * next} : std::vector<global_index>{});
     const GhostMap map(domain);
     GhostRows uniform(map, {.element = element_of<double>()});
     GhostRows padded(map, {.kind = RowKind::padded, .element = element_of<double>(), .width = 3});
@@ -133,7 +130,7 @@ CASE("rows of an array are exchanged once") {
     const RowLayout layout{.element = element_of<double>()};
     GhostRows one(map, layout, {bytes, 8}, {bytes + 16, 8}), another(map, layout, {bytes + 24, 8}, {bytes + (last() ? 0 : 40), 8});
     const std::string text = error_of([&] { GhostExchange(std::vector<GhostRows>{one, another}, {"mpi_p2p"}); });
-    if (size() > 1) check_shared(text, "the owned cells of field 0 and the ghosts of field 1");
+    if (ranks() > 1) check_shared(text, "the owned cells of field 0 and the ghosts of field 1");
     else EXPECT_EQ(text, "");
 }
 
@@ -160,22 +157,22 @@ CASE("ragged rows that share entries are refused") {
 }
 
 CASE("arrays that an index map is called with do not share memory") {
-    const int next = (rank() + 1) % size();
-    IndexMap map(IndexedDomain(4, size() > 1 ? std::vector<global_index>{4 * next, 4 * next + 1} : std::vector<global_index>{}));
-    std::vector<double> x(16), all(static_cast<std::size_t>(4 * size()));
+    const int next = (rank() + 1) % ranks();
+    IndexMap map(IndexedDomain(4, ranks() > 1 ? std::vector<global_index>{4 * next, 4 * next + 1} : std::vector<global_index>{}));
+    std::vector<double> x(16), all(static_cast<std::size_t>(4 * ranks()));
     auto* bytes = reinterpret_cast<std::byte*>(x.data());
     const auto values = [&](std::ptrdiff_t ghosts, byte_count stride) {
         return CellValues{{bytes, stride}, {bytes + ghosts, stride}, element_of<double>(), 1};
     };
     map.forward(values(32, 8));
     map.forward(values(8, 16));  // they take turns
-    if (size() > 1) {
+    if (ranks() > 1) {
         EXPECT_TRUE(holds(error_of([&] { map.forward(values(24, 8)); }), "share memory"));
         EXPECT_TRUE(holds(error_of([&] { map.reverse(values(0, 8), Reduction::sum); }), "share memory"));
     }
     auto* everything = reinterpret_cast<std::byte*>(all.data());
     const std::string text = error_of([&] {
-        collate(map.domain(), 0, {everything, 8}, 4 * size(), {rank() == 0 ? everything + 8 * (4 * size() - 1) : bytes, 8}, 8);
+        collate(map.domain(), 0, {everything, 8}, 4 * ranks(), {rank() == 0 ? everything + 8 * (4 * ranks() - 1) : bytes, 8}, 8);
     });
     EXPECT_TRUE(holds(text, "share memory"));
     agree(Communicator(MPI_COMM_WORLD), "");

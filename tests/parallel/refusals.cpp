@@ -6,16 +6,13 @@
 #include "support/grid_field.hpp"
 #include "support/meshes.hpp"
 #include "support/transports.hpp"
+#include "support/world.hpp"
 
 using namespace test;
 
 namespace {
 
 using Extents = std::vector<global_index>;
-
-int rank() { return Communicator(MPI_COMM_WORLD).rank(); }
-int size() { return Communicator(MPI_COMM_WORLD).size(); }
-bool last() { return rank() == size() - 1; }
 
 // Every rank gets an error that holds `part`; afterwards the communicator still works.
 template <class Call>
@@ -31,7 +28,7 @@ void refuse_domain(const std::string& part, const Extents& extents, const Cartes
     CAPTURE(part);
     check_refused(part, [&] { CartesianDomain(extents, options); });
     // One rank's mistake is everybody's error.
-    if (size() > 1) check_refused("", [&] { CartesianDomain(last() ? extents : Extents{8, 8}, last() ? options : CartesianOptions{}); });
+    if (ranks() > 1) check_refused("", [&] { CartesianDomain(last() ? extents : Extents{8, 8}, last() ? options : CartesianOptions{}); });
 }
 
 }  // namespace
@@ -41,18 +38,18 @@ CASE("wrong arguments of a structured domain are refused on every rank") {
     refuse_domain("1 to 4 dimensions", {2, 2, 2, 2, 2}, {});
     refuse_domain("negative", {8, -1}, {});
     refuse_domain("negative halo", {8, 8}, {.halo = {1, -1}});
-    refuse_domain("process grid", {8, 8}, {.process_grid = {size()}});
-    refuse_domain("process grid", {8, 8}, {.process_grid = {size() + 1, 1}});
-    refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {0, size()}});
-    refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {-size(), -1}});
+    refuse_domain("process grid", {8, 8}, {.process_grid = {ranks()}});
+    refuse_domain("process grid", {8, 8}, {.process_grid = {ranks() + 1, 1}});
+    refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {0, ranks()}});
+    refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {-ranks(), -1}});
     refuse_domain("process grid", {8, 8}, {.process_grid = {1 << 30, 1 << 30}});
-    refuse_domain("2 × 2 × 4 needs 16 ranks and the communicator has " + std::to_string(size()), {8, 8, 8}, {.process_grid = {2, 2, 4}});
+    refuse_domain("2 × 2 × 4 needs 16 ranks and the communicator has " + std::to_string(ranks()), {8, 8, 8}, {.process_grid = {2, 2, 4}});
     refuse_domain("needs more than 2^63 ranks", {8, 8, 8}, {.process_grid = {1 << 30, 1 << 30, 1 << 30}});
-    refuse_domain("adds up", {8, 8}, {.process_grid = {size(), 1}, .splits = {{}, {7}}});
-    refuse_domain("does not fit", {8, 8}, {.process_grid = {1, size()}, .splits = {{9}, {}}});
-    refuse_domain("adds up", {8, 8}, {.process_grid = {1, size()}, .splits = {{7}, {}}});
-    refuse_domain("does not fit", {8, 8}, {.process_grid = {1, size()}, .splits = {{-8}, {}}});
-    refuse_domain("one part per rank", {8, 8}, {.process_grid = {size(), 1}, .splits = {Extents(static_cast<std::size_t>(size() + 1), 1), {}}});
+    refuse_domain("adds up", {8, 8}, {.process_grid = {ranks(), 1}, .splits = {{}, {7}}});
+    refuse_domain("does not fit", {8, 8}, {.process_grid = {1, ranks()}, .splits = {{9}, {}}});
+    refuse_domain("adds up", {8, 8}, {.process_grid = {1, ranks()}, .splits = {{7}, {}}});
+    refuse_domain("does not fit", {8, 8}, {.process_grid = {1, ranks()}, .splits = {{-8}, {}}});
+    refuse_domain("one part per rank", {8, 8}, {.process_grid = {ranks(), 1}, .splits = {Extents(static_cast<std::size_t>(ranks() + 1), 1), {}}});
     refuse_domain("splits", {8, 8}, {.splits = {{}}});
     refuse_domain("blocks_per_rank", {8, 8}, {.blocks_per_rank = {0, 1}});
     refuse_domain("blocks_per_rank", {8, 8}, {.blocks_per_rank = {1}});
@@ -65,8 +62,8 @@ CASE("wrong arguments of a structured domain are refused on every rank") {
 }
 
 CASE("one halo width or flag in braces is for all dimensions, as it is without") {
-    const CartesianDomain domain({4 * size(), 8, 8}, {.halo = {2}, .periodic = {true}});
-    EXPECT_EQ(domain.halo(), CartesianDomain({4 * size(), 8, 8}, {.halo = 2}).halo());
+    const CartesianDomain domain({4 * ranks(), 8, 8}, {.halo = {2}, .periodic = {true}});
+    EXPECT_EQ(domain.halo(), CartesianDomain({4 * ranks(), 8, 8}, {.halo = 2}).halo());
     for (int d = 0; d < 3; ++d) EXPECT_TRUE((domain.halo().lower[d] == 2 && domain.halo().upper[d] == 2 && domain.axis(d).periodic));
     EXPECT_EQ(array_extents(domain, {.array_halo = {1}})[2], domain.owned().extent(2) + 2);
     EXPECT_ERROR(Error, "for 2 dimensions of 3", array_extents(domain, {.array_halo = {1, 1}}));
@@ -83,7 +80,7 @@ CASE("absurd sizes of a structured domain are refused, neither computed with nor
 }
 
 CASE("ranks that describe different structured domains are told, whatever differs") {
-    if (size() == 1) return;
+    if (ranks() == 1) return;
     const auto differ = [](const CartesianOptions& here, const Extents& extents = {16, 16}) {
         check_refused("differ", [&] { CartesianDomain(last() ? extents : Extents{16, 16}, last() ? here : CartesianOptions{}); });
     };
@@ -94,15 +91,15 @@ CASE("ranks that describe different structured domains are told, whatever differ
     differ({.halo = HaloWidth({1, 1, 0, 0}, {1, 2, 0, 0})});
     differ({.periodic = true});
     differ({.periodic = {false, true}});
-    differ({.process_grid = {1, size()}, .splits = {{}, Extents(static_cast<std::size_t>(size()), 0)}}, {16, 0});
+    differ({.process_grid = {1, ranks()}, .splits = {{}, Extents(static_cast<std::size_t>(ranks()), 0)}}, {16, 0});
     differ({.blocks_per_rank = {2, 1}});
     differ({.neighbors = Neighbors::faces});
     differ({.algorithm = Algorithm::staged});
 }
 
 CASE("what differs is said with a rank, both values, and how many ranks differ") {
-    if (size() == 1) return;
-    const std::string there = " on rank " + std::to_string(size() - 1);
+    if (ranks() == 1) return;
+    const std::string there = " on rank " + std::to_string(ranks() - 1);
     const auto differ = [](const std::string& part, const Extents& extents, const CartesianOptions& wrong, const CartesianOptions& right) {
         check_refused(part, [&] { CartesianDomain(last() ? extents : Extents{16, 16}, last() ? wrong : right); });
     };
@@ -111,14 +108,14 @@ CASE("what differs is said with a rank, both values, and how many ranks differ")
     differ("whether it is periodic in dimension 1 is no on rank 0 and yes" + there, {16, 16}, {.periodic = {false, true}}, {});
     differ("the upper halo width in dimension 0 is 1 on rank 0 and 2" + there, {16, 16}, {.halo = HaloWidth({1, 1, 1, 1}, {2, 1, 1, 1})},
            {.halo = 1});
-    Extents even(static_cast<std::size_t>(size()), 0), uneven = even;
+    Extents even(static_cast<std::size_t>(ranks()), 0), uneven = even;
     even[0] = uneven[0] = 15;
-    even[1] += 1, uneven[static_cast<std::size_t>(size()) - 1] += 1, uneven[0] -= 1, uneven[1] += 1;
-    const std::vector<int> grid{size(), 1};
+    even[1] += 1, uneven[static_cast<std::size_t>(ranks()) - 1] += 1, uneven[0] -= 1, uneven[1] += 1;
+    const std::vector<int> grid{ranks(), 1};
     differ("the first cell of block 1 in dimension 0 is 15 on rank 0 and 14" + there, {16, 16}, {.process_grid = grid, .splits = {uneven, {}}},
            {.process_grid = grid, .splits = {even, {}}});
-    const std::string all = std::to_string(size() - 1);
-    const std::string others = size() > 2 ? " on rank 1 (" + all + " of the " + all + " other ranks differ from rank 0)" : " on rank 1;";
+    const std::string all = std::to_string(ranks() - 1);
+    const std::string others = ranks() > 2 ? " on rank 1 (" + all + " of the " + all + " other ranks differ from rank 0)" : " on rank 1;";
     check_refused("neighbors is faces on rank 0 and full" + others, [&] {
         CartesianDomain({16, 16}, {.neighbors = rank() == 0 ? Neighbors::faces : Neighbors::full});
     });
@@ -139,7 +136,7 @@ void refuse_fields(const std::string& part, Change&& change, const std::string& 
 
 template <class Change>
 void refuse_difference(Change&& change) {
-    if (size() > 1) refuse_fields("differ", [&](const CartesianDomain& domain, std::vector<Field>& fields, ExchangeOptions& options) {
+    if (ranks() > 1) refuse_fields("differ", [&](const CartesianDomain& domain, std::vector<Field>& fields, ExchangeOptions& options) {
         if (last()) change(domain, fields, options);
     });
 }
@@ -157,9 +154,9 @@ CASE("ranks whose fields differ are told when the exchange is made") {
     refuse_difference([](auto&, auto&, auto& options) { options.transport = "mpi_persistent"; });
     refuse_difference([](auto&, auto&, auto& options) { options.transport = "auto"; });
     refuse_difference([](auto&, auto&, auto& options) { options.parts = 7; });
-    if (size() == 1) return;
+    if (ranks() == 1) return;
     const auto said = [](const std::string& here, const std::string& there, auto&& change) {
-        refuse_fields(here + " on rank 0 and " + there + " on rank " + std::to_string(size() - 1),
+        refuse_fields(here + " on rank 0 and " + there + " on rank " + std::to_string(ranks() - 1),
                       [&](const CartesianDomain&, std::vector<Field>& fields, ExchangeOptions& options) { if (last()) change(fields, options); });
     };
     said("the number of fields is 2", "1", [](auto& fields, auto&) { fields.pop_back(); });
@@ -200,7 +197,7 @@ CASE("a view needs one array per block") {
 }
 
 CASE("a rank that owns nothing may pass a null pointer") {
-    const int parts = size();
+    const int parts = ranks();
     Extents split(static_cast<std::size_t>(parts), 0);
     split.back() = 6;
     const CartesianDomain domain({6}, {.halo = 2, .periodic = true, .process_grid = {parts}, .splits = {split}});
@@ -225,7 +222,7 @@ CASE("transports that do not exist, or cannot serve, are refused by name") {
 }
 
 CASE("patterns of different domains are noticed when the exchange is made") {
-    if (size() == 1) return;
+    if (ranks() == 1) return;
     std::vector<double> data(100000);
     const auto refuse = [&](const Extents& extents, const CartesianOptions& a, const CartesianOptions& b, const Extents& others) {
         const CartesianDomain one(extents, a), other(others, b);
@@ -235,7 +232,7 @@ CASE("patterns of different domains are noticed when the exchange is made") {
             check_refused("", [&] { Exchange(build_pattern(mine), {view(mine, data.data())}, {route.transport}); });
         }
     };
-    const int n = size();
+    const int n = ranks();
     refuse({4 * n, 6}, {.process_grid = {n, 1}}, {.process_grid = {n, 1}}, {4 * n, 7});
     refuse({4 * n, 6}, {.process_grid = {n, 1}}, {.process_grid = {n, 1}, .algorithm = Algorithm::staged}, {4 * n, 6});
     refuse({4 * n, 6}, {.process_grid = {n, 1}}, {.periodic = true, .process_grid = {n, 1}}, {4 * n, 6});
@@ -249,7 +246,7 @@ CASE("structured fields with an indexed pattern, and the other way round, are re
     std::vector<double> data(8192);
     check_refused("indexed", [&] { Exchange(build_pattern(grid), {view(cells, data.data())}, {"mpi_p2p"}); });
     check_refused("indexed", [&] { Exchange(build_pattern(cells), {view(grid, data.data())}, {"mpi_p2p"}); });
-    if (size() > 1)
+    if (ranks() > 1)
         check_refused("differ", [&, structured = build_pattern(grid), indexed = build_pattern(cells)] {
             if (last()) Exchange(structured, {view(grid, data.data())}, {"mpi_p2p"});
             else Exchange(indexed, {view(cells, data.data())}, {"mpi_p2p"});
@@ -280,7 +277,7 @@ CASE("wrong index maps are refused on every rank, though only one is wrong") {
         CAPTURE(part);
         check_refused(part, [&] { IndexedDomain(last() ? owned : 10, last() ? ghosts : std::vector<global_index>{}); });
     };
-    const global_index cells = 10 * size(), mine = 10 * (size() - 1);
+    const global_index cells = 10 * ranks(), mine = 10 * (ranks() - 1);
     refuse("-1", 10, {-1});
     refuse("outside", 10, {cells});
     refuse("outside", 10, {std::numeric_limits<global_index>::max()});
@@ -289,7 +286,7 @@ CASE("wrong index maps are refused on every rank, though only one is wrong") {
     refuse("cannot own -1", -1, {});
     refuse("exceed", global_index{1} << 31, {});
     refuse("exceed", std::numeric_limits<global_index>::max(), {0});
-    if (size() > 1) refuse("this rank owns", 10, {0, mine + 9, 1});
+    if (ranks() > 1) refuse("this rank owns", 10, {0, mine + 9, 1});
 }
 
 CASE("wrong ownership is refused on every rank") {
@@ -302,10 +299,10 @@ CASE("wrong ownership is refused on every rank") {
         });
     };
     refuse("more than once", {7, 3, 7});
-    if (size() > 1) refuse("more than once", {5, 1000});
+    if (ranks() > 1) refuse("more than once", {5, 1000});
     refuse("negative", {-5});
     refuse("nobody owns", {5, 9}, {7});
-    refuse("outside", {5}, {1000 + size() + 5});
+    refuse("outside", {5}, {1000 + ranks() + 5});
     refuse("this rank owns", {5}, {5});
     refuse("too large", {std::numeric_limits<global_index>::max()});
     refuse("too large", {global_index{1} << 62});
@@ -314,13 +311,13 @@ CASE("wrong ownership is refused on every rank") {
 CASE("asking for the owner of an id that nobody has is an error on every rank") {
     const IndexedDomain domain = IndexedDomain::with_owned_ids({100 + 10 * rank(), 104 + 10 * rank()}, {});
     const std::vector<global_index> bad{101}, outside{5000}, good{100};
-    if (size() > 1) check_refused("nobody owns", [&] { domain.owners_of(last() ? bad : good); });
+    if (ranks() > 1) check_refused("nobody owns", [&] { domain.owners_of(last() ? bad : good); });
     check_refused("does not exist", [&] { domain.owners_of(last() ? outside : good); });
 }
 
 CASE("communicators that cannot be used are refused") {
     EXPECT_TRUE(holds(error_of([] { Communicator{MPI_COMM_NULL}; }), "MPI_COMM_NULL"));
-    if (size() < 2) return;
+    if (ranks() < 2) return;
     MPI_Comm half = MPI_COMM_NULL, between = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank() % 2, 0, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank() % 2, 7, &between);

@@ -8,12 +8,12 @@
 #include "support/cell_field.hpp"
 #include "support/exchanging.hpp"
 #include "support/transports.hpp"
+#include "support/world.hpp"
 
 using namespace test;
 
 namespace {
 
-int rank() { return Communicator(MPI_COMM_WORLD).rank(); }
 bool alone() { return Communicator(MPI_COMM_WORLD).size() < 2; }
 
 // A collective may wait for all that take part, a partitioned send for its receiver, whatever its size.

@@ -20,7 +20,7 @@ bool threads_allowed() {
 }
 
 constexpr int thread_count = 3;
-constexpr int rounds = 60;
+constexpr int repetitions = 60;
 constexpr int lives = 4;
 
 // Errors of threads, told by the main one: GoogleTest's checks would serialize them.
@@ -30,7 +30,7 @@ struct Finding {
 
 void repeat(Work& work, Finding& finding) {
     try {
-        for (int round = 0; round < rounds && finding.text.empty(); ++round)
+        for (int round = 0; round < repetitions && finding.text.empty(); ++round)
             finding.text = work.round_trip(round % 3 == 2 ? Direction::reverse : Direction::forward, round);
     } catch (const std::exception& error) {
         finding.text = error.what();
@@ -150,7 +150,7 @@ CASE("one thread begins what another ends, while a third waits in another exchan
     if (!threads_allowed()) return;
     const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true});
     Work handed(domain, "shared", 0), other(domain, "staged_shared", 1);
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < repetitions; ++round) {
         handed.prepare(Direction::forward, round);
         other.prepare(Direction::reverse, round);
         handed.begin();
@@ -169,7 +169,7 @@ CASE("a process with several blocks exchanges among its own and with its neighbo
     for (const char* transport : {"shared", "staged_shared", "mpi_p2p"}) {
         CAPTURE(transport);
         Work work(domain, transport, 0);
-        for (int round = 0; round < rounds; ++round)
+        for (int round = 0; round < repetitions; ++round)
             ASSERT_EQ(work.round_trip(round % 2 ? Direction::reverse : Direction::forward, round), "");
     }
 }

@@ -9,10 +9,10 @@
 #include <string_view>
 
 // CASE("a sentence") { … }: one of the suite that is named like its file, so --gtest_filter=maps.* runs those of maps.cpp.
-#define CASE(sentence) PARHELION_CASE(sentence, PARHELION_JOINED(case_, __LINE__), PARHELION_JOINED(known_, __LINE__))
-#define PARHELION_CASE(sentence, name, known)                                                       \
-    static void name();                                                                             \
-    [[maybe_unused]] static const bool known = test_cases::add(sentence, __FILE__, __LINE__, name); \
+#define CASE(sentence) PARHELION_CASE(sentence, PARHELION_JOINED(case_, __COUNTER__))
+#define PARHELION_CASE(sentence, name)                                                                                        \
+    static void name();                                                                                                       \
+    [[maybe_unused]] static const bool PARHELION_JOINED(known_, name) = test_cases::add(sentence, __FILE__, __LINE__, name); \
     static void name()
 #define PARHELION_JOINED(one, other) PARHELION_PASTED(one, other)
 #define PARHELION_PASTED(one, other) one##other
