@@ -152,4 +152,9 @@ std::vector<std::byte> CellField::copy() const {
     return all;
 }
 
+void CellField::restore(std::span<const std::byte> copy) {
+    owned_->restore(copy);
+    if (ghosts_) ghosts_->restore(copy);
+}
+
 }  // namespace test

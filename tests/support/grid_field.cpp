@@ -228,4 +228,8 @@ std::vector<std::byte> GridField::copy() const {
     return all;
 }
 
+void GridField::restore(std::span<const std::byte> copy) {
+    for (Array& array : arrays_) array.memory->restore(copy);
+}
+
 }  // namespace test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ public:
     /// Empty when everything is as expected, else the first cell that is not.
     std::string difference() const;
     std::vector<std::byte> copy() const;
+    void restore(std::span<const std::byte> copy);
     /// Nothing was written before or behind the arrays.
     bool canaries_intact() const;
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "parhelion/parhelion.hpp"
@@ -63,6 +64,11 @@ public:
                std::all_of(memory_.get() + size_ - canary, memory_.get() + size_, [](std::byte b) { return b == poison; });
     }
     std::vector<std::byte> copy() const { return {memory_.get(), memory_.get() + size_}; }
+    /// As it was when the first bytes of `copy` were copied; leaves the rest of `copy`.
+    void restore(std::span<const std::byte>& copy) {
+        std::memcpy(memory_.get(), copy.data(), size_);
+        copy = copy.subspan(size_);
+    }
 
 private:
     static constexpr std::size_t canary = 64;
