@@ -48,7 +48,7 @@ def test_a_folder_is_not_a_mesh(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["msh", "vtk", "vtu", "e", "xdmf", "inp", "med", "mesh", "cgns", "unknown"])
-@pytest.mark.parametrize("content", [b"", b"this is no mesh\n", bytes(range(256)) * 8, gzip.compress(b"x" * 100)])
+@pytest.mark.parametrize("content", [b"", b"this is no mesh\n", bytes(range(256)) * 8, gzip.compress(b"x" * 100)], ids=["empty", "text", "bytes", "gzip"])
 def test_a_file_of_rubbish_gives_one_error_that_names_it(suffix, content, tmp_path, capsys):
     path = tmp_path / f"rubbish.{suffix}"
     path.write_bytes(content)
