@@ -17,8 +17,13 @@ namespace parhelion {
 namespace {
 
 // About 50 µs of polling where every rank has a core; where ranks share cores, polling keeps the neighbor from running.
+#ifdef PARHELION_SIMULATED  // time goes on in yields and sleeps alone
+constexpr int polls_with_own_core = 1;
+constexpr int polls_with_shared_core = 1;
+#else
 constexpr int polls_with_own_core = 2000;
 constexpr int polls_with_shared_core = 10;
+#endif
 // Where ranks take turns on a core, a yield is cheaper than being woken, if the neighbor is not far behind.
 constexpr int yields_before_sleep = 8;
 constexpr long longest_sleep_us = 2000;  // MPI, and exchanges of other communicators, get on that often

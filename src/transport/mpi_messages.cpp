@@ -82,7 +82,12 @@ private:
 }  // namespace
 
 std::unique_ptr<Messenger> make_mpi_messenger(const TransportContext& context, std::vector<Channel> channels) {
-    return std::make_unique<MpiMessages>(context, std::move(channels), true);
+#ifdef PARHELION_SIMULATED  // persistent requests hang there when they are started again
+    constexpr bool persistent = false;
+#else
+    constexpr bool persistent = true;
+#endif
+    return std::make_unique<MpiMessages>(context, std::move(channels), persistent);
 }
 
 std::unique_ptr<Transport> make_mpi_p2p(const TransportContext& context) {

@@ -1,9 +1,11 @@
-// What every simulated rank runs: the library's own exchange over mpi_p2p, for a list of cases. Rank 0 prints one line of
-// JSON per case. Where a rank sits is decided by the order of the host file; rank numbers are the domain's own.
+// What every simulated rank runs: the library's own exchange, for a list of cases. Rank 0 prints one line of JSON per case. Where a rank
+// sits is decided by the order of the host file; rank numbers are the domain's own.
 //
-//     phl-simulate GRID EXTENT ITERATIONS CHECK HALO:FIELDS…     e.g. 12x12x12 64x64x64 2 0 1:1 5:8
+//     phl-simulate GRID EXTENT ITERATIONS CHECK TRANSPORT HALO:FIELDS…     e.g. 12x12x12 64x64x64 2 0 mpi_p2p 1:1 5:8
+//     phl-simulate maps MAPS ITERATIONS CHECK TRANSPORT HALO:FIELDS…       index maps as `parhelion partition` writes them; HALO is not used
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -14,9 +16,13 @@
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
+#include "parhelion/domain/indexed_domain.hpp"
+#include "parhelion/domain/partition_files.hpp"
 #include "parhelion/exchange/exchange.hpp"
 
 using namespace parhelion;
+
+extern std::atomic<long> live_bytes;  // of all ranks: counted_new.cpp
 
 namespace {
 
@@ -32,21 +38,29 @@ struct Case {
 };
 
 struct Setup {
-    std::vector<int> grid, extent;
+    std::string shape, size;
     int iterations;
     bool check;
+    std::string transport;
     MPI_Comm comm;
-
-    CartesianDomain domain(int halo) const {
-        std::vector<global_index> global;
-        for (std::size_t d = 0; d < grid.size(); ++d) global.push_back(global_index{grid[d]} * extent[d]);
-        return CartesianDomain(global, {.halo = halo, .periodic = true, .process_grid = grid}, comm);
-    }
 };
 
-class Fields {
+CartesianDomain block_of_grid(const Setup& setup, int halo) {
+    const std::vector<int> grid = numbers(setup.shape), extent = numbers(setup.size);
+    std::vector<global_index> global;
+    for (std::size_t d = 0; d < grid.size(); ++d) global.push_back(global_index{grid[d]} * extent[d]);
+    return CartesianDomain(global, {.halo = halo, .periodic = true, .process_grid = grid}, setup.comm);
+}
+
+IndexedDomain part_of_mesh(const Setup& setup) {
+    const Communicator comm(setup.comm);
+    PartitionPart part = read_partition(setup.size, comm);
+    return IndexedDomain(part.owned, std::move(part.ghosts), comm);
+}
+
+class GridFields {
 public:
-    Fields(const CartesianDomain& domain, int count) : domain_(domain), box_(domain.extended()) {
+    GridFields(const CartesianDomain& domain, int count) : domain_(domain), box_(domain.extended()) {
         for (int f = 0; f < count; ++f) {
             memory_.push_back(allocate_aligned(box_.cells() * static_cast<byte_count>(sizeof(float))));
             views_.push_back(view(domain, values(f)));
@@ -96,6 +110,41 @@ private:
     std::vector<Field> views_;
 };
 
+class MeshFields {
+public:
+    MeshFields(const IndexedDomain& domain, int count)
+        : domain_(domain), values_(static_cast<std::size_t>(count), std::vector<float>(static_cast<std::size_t>(domain.size()), -1.0f)) {
+        for (auto& values : values_) views_.push_back(view(domain, values.data()));
+    }
+    const std::vector<Field>& views() const { return views_; }
+
+    void fill() {
+        for (std::size_t f = 0; f < values_.size(); ++f)
+            for (local_index i = 0; i < domain_.owned(); ++i) values_[f][static_cast<std::size_t>(i)] = expected(i, f);
+    }
+    long wrong() const {
+        long count = 0;
+        for (std::size_t f = 0; f < values_.size(); ++f)
+            for (local_index i = 0; i < domain_.size(); ++i) count += values_[f][static_cast<std::size_t>(i)] != expected(i, f);
+        return count;
+    }
+
+private:
+    float expected(local_index i, std::size_t f) const { return static_cast<float>(domain_.global_of(i) % 100003) + static_cast<float>(f); }
+
+    const IndexedDomain& domain_;
+    std::vector<std::vector<float>> values_;
+    std::vector<Field> views_;
+};
+
+// When no rank is making anything.
+long bytes_of_all() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const long bytes = live_bytes;
+    MPI_Barrier(MPI_COMM_WORLD);
+    return bytes;
+}
+
 double latest(double time) {
     double all = 0;
     MPI_Allreduce(&time, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -111,21 +160,29 @@ double seconds_per_exchange(Exchange& exchange, int iterations, MPI_Comm comm) {
     return (latest(MPI_Wtime()) - start) / iterations;
 }
 
-void run(const Setup& setup, const Case& what) {
-    const CartesianDomain domain = setup.domain(what.halo);
+template <class Fields, class Domain>
+void run_on(const Domain& domain, const Setup& setup, const Case& what) {
     Fields fields(domain, what.fields);
     if (setup.check) fields.fill();
-    Exchange exchange(build_pattern(domain), fields.views(), {.transport = "mpi_p2p"});
+    const long before = bytes_of_all();
+    Exchange exchange(build_pattern(domain), fields.views(), {.transport = setup.transport});
+    const long set_up = bytes_of_all() - before;
     const double seconds = seconds_per_exchange(exchange, setup.iterations, setup.comm);
     long wrong = setup.check ? fields.wrong() : 0, wrong_anywhere = 0;
     MPI_Allreduce(&wrong, &wrong_anywhere, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-    int rank = 0;
+    int rank = 0, ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (rank == 0) {
-        std::printf("{\"halo\": %d, \"fields\": %d, \"seconds\": %.9e, \"checked\": %s, \"wrong\": %ld}\n", what.halo,
-                    what.fields, seconds, setup.check ? "true" : "false", wrong_anywhere);
+        std::printf("{\"halo\": %d, \"fields\": %d, \"seconds\": %.9e, \"setup_bytes\": %ld, \"checked\": %s, \"wrong\": %ld}\n", what.halo,
+                    what.fields, seconds, set_up / ranks, setup.check ? "true" : "false", wrong_anywhere);
         std::fflush(stdout);
     }
+}
+
+void run(const Setup& setup, const Case& what) {
+    if (setup.shape == "maps") run_on<MeshFields>(part_of_mesh(setup), setup, what);
+    else run_on<GridFields>(block_of_grid(setup, what.halo), setup, what);
 }
 
 }  // namespace
@@ -134,12 +191,12 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int status = 0;
     try {
-        if (argc < 6) throw Error("use: phl-simulate GRID EXTENT ITERATIONS CHECK HALO:FIELDS...");
+        if (argc < 7) throw Error("use: phl-simulate GRID EXTENT | maps MAPS ITERATIONS CHECK TRANSPORT HALO:FIELDS...");
         // In SMPI all ranks share one MPI_COMM_WORLD object, and with it what hangs on it; a duplicate is each rank's own.
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        const Setup setup{numbers(argv[1]), numbers(argv[2]), std::atoi(argv[3]), std::atoi(argv[4]) != 0, comm};
-        for (int i = 5; i < argc; ++i) {
+        const Setup setup{argv[1], argv[2], std::atoi(argv[3]), std::atoi(argv[4]) != 0, argv[5], comm};
+        for (int i = 6; i < argc; ++i) {
             Case what{1, 1};
             if (std::sscanf(argv[i], "%d:%d", &what.halo, &what.fields) != 2)
                 throw Error(std::string("case '") + argv[i] + "' is not HALO:FIELDS");

@@ -4,20 +4,25 @@ import json
 import shutil
 import sys
 
+import meshio
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from parhelion.placement import Machine, place
 from parhelion.studies.model import Parameters
 from parhelion.studies.simulation import launch
-from parhelion.studies.simulation.launch import hosts, machine_text, simulate
+from parhelion.studies.simulation.launch import TRANSPORTS, hosts, machine_text, simulate
+from parhelion.studies.simulation.problem import GridHalo, MapGather
 from parhelion.studies.simulation.program import Program, SimulationError, find_program
 from parhelion.studies.simulation.study import published_cells
 from parhelion.tools.main import root
+from parhelion.tools.partitioning import partition_mesh
 
 pytestmark = pytest.mark.timeout(300)
 needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"), reason="skipped: SimGrid is not here (no smpirun on the path)")
 NETWORK = Parameters("a slow network", {"node": 2e-6, "core": 2e-7}, {"node": 1e9}, 2e10)
+GRID = (4, 2, 2)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +32,7 @@ def program():
 
 @pytest.fixture(scope="module")
 def placement():
-    return place((4, 2, 2), Machine("node:4 pack:2 core:2"), "full", periodic=True)
+    return place(GRID, Machine("node:4 pack:2 core:2"), "full", periodic=True)
 
 
 def test_levels_without_figures_are_left_out_of_the_simulated_machine():
@@ -49,26 +54,79 @@ def test_each_of_the_eight_published_cells_has_six_kinds_of_software():
 
 
 @needs_simgrid
+@pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("numbering", ["", "XYZ"])
 @pytest.mark.parametrize("extent", [(6, 5, 4), (20, 20, 20)])
-def test_every_ghost_is_right_on_simulated_ranks(program, placement, numbering, extent):
-    made = simulate(program, placement, NETWORK, [(1, 1), (3, 2)], extent, numbering, iterations=1, check=True)
+def test_every_ghost_is_right_on_simulated_ranks(program, placement, transport, numbering, extent):
+    made = simulate(program, GridHalo(GRID, extent), placement, NETWORK, [(1, 1), (3, 2)], numbering, transport, iterations=2, check=True)
     assert all(seconds > 0 for seconds in made.seconds.values())
 
 
+@pytest.fixture(scope="module")
+def maps(tmp_path_factory):
+    """Of a cube in 12 parts."""
+    folder = tmp_path_factory.mktemp("maps")
+    points = np.stack(np.meshgrid(*[np.arange(7)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    corner = np.ravel_multi_index(np.stack(np.meshgrid(*[np.arange(6)] * 3, indexing="ij")).reshape(3, -1), (7, 7, 7))
+    hexahedra = corner[:, None] + [0, 49, 56, 7, 1, 50, 57, 8]
+    meshio.Mesh(points.astype(float), [("hexahedron", hexahedra)]).write(folder / "cube.vtu")
+    partition_mesh(folder / "cube.vtu", 12, out=folder)
+    return folder / "cube-12"
+
+
 @needs_simgrid
-def test_ghosts_in_memory_that_ranks_share_are_found_to_be_wrong(program, placement, monkeypatch):
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_every_ghost_of_a_mesh_is_right_on_simulated_ranks(program, maps, transport):
+    problem, machine = MapGather(maps), Machine("node:3 core:4")
+    for placement in problem.orders(machine, (1, 2)):
+        made = simulate(program, problem, placement, NETWORK, [(1, 2)], transport=transport, check=True)
+        assert made.seconds[1, 2] > 0
+
+
+@needs_simgrid
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_ghosts_in_memory_that_ranks_share_are_found_to_be_wrong(program, placement, monkeypatch, transport):
     start = launch._start
-    monkeypatch.setattr(launch, "_start", lambda *arguments: start(*arguments[:-1], False))
+    monkeypatch.setattr(launch, "_start", lambda *arguments: start(*arguments[:-2], {**arguments[-2], "PARHELION_FOLD": "1"}, arguments[-1]))
     with pytest.raises(SimulationError, match="ghosts are wrong for halo 1, fields 8"):
-        simulate(program, placement, NETWORK, [(1, 8)], (56, 56, 56), iterations=1, check=True)
+        simulate(program, GridHalo(GRID, (56, 56, 56)), placement, NETWORK, [(1, 8)], transport=transport, iterations=1, check=True)
+
+
+@needs_simgrid
+def test_where_messages_take_time_by_their_number_what_nodes_owe_goes_sooner_at_once(program):
+    """27 nodes, 26 neighbors of each rank of which 19 are on other nodes, against 26 messages of each node that its 8 ranks share."""
+    grid = (6, 6, 6)
+    problem, machine = GridHalo(grid, (8, 8, 8)), Machine("node:27 core:8")
+    placement = place(grid, machine, "full", periodic=True)
+    times = {
+        (transport, overhead): simulate(program, problem, placement, NETWORK, [(1, 1)], transport=transport, overhead_s=overhead).seconds[1, 1]
+        for transport in TRANSPORTS
+        for overhead in (0.0, 1e-5)
+    }
+    assert times["mpi_p2p", 1e-5] - times["mpi_p2p", 0] > 26 * 2e-5 * 0.9
+    assert times["node_aware", 1e-5] - times["node_aware", 0] < 0.8 * (times["mpi_p2p", 1e-5] - times["mpi_p2p", 0])
+    assert times["node_aware", 1e-5] < times["mpi_p2p", 1e-5]
+
+
+@needs_simgrid
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_set_up_memory_of_a_rank_does_not_grow_with_the_number_of_ranks(program, transport):
+    """8 nodes have 7 others each, all larger machines 26 of them."""
+    taken = {}
+    for side in (4, 6, 8):
+        placement = place((side,) * 3, Machine(f"node:{side**3 // 8} core:8"), "full", periodic=True)
+        made = simulate(program, GridHalo((side,) * 3, (6, 6, 6)), placement, NETWORK, [(1, 1)], transport=transport, iterations=1)
+        taken[side] = made.setup_bytes[1, 1]
+    assert taken[4] > 10_000
+    assert max(taken.values()) < 1.1 * min(taken.values()), taken
 
 
 @needs_simgrid
 def test_a_network_takes_the_time_that_the_busiest_node_needs(program, placement):
     network = Parameters("network only", {}, {"node": 1e9})
-    seconds = simulate(program, placement, network, [(2, 8)], (32, 32, 32), iterations=4).seconds[2, 8]
-    expected = network.predict(launch.traffic(placement, launch.Exchange((32, 32, 32), 2, 8, 4)))
+    problem = GridHalo(GRID, (32, 32, 32))
+    seconds = simulate(program, problem, placement, network, [(2, 8)], iterations=4).seconds[2, 8]
+    expected = network.predict(problem.traffic(placement, (2, 8)))
     assert seconds == pytest.approx(expected, rel=0.25)
 
 
@@ -76,10 +134,11 @@ def test_a_network_takes_the_time_that_the_busiest_node_needs(program, placement
 def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
     done = CliRunner().invoke(root, ["simulate", "--topology", "node:4 core:8", "--ranks-per-node", "8", "--grid", "4x4x2",
                                      "--extent", "24x24x24", "--halo", "2", "--fields", "4", "--numberings", "XYZ",
-                                     "--picture", str(tmp_path / "plot.svg"), "--json", str(tmp_path / "out.json")])  # fmt: skip
+                                     "--transports", "mpi_p2p,node_aware", "--picture", str(tmp_path / "plot.svg"), "--json", str(tmp_path / "out.json")])  # fmt: skip
     assert done.exit_code == 0, done.output
-    (cell,) = json.loads((tmp_path / "out.json").read_text())["cells"]
-    assert cell["speed_up"] > 1.1
+    cells = json.loads((tmp_path / "out.json").read_text())["cells"]
+    assert [cell["transport"] for cell in cells] == ["mpi_p2p", "node_aware"]
+    assert all(cell["speed_up"] > 1.1 for cell in cells)
     assert "<svg" in (tmp_path / "plot.svg").read_text()
 
 
@@ -88,6 +147,7 @@ def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
     [
         (["--halo", "1,2", "--fields", "1"], "do not make pairs", 2),
         (["--grid", "3x3x3", "--topology", "node:2 core:4", "--ranks-per-node", "4"], "27 points but the machine 8 ranks", 2),
+        (["--transports", "shared"], "shared cannot be simulated: choose from mpi_p2p, node_aware", 2),
     ],
 )
 @needs_simgrid
@@ -106,12 +166,12 @@ def test_a_machine_without_simgrid_is_told_what_to_install(monkeypatch):
 
 def test_the_memory_of_a_simulation_is_its_own_and_not_that_of_one_before(placement, tmp_path):
     smpirun = tmp_path / "smpirun"
-    line = '{"halo": 1, "fields": 1, "seconds": 1.0, "wrong": 0}'
+    line = '{"halo": 1, "fields": 1, "seconds": 1.0, "setup_bytes": 1, "wrong": 0}'
     smpirun.write_text(f"#!{sys.executable}\nimport os, sys\nheld = b'x' * int(os.environ['HELD'])\nprint('''{line}''')\n")
     smpirun.chmod(0o755)
     program, memory = Program(tmp_path / "none", tmp_path / "none", smpirun), []
     for held in (300 * 2**20, 1):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("HELD", str(held))
-            memory.append(simulate(program, placement, NETWORK, [(1, 1)], (8, 8, 8)).memory_bytes)
+            memory.append(simulate(program, GridHalo(GRID, (8, 8, 8)), placement, NETWORK, [(1, 1)]).memory_bytes)
     assert memory[0] > 300 * 2**20 > 150 * 2**20 > memory[1] > 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...placement import Placement
+from ...placement import GraphPlacement, Placement
 from ...placement.methods import each_periodic
 from .exchange import Exchange
 
@@ -44,7 +44,7 @@ def memory_level(levels: Iterable[str]) -> str:
     return next((level for level in MEMORY_LEVELS if level in known), known[0])
 
 
-def traffic(placement: Placement, exchange: Exchange, periodic: bool | Sequence[bool] = True) -> Traffic:
+def traffic(placement: Placement | GraphPlacement, exchange: Exchange, periodic: bool | Sequence[bool] = True) -> Traffic:
     """Count what a placement lets cross each level. Local; looks at every grid point."""
     levels = placement.machine.levels
     units = {level: placement.units(level) for level in levels}

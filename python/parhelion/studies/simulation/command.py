@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ...tools.cli.options import MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_PLACED_RANKS, MOST_REPETITIONS, SECONDS, TOPOLOGY_HELP, Names, Numbers, Whole
+from ...tools.cli.options import MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_PLACED_RANKS, MOST_REPETITIONS, SECONDS, TOPOLOGY_HELP, Names, Numbers, Real, Whole
 from ...tools.cli.output import Output, json_option
 from ...tools.cli.panels import PanelCommand, options_of
 
@@ -24,8 +24,13 @@ RUNNING, OUTPUT = map(options_of, ("Simulation", "Output"))
 @click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,8", show_default=True, help="Number of fields [float32].")
 @click.option("--all-pairs", is_flag=True, help="Every halo width with every number of fields [in turn: 1 with 1, 5 with 8].")
 @click.option("--numberings", type=Names(), default="XYZ,ZYX", show_default=True, help="Numberings of ranks, the fastest dimension first.")
+@click.option("--transports", type=Names(), default="mpi_p2p", show_default=True, metavar="NAME[,NAME]",
+              help="mpi_p2p: a message for each pair of ranks; node_aware: between nodes collected.")
+@click.option("--maps", type=click.Path(path_type=Path, exists=True), metavar="MAPS", help="Instead of a grid: index maps of `partition`, of as many parts as ranks.")
 @click.option("--parameters", type=FILE, metavar="FILE",
               help="Latency and bandwidth, as `model fit` or `model published` wrote them [fitted to published rows of 64 ranks a node].")
+@click.option("--overhead", type=Real(0, 1000), default=0.0, show_default=True, metavar="MICROSECONDS",
+              help="Time of a rank that each message takes at both ends, beside its latency.")
 @RUNNING("--iterations", type=Whole(1, MOST_REPETITIONS), default=2, show_default=True, help="Exchanges that are timed, after one.")
 @RUNNING("--verify", is_flag=True, help="Compare every ghost with its value; for small runs, needs real memory.")
 @OUTPUT("--picture", type=FILE, metavar="FILE", help="Draw a picture: .svg, .png or .pdf.")
@@ -37,8 +42,8 @@ RUNNING, OUTPUT = map(options_of, ("Simulation", "Output"))
 def simulate(json_file: str | None, **options: Any) -> None:
     """Run the real exchange on a described machine under SimGrid: blocked order against placement.
 
-    Every rank runs the unchanged library code over mpi_p2p; SimGrid decides how long its messages take. The table
-    stands beside the published speed-ups where the machine is the published one.
+    Every rank runs the unchanged library code; SimGrid decides how long its messages take. The table stands beside the published
+    speed-ups where the machine is the published one.
     """  # fmt: skip
     from .run import run_simulate
 

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...launch import run_command
-from ...placement import Machine, Numbering, Placement
-from ..model import Exchange, Parameters, traffic
+from ...placement import Machine, Numbering
+from ..model import Parameters
 from ..model.traffic import memory_level
+from .problem import AnyPlacement, Case, Problem
 from .program import Program, SimulationError
 
-POLLS_PER_EXCHANGE = 1000
 MOMENTS_PER_EXCHANGE = 300
+# Inside a node ranks send messages in both, so that what differs is between nodes.
+TRANSPORTS = {"mpi_p2p": "mpi_p2p", "node_aware": "mpi_p2p+node_aware(mpi)"}
 # The system tells the largest of all children that a process ever had, so each launch is the only child of one of its own.
 MEASURED = """
 import json, resource, subprocess, sys
@@ -33,9 +35,10 @@ sys.exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
 
 @dataclass(frozen=True)
 class Launch:
-    """Seconds per exchange, by (halo width, fields), and what the simulation itself took."""
+    """Seconds per exchange and bytes per rank that making it left allocated, by case, and what the simulation itself took."""
 
-    seconds: dict[tuple[int, int], float]
+    seconds: dict[Case, float]
+    setup_bytes: dict[Case, int]
     wall_s: float
     cpu_s: float
     memory_bytes: int
@@ -43,57 +46,57 @@ class Launch:
 
 def simulate(
     program: Program,
-    placement: Placement,
+    problem: Problem,
+    placement: AnyPlacement,
     figures: Parameters,
-    cases: Sequence[tuple[int, int]],
-    extent: Sequence[int] = (64, 64, 64),
+    cases: Sequence[Case],
     numbering: str = "",
+    transport: str = "mpi_p2p",
+    overhead_s: float = 0.0,
     iterations: int = 2,
     timeout_s: float = 3600.0,
     check: bool = False,
 ) -> Launch:
-    """Run the exchange of float32 fields over mpi_p2p on every rank of the placement. Raises SimulationError.
+    """Run the exchange over a transport (of TRANSPORTS) on every rank of the placement. Raises SimulationError.
 
-    Each case is (halo width, fields), on a periodic grid. With `check` every ghost is compared with what it must hold,
-    and ranks keep their arrays apart, which needs memory for all of them.
+    Each message takes `overhead_s` of the time of the rank that sends it, and of the one that receives it. With `check` every ghost is compared with what it must hold, and ranks keep their arrays apart, which needs memory for all of them.
     """
-    grid, sizes = list(placement.grid), list(extent)
-    if numbering and numbering[0] == "X" and len(grid) > 1:
-        # The library numbers with the last dimension fastest: x first is the same with the dimensions the other way round.
-        grid, sizes = grid[::-1], sizes[::-1]
-    seconds: dict[tuple[int, int], float] = {}
+    seconds: dict[Case, float] = {}
+    setup_bytes: dict[Case, int] = {}
     wall, cpu, memory = 0.0, 0.0, 0
     for case in cases:
-        expected = figures.predict(traffic(placement, Exchange(tuple(extent), *case, 4)))
-        options = _options(placement, figures, max(expected, 1e-6))
-        arguments = ["x".join(map(str, grid)), "x".join(map(str, sizes)), str(iterations), str(int(check)),
-                     f"{case[0]}:{case[1]}"]  # fmt: skip
-        text, took, busy, used = _start(program, placement, figures, numbering, options, arguments, timeout_s, check)
+        moment = max(figures.predict(problem.traffic(placement, case)), 1e-6) / MOMENTS_PER_EXCHANGE
+        arguments = [*problem.arguments(placement, numbering), str(iterations), str(int(check)), TRANSPORTS[transport], f"{case[0]}:{case[1]}"]
+        environment = {
+            "PARHELION_FOLD": "0" if check else "1",
+            # Packing and unpacking each cost half of what was fitted for copying.
+            "PARHELION_SIMULATED_COPY": f"{copy_seconds_per_byte(placement.machine, figures) / 2:.6e}",
+            "PARHELION_SIMULATED_OVERHEAD": f"{overhead_s:.3e}",
+            "PARHELION_SIMULATED_POLL": f"{moment:.3e}",
+            "PARHELION_PATIENT": str(int(transport == "mpi_p2p")),
+        }
+        text, took, busy, used = _start(program, placement, figures, numbering, _options(moment), arguments, environment, timeout_s)
         line = _result(text, case)
         if line["wrong"]:
             raise SimulationError(f"{line['wrong']} ghosts are wrong for halo {case[0]}, fields {case[1]}")
-        seconds[case] = line["seconds"]
+        seconds[case], setup_bytes[case] = line["seconds"], int(line["setup_bytes"])
         wall, cpu, memory = wall + took, cpu + busy, max(memory, used)
-    return Launch(seconds, wall, cpu, memory)
+    return Launch(seconds, setup_bytes, wall, cpu, memory)
 
 
-def _options(placement: Placement, figures: Parameters, expected_s: float) -> list[str]:
-    copy = copy_seconds_per_byte(placement.machine, figures)
-    poll = expected_s / POLLS_PER_EXCHANGE
+def _options(moment_s: float) -> list[str]:
     return [
         "smpi/privatization:no", "smpi/simulate-computation:no", "network/crosstraffic:0", "smpi/bw-factor:0:1",
-        "smpi/lat-factor:0:1", "smpi/grow-injected-times:no", f"smpi/test:{poll:.3e}",
-        # Packing and unpacking are not timed; each costs half of what was fitted for copying, per byte of a message.
-        f"smpi/ois:0:0:{copy / 2:.6e}", f"smpi/os:0:0:{copy / 2:.6e}", f"smpi/or:0:0:{copy / 2:.6e}",
+        "smpi/lat-factor:0:1", "smpi/grow-injected-times:no", "smpi/test:0", "smpi/os:0:0:0", "smpi/ois:0:0:0", "smpi/or:0:0:0",
         # Events within a moment count as simultaneous: SimGrid then solves once for all of them. Detached sends would
         # wait in one list of all ranks, which is searched for each of them.
-        "smpi/send-is-detached-thresh:0", f"surf/precision:{expected_s / MOMENTS_PER_EXCHANGE:.3e}", "contexts/stack-size:256",
+        "smpi/send-is-detached-thresh:0", f"surf/precision:{moment_s:.3e}", "contexts/stack-size:256",
     ]  # fmt: skip
 
 
 def _start(
-    program: Program, placement: Placement, figures: Parameters, numbering: str, options: list[str],
-    arguments: list[str], timeout_s: float, check: bool,
+    program: Program, placement: AnyPlacement, figures: Parameters, numbering: str, options: list[str],
+    arguments: list[str], environment: dict[str, str], timeout_s: float,
 ) -> tuple[str, float, float, int]:  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="phl-simulate-") as folder:
         machine, hostfile = Path(folder) / "machine", Path(folder) / "hosts"
@@ -102,7 +105,7 @@ def _start(
         command = [str(program.smpirun), "-quiet", "-np", str(placement.machine.size), "-hostfile", str(hostfile),
                    "-platform", str(program.platform), *(f"--cfg={option}" for option in options),
                    "--log=root.thres:critical", str(program.executable), *arguments]  # fmt: skip
-        environment = {**os.environ, "PARHELION_SIMULATED_MACHINE": str(machine), "PARHELION_FOLD": "0" if check else "1"}
+        environment = {**os.environ, **environment, "PARHELION_SIMULATED_MACHINE": str(machine)}
         start, used = time.monotonic(), Path(folder) / "used"
         lines: list[str] = []
         done = run_command([sys.executable, "-c", MEASURED, str(used), *command], environment, timeout=timeout_s, on_line=lines.append)
@@ -116,7 +119,7 @@ def _start(
     return text, took, busy, memory
 
 
-def _result(text: str, case: tuple[int, int]) -> dict[str, float]:
+def _result(text: str, case: Case) -> dict[str, float]:
     for line in text.splitlines():
         if line.startswith("{"):
             found = json.loads(line)
@@ -147,7 +150,7 @@ def machine_text(machine: Machine, figures: Parameters) -> str:
     return "".join(lines)
 
 
-def hosts(placement: Placement, numbering: str = "") -> list[str]:
+def hosts(placement: AnyPlacement, numbering: str = "") -> list[str]:
     """The host of every rank: n<node>.<core>."""
     numbered = Numbering(placement.grid, numbering)
     nodes = numbered.in_order(placement.units("node"))

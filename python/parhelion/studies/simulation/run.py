@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ from rich.table import Table
 from ...placement import Machine, choose_grid
 from ...tools.cli.errors import BadInput, RanksFailed
 from ...tools.cli.output import Output
+from ...tools.partitioning.errors import IndexMapError
 from ...tools.style.palette import BLUE, GREY
 from ..model import Parameters, read_parameters
 from ..model.published import TOPOLOGY, fit_published, published_grid, published_rows
+from .launch import TRANSPORTS
+from .problem import GridHalo, MapGather, Problem
 from .program import SimulationError, find_program
 from .study import CellResult, run_study, study_document
 
@@ -25,25 +29,46 @@ PUBLISHED_RANKS_PER_NODE = (64, 128)
 def run_simulate(output: Output, **options: Any) -> None:
     """Build, simulate, print, draw."""
     say = output.console.print
+    if unknown := set(options["transports"]) - TRANSPORTS.keys():
+        raise BadInput(f"{', '.join(sorted(unknown))} cannot be simulated: choose from {', '.join(TRANSPORTS)}")
     try:
         program = find_program(options["build"], not options["no_build"])
         figures = read_parameters(options["parameters"]) if options["parameters"] else default_figures()
-        grids = {ranks: find_grid(ranks, options) for ranks in options["ranks_per_node"]}
-        study = run_study(program, options["topology"], grids, find_cases(options), options["numberings"], figures,
-                          options["extent"], options["iterations"], options["timeout"], options["verify"],
-                          lambda text: say(text, markup=False))  # fmt: skip
+        problems = {ranks: find_problem(ranks, options) for ranks in options["ranks_per_node"]}
+        study = run_study(program, options["topology"], problems, find_cases(options), find_numberings(options), figures, options["transports"],
+                          1e-6 * options["overhead"], options["iterations"], options["timeout"], options["verify"], lambda text: say(text, markup=False))  # fmt: skip
     except SimulationError as problem:
         raise RanksFailed(str(problem)) from None
     say(results_table(study.results))
     if options["picture"]:
         draw_speed_ups(study.results, options["picture"])
         say(f"drawn in {options['picture']}", markup=False)
-    output.document(study_document(study, figures, options["topology"]))
+    output.document(study_document(study, figures, options["topology"], options["overhead"]))
 
 
 def default_figures() -> Parameters:
     """The figures fitted to the published hand-written MPI under Open MPI: Betzy with 64 ranks a node, numbering XYZ."""
     return fit_published(published_rows())[DEFAULT_FIGURES].parameters
+
+
+def find_problem(ranks: int, options: dict[str, Any]) -> Problem:
+    """The index maps that were given, of as many parts as there are ranks, or a grid."""
+    maps, machine = options["maps"], Machine(options["topology"], ranks_per_node=ranks)
+    if not maps:
+        return GridHalo(find_grid(ranks, options), options["extent"])
+    problem = MapGather(maps)
+    try:
+        parts = len(problem.graph.edges)
+    except IndexMapError as error:
+        raise BadInput(str(error)) from None
+    if parts != machine.size:
+        raise BadInput(f"{maps} has {parts} parts, the machine {machine.size} ranks: make them agree with --topology and --ranks-per-node")
+    return problem
+
+
+def find_numberings(options: dict[str, Any]) -> Sequence[str]:
+    """Parts stand in one row, which has one."""
+    return ("parts",) if options["maps"] else options["numberings"]
 
 
 def find_grid(ranks: int, options: dict[str, Any]) -> tuple[int, ...]:
@@ -68,17 +93,21 @@ def find_cases(options: dict[str, Any]) -> list[tuple[int, int]]:
 
 
 def results_table(results: list[CellResult]) -> Table:
-    """One row per cell."""
-    table = Table("ranks/node", "numbering", "halo", "fields", "blocked, ms", "placed, ms", "speed-up", "published", "off by")
+    """One row per cell. `gain`: how many times as fast as pair by pair in the same order, blocked and placed."""
+    table = Table("ranks/node", "numbering", "halo", "fields", "transport", "blocked, ms", "placed, ms", "speed-up", "gain", "published", "off by")
+    pairwise = {r.cell: r for r in results if r.cell.transport == "mpi_p2p"}
     for r in results:
         c = r.cell
-        published, off = "–", "–"
+        published, off, gain = "–", "–", "–"
         if r.published:
             ratios = r.published_speed_ups.values()
             published = f"{min(ratios):.2f} … {max(ratios):.2f}"
             off = f"×{min(map(r.off_by, r.published)):.2f} … ×{max(map(r.off_by, r.published)):.2f}"
-        table.add_row(str(c.ranks_per_node), c.numbering, str(c.halo), str(c.fields), f"{1e3 * r.blocked_s:.3f}",
-                      f"{1e3 * r.placed_s:.3f}", f"×{r.speed_up:.2f}", published, off)  # fmt: skip
+        other = pairwise.get(replace(c, transport="mpi_p2p"))
+        if other and other is not r:
+            gain = f"×{other.blocked_s / r.blocked_s:.2f}, ×{other.placed_s / r.placed_s:.2f}"
+        table.add_row(str(c.ranks_per_node), c.numbering, str(c.halo), str(c.fields), c.transport, f"{1e3 * r.blocked_s:.3f}",
+                      f"{1e3 * r.placed_s:.3f}", f"×{r.speed_up:.2f}", gain, published, off)  # fmt: skip
     return table
 
 
@@ -96,7 +125,7 @@ def draw_speed_ups(results: Sequence[CellResult], path: str | Path) -> None:
                   color="none", markeredgecolor="black", markersize=6)  # fmt: skip
     axis.axhline(1, color=GREY, linewidth=0.8)
     cells = [result.cell for result in results]
-    labels = [f"{c.ranks_per_node}/node\n{c.numbering}\nhalo {c.halo}\nfields {c.fields}" for c in cells]
+    labels = [f"{c.ranks_per_node}/node\n{c.numbering}\n{c.transport}\nhalo {c.halo}\nfields {c.fields}" for c in cells]
     axis.set_xticks(range(len(results)), labels, fontsize=7)
     axis.set_ylabel("blocked order / placement")
     axis.legend(fontsize=7)

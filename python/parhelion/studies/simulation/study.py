@@ -6,21 +6,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...placement import Machine, Placement, Stencil, place
+from ...placement import Machine
 from ..model import Parameters
-from ..model.published import CELLS, FLOAT32, TOPOLOGY, published_rows
+from ..model.published import CELLS, TOPOLOGY, published_rows
 from .launch import Launch, simulate
+from .problem import AnyPlacement, Case, GridHalo, Problem
 from .program import Program
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Blocked order against placement: one number of ranks per node, numbering, halo width and number of fields."""
+    """Blocked order against placement: one number of ranks per node, numbering, halo width, number of fields, and transport."""
 
     ranks_per_node: int
     numbering: str
     halo: int
     fields: int
+    transport: str = "mpi_p2p"
 
 
 @dataclass(frozen=True)
@@ -59,39 +61,39 @@ class Study:
 def run_study(
     program: Program,
     topology: str,
-    grids: dict[int, Sequence[int]],
-    cases: Sequence[tuple[int, int]],
+    problems: dict[int, Problem],
+    cases: Sequence[Case],
     numberings: Sequence[str],
     figures: Parameters,
-    extent: Sequence[int] = (64, 64, 64),
+    transports: Sequence[str] = ("mpi_p2p",),
+    overhead_s: float = 0.0,
     iterations: int = 2,
     timeout_s: float = 3600.0,
     check: bool = False,
     say: Callable[[str], None] = print,
 ) -> Study:
-    """Simulate every cell. `grids` gives the process grid for each number of ranks per node.
+    """Simulate every cell. `problems` says what is exchanged, for each number of ranks per node.
 
     Blocked order is what MPI_Cart gives and has one numbering, the last dimension fastest; the placement is simulated
     with each; it is found for the bytes of each case. With `check` every ghost is verified. Raises SimulationError, PlacementError.
     """
-    study = Study([])
-    published = published_cells() if topology == TOPOLOGY and tuple(extent) == CELLS else {}
-    for ranks, grid in grids.items():
+    study, published = Study([]), published_cells()
+    for ranks, problem in problems.items():
         machine = Machine(topology, ranks_per_node=ranks)
+        is_published = topology == TOPOLOGY and isinstance(problem, GridHalo) and problem.extent == CELLS
         for case in cases:
-            stencil = Stencil.full(len(grid)).with_halo(extent, case[0], FLOAT32 * case[1])
-            placed = place(grid, machine, stencil, periodic=True)
-            contenders = {"blocked": (place(grid, machine, stencil, periodic=True, method="blocked"), "")}
-            contenders |= {name: (placed, _numbering(name, len(grid))) for name in numberings}
-            seconds = {}
-            for name, (placement, numbering) in contenders.items():
-                made = simulate(program, placement, figures, [case], extent, numbering, iterations, timeout_s, check)
-                seconds[name] = made.seconds[case]
-                study.launches.append(_launch(placement, name, case, made))
-                say(_progress(study.launches[-1]))
-            for name in numberings:
-                cell = Cell(ranks, name, *case)
-                study.results.append(CellResult(cell, seconds["blocked"], seconds[name], published.get(cell, {})))
+            blocked, placed = problem.orders(machine, case)
+            contenders = {"blocked": (blocked, "")} | {name: (placed, _numbering(name, len(placed.grid))) for name in numberings}
+            for transport in transports:
+                seconds = {}
+                for name, (placement, numbering) in contenders.items():
+                    made = simulate(program, problem, placement, figures, [case], numbering, transport, overhead_s, iterations, timeout_s, check)
+                    seconds[name] = made.seconds[case]
+                    study.launches.append(_launch(placement, name, case, transport, made))
+                    say(_progress(study.launches[-1]))
+                for name in numberings:
+                    cell = Cell(ranks, name, *case, transport)
+                    study.results.append(CellResult(cell, seconds["blocked"], seconds[name], published.get(cell, {}) if is_published else {}))
     return study
 
 
@@ -110,11 +112,12 @@ def published_cells() -> dict[Cell, dict[str, tuple[float, float]]]:
     return cells
 
 
-def study_document(study: Study, figures: Parameters, topology: str) -> dict[str, Any]:
+def study_document(study: Study, figures: Parameters, topology: str, overhead_us: float = 0.0) -> dict[str, Any]:
     """The document of `parhelion simulate --json`."""
     return {
         "schema": "parhelion.simulation/1",
         "topology": topology,
+        "overhead_us": overhead_us,
         "figures": {"name": figures.name, "latency_s": figures.latency_s, "bandwidth": figures.bandwidth,
                     "copy_bandwidth": figures.copy_bandwidth},
         "cells": [_cell(result) for result in study.results],
@@ -131,13 +134,13 @@ def _cell(result: CellResult) -> dict[str, Any]:
             "speed_up": result.speed_up, "published": published}  # fmt: skip
 
 
-def _launch(placement: Placement, name: str, case: tuple[int, int], made: Launch) -> dict[str, Any]:
-    return {"ranks": placement.machine.size, "order": name, "halo": case[0], "fields": case[1], "seconds": made.seconds[case],
-            "wall_s": made.wall_s, "cpu_s": made.cpu_s, "memory_bytes": made.memory_bytes}  # fmt: skip
+def _launch(placement: AnyPlacement, name: str, case: Case, transport: str, made: Launch) -> dict[str, Any]:
+    return {"ranks": placement.machine.size, "order": name, "halo": case[0], "fields": case[1], "transport": transport, "seconds": made.seconds[case],
+            "setup_bytes": made.setup_bytes[case], "wall_s": made.wall_s, "cpu_s": made.cpu_s, "memory_bytes": made.memory_bytes}  # fmt: skip
 
 
 def _progress(launch: dict[str, Any]) -> str:
-    return (f"{launch['ranks']} ranks, {launch['order']}, halo {launch['halo']}, fields {launch['fields']}: "
+    return (f"{launch['ranks']} ranks, {launch['order']}, halo {launch['halo']}, fields {launch['fields']}, {launch['transport']}: "
             f"{1e3 * launch['seconds']:.3f} ms per exchange; the simulation took {launch['wall_s']:.0f} s and "
             f"{launch['memory_bytes'] / 2**30:.1f} GiB")  # fmt: skip
 

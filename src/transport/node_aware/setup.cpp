@@ -1,0 +1,240 @@
+#include "transport/node_aware/setup.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "transport/node/handshake.hpp"
+#include "transport/node/slots.hpp"
+
+namespace parhelion {
+namespace {
+
+// What a rank of another node tells of its side.
+struct Side {
+    std::vector<int> candidates;
+    std::vector<byte_count> slices;
+};
+
+class Setup {
+public:
+    explicit Setup(const TransportContext& context)
+        : context_(context), comm_(context.plan.communicator()), node_(comm_.shared_state<NodeContext>()), links_(context.links) {}
+
+    NodeWork run() {
+        meet_node();
+        learn_nodes();
+        make_routes_of_node();
+        tell_neighbors();
+        validate_together(comm_, [&] { allocate(); });
+        find_memory();
+        return std::move(work_);
+    }
+
+private:
+    void meet_node() {
+        Words mine{comm_.rank()};
+        put_place(mine, node_.postbox_place());
+        for (const Words& words : tell_node(comm_.node(), mine)) {
+            WordReader reader(words, "rank on this node");
+            work_.ranks.push_back(reader.next_in<int>(0, comm_.size() - 1));
+            postboxes_.push_back(get_place(reader));
+        }
+        work_.node_rank = comm_.node_rank(comm_.rank());
+    }
+
+    void learn_nodes() {
+        node_of_.resize(links_.size());
+        exchange_letters(context_, std::vector<Words>(links_.size(), Words{work_.ranks.front()}),
+                         [&](std::size_t i, WordReader& letter) { node_of_[i] = letter.next_in<int>(0, comm_.size() - 1); });
+        for (std::size_t i = 0; i < links_.size(); ++i) links_to_[node_of_[i]].push_back(i);
+        for (const auto& [node, which] : links_to_) {
+            std::vector<const LinkPlan*> links;
+            for (const std::size_t i : which) links.push_back(links_[i]);
+            bundles_.emplace(node, Bundle(context_.plan, context_.direction, std::move(links)));
+        }
+    }
+
+    void make_routes_of_node() {
+        Words mine;
+        for (const auto& [node, which] : links_to_) {
+            Owed owed{node, bundles_.at(node).bytes(), 0, 0};
+            for (const std::size_t i : which)
+                if (const byte_count bytes = context_.way(*links_[i]).send_bytes; bytes > 0) ++owed.pairs, owed.bytes_in_pairs += bytes;
+            owed.put(mine);
+        }
+        std::vector<std::vector<Owed>> owed;
+        for (const Words& words : tell_node(comm_.node(), mine)) {
+            WordReader reader(words, "what a rank on this node owes");
+            for (owed.emplace_back(); !reader.at_end();) owed.back().push_back(Owed::get(reader));
+        }
+        work_.routes = make_routes(work_.ranks, owed, Bundle::alignment(context_.plan, context_.direction));
+    }
+    const Route& route_to(int node) const {
+        return *std::ranges::find_if(work_.routes, [node](const Route& route) { return route.node == node; });
+    }
+
+    void tell_neighbors() {
+        std::vector<Words> letters(links_.size());
+        for (const auto& [node, which] : links_to_)
+            for (std::size_t k = 0; k < which.size(); ++k) put_side(letters[which[k]], node, k);
+        work_.slots.resize(links_.size());
+        exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) { get_side(letter, i); });
+    }
+
+    void put_side(Words& letter, int node, std::size_t k) const {
+        const Route& route = route_to(node);
+        const Route::Part* part = route.part_of(work_.node_rank);
+        put_list(letter, route.candidates);
+        put_list(letter, route.slices);
+        letter.push_back(part == nullptr ? -1 : part->slice);
+        if (part == nullptr) return;
+        letter.push_back(part->offset);
+        bundles_.at(node).describe(letter, k);
+    }
+
+    void get_side(WordReader& letter, std::size_t i) {
+        Side& side = sides_[node_of_[i]];
+        Slot& slot = work_.slots[i];
+        side.candidates = letter.list();
+        side.slices.resize(letter.count(1));
+        for (byte_count& bytes : side.slices) bytes = letter.next();
+        const int slice = letter.next_in<int>(-1, static_cast<global_index>(side.slices.size()) - 1);
+        slot.receives = context_.way(*links_[i]).receive_bytes > 0;
+        if (slice < 0) return;
+        const byte_count offset = letter.next();
+        slot.from = Bundle::read(context_.plan, context_.direction, *links_[i], letter, work_.lists);
+        slot.from.offset += offset;
+        if (slot.receives) slot.read = read_of({node_of_[i], slice, true});
+    }
+
+    std::size_t read_of(const SliceName& name) {
+        std::size_t i = 0;
+        while (i < work_.reads.size() && work_.reads[i].name != name) ++i;
+        if (i == work_.reads.size()) work_.reads.emplace_back().name = name;
+        ++work_.reads[i].slots;
+        return i;
+    }
+
+    // What this rank carries, of all routes of its node to whose other side it has a link.
+    void allocate() {
+        for (const auto& [node, side] : sides_) {
+            carry({node, 0, false}, side.candidates, route_to(node).slices);
+            carry({node, 0, true}, side.candidates, side.slices);
+        }
+        byte_count total = 0;
+        for_carried([&](Carried& each) { total += each.memory.size(); });
+        if (total == 0) return;
+        work_.memory = memory_.allocate(total);
+        std::byte* next = work_.memory.get();
+        for_carried([&](Carried& each) {
+            each.memory.start = std::exchange(next, next + each.memory.size());
+            each.memory.construct();
+        });
+    }
+
+    void carry(SliceName name, const std::vector<int>& there, const std::vector<byte_count>& slices) {
+        for (std::size_t j = 0; j < slices.size(); ++j) {
+            if (carrier(route_to(name.node).candidates, j, slices.size()) != comm_.rank()) continue;
+            name.slice = static_cast<int>(j);
+            (name.comes ? work_.got : work_.sent).push_back({name, carrier(there, j, slices.size()), {nullptr, work_.ranks.size(), slices[j]}, 0, {}, {}});
+        }
+    }
+
+    template <class Act>
+    void for_carried(Act&& act) {
+        for (auto* all : {&work_.sent, &work_.got})
+            for (Carried& each : *all) act(each);
+    }
+    template <class Act>
+    void for_used(Act&& act) {
+        for (Given& each : work_.given) act(each);
+        for (Read& each : work_.reads) act(each);
+    }
+
+    // Ranks of the node tell where what they carry is, and which messages they use.
+    void find_memory() {
+        for (auto& [node, bundle] : bundles_)
+            if (const Route::Part* part = route_to(node).part_of(work_.node_rank))
+                work_.given.push_back({{{node, part->slice, false}, 0, nullptr, {}, nullptr}, std::move(bundle), part->offset});
+        Words mine;
+        const auto put = [&](const SliceName& name, bool is_carrier) { mine.insert(mine.end(), {name.node, name.slice, name.comes, is_carrier}); };
+        for_carried([&](const Carried& each) {
+            put(each.name, true);
+            memory_.describe(mine, each.memory.start);
+        });
+        for_used([&](const Used& each) { put(each.name, false); });
+        const std::vector<Words> told = tell_node(comm_.node(), mine);
+        validate_together(comm_, [&] {
+            for (std::size_t rank = 0; rank < told.size(); ++rank) {
+                WordReader letter(told[rank], "what a rank on this node carries");
+                while (!letter.at_end()) take(letter, static_cast<int>(rank));
+            }
+        });
+    }
+
+    NodeNeighbor* meet(int node_rank) {
+        const auto i = static_cast<std::size_t>(node_rank);
+        return node_rank == work_.node_rank ? nullptr : &node_.meet(work_.ranks[i], postboxes_[i]);
+    }
+
+    // Of one message that a rank carries, or uses.
+    void take(WordReader& letter, int rank) {
+        const int node = letter.next_in<int>(0, comm_.size() - 1), slice = letter.next_in<int>(0, 1 << 20);
+        const SliceName name{node, slice, letter.next() != 0};
+        if (letter.next() == 0) return add_user(name, rank);
+        std::shared_ptr<std::byte> there;
+        for_used([&](Used& used) {
+            if (used.name != name) return;
+            used.carrier_rank = work_.ranks[static_cast<std::size_t>(rank)];
+            if (!there) there = memory_.find(letter, used.carrier_rank);
+            used.carrier = meet(rank);
+            used.keep = there;
+            const auto& slices = name.comes ? sides_.at(node).slices : route_to(node).slices;
+            used.memory = {there.get(), work_.ranks.size(), slices[static_cast<std::size_t>(slice)]};
+        });
+        if (!there) get_place(letter);
+    }
+
+    void add_user(const SliceName& name, int rank) {
+        for_carried([&](Carried& each) {
+            if (each.name != name) return;
+            each.ranks.push_back(rank);
+            if (NodeNeighbor* const neighbor = meet(rank)) each.neighbors.push_back(neighbor);
+        });
+    }
+
+    const TransportContext& context_;
+    const Communicator& comm_;
+    NodeContext& node_;
+    const std::vector<const LinkPlan*>& links_;
+    slots::NodeMemory memory_;
+    std::vector<RemotePlace> postboxes_;  // of the node's ranks
+    std::vector<int> node_of_;            // by link
+    std::map<int, std::vector<std::size_t>> links_to_;  // by node, as what follows
+    std::map<int, Bundle> bundles_;
+    std::map<int, Side> sides_;
+    NodeWork work_;
+};
+
+}  // namespace
+
+NodeWork set_up_node(const TransportContext& context) { return Setup(context).run(); }
+
+std::vector<Channel> make_channels(NodeWork& work, std::uint64_t number) {
+    std::map<int, Channel> by_rank;
+    for (const Carried& sent : work.sent) by_rank[sent.peer].send_bytes = sent.memory.bytes, by_rank[sent.peer].send = sent.memory.slot(number);
+    for (const Carried& got : work.got) by_rank[got.peer].receive_bytes = got.memory.bytes, by_rank[got.peer].receive = got.memory.slot(number);
+    std::vector<Channel> channels;
+    for (auto& [rank, channel] : by_rank) {
+        channel.rank = rank;
+        channel.link = static_cast<int>(channels.size());
+        for (auto* all : {&work.sent, &work.got})
+            for (Carried& each : *all)
+                if (each.peer == rank) each.channel = channel.link;
+        channels.push_back(channel);
+    }
+    return channels;
+}
+
+}  // namespace parhelion
