@@ -14,7 +14,7 @@ from .exchange import Exchange
 from .fit import Fit, fit
 from .traffic import Traffic, count
 
-STAGED = ("staged", "hand_staged")
+ALGORITHM = {"staged": "staged", "hand_staged": "staged", "node_aware": "node_aware", "hand_nodes": "node_aware"}  # by contender
 ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
 
 
@@ -61,9 +61,8 @@ def case_exchange(case: Case) -> Exchange:
     if not isinstance(params["extent"], list) or len(params["extent"]) != len(params["grid"]):
         raise PlacementError(f"a case of {case.contender} in launch {case.launch} has an extent of another dimension than its grid")
     width = np.dtype(params["element"]).itemsize * params.get("components", 1)
-    staged = case.contender in STAGED
     return Exchange(
-        tuple(params["extent"]), params["halo"], params["fields"], int(width), "staged" if staged else "standard",
+        tuple(params["extent"]), params["halo"], params["fields"], int(width), ALGORITHM.get(case.contender, "standard"),
         faces_only=params.get("neighbors") == "faces",
     )  # fmt: skip
 
