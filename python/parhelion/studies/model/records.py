@@ -14,7 +14,7 @@ from .exchange import Exchange
 from .fit import Fit, fit
 from .traffic import Traffic, count
 
-ALGORITHM = {"staged": "staged", "hand_staged": "staged", "node_aware": "node_aware", "hand_nodes": "node_aware"}  # by contender
+STAGED = ("staged", "hand_staged")
 ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
 
 
@@ -62,9 +62,15 @@ def case_exchange(case: Case) -> Exchange:
         raise PlacementError(f"a case of {case.contender} in launch {case.launch} has an extent of another dimension than its grid")
     width = np.dtype(params["element"]).itemsize * params.get("components", 1)
     return Exchange(
-        tuple(params["extent"]), params["halo"], params["fields"], int(width), ALGORITHM.get(case.contender, "standard"),
+        tuple(params["extent"]), params["halo"], params["fields"], int(width), _algorithm(case.contender),
         faces_only=params.get("neighbors") == "faces",
     )  # fmt: skip
+
+
+def _algorithm(contender: str) -> str:
+    if contender in STAGED or contender.startswith("staged:"):
+        return "staged"
+    return "node_aware" if "node_aware" in contender or contender == "hand_nodes" else "standard"
 
 
 def _numbered(values: list[object]) -> np.ndarray:
