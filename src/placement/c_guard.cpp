@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "parhelion/core/error.hpp"
-#include "parhelion/placement/c_interface.h"
 
 namespace parhelion::placement {
 namespace {
@@ -57,6 +56,14 @@ std::map<std::string, std::vector<int>> blocks_from(int dimensions, const char* 
         if (!by_level.emplace(name, std::vector<int>(blocks, blocks + dimensions)).second)
             throw Error("blocks name the level " + name + " twice: give its blocks once");
     }
+    return by_level;
+}
+
+ExchangeCosts costs_from(const phl_exchange_costs& costs) {
+    ExchangeCosts by_level{{}, costs.copied_byte_s, costs.fixed_s};
+    std::istringstream names(costs.levels ? costs.levels : "");
+    std::size_t i = 0;
+    for (std::string name; names >> name; ++i) by_level.levels[level_name(name)] = {costs.message_s[i], costs.byte_s[i]};
     return by_level;
 }
 

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "parhelion/placement/score.hpp"
+#include "parhelion/placement/between_nodes.hpp"
+#include "parhelion/placement/c_interface.h"
 
 namespace parhelion::placement {
 
@@ -27,6 +28,7 @@ std::size_t one_of(int index, std::size_t count, const char* what);
 Stencil stencil_from(int dimensions, int count, const int* offsets, const std::int64_t* bytes);
 std::vector<bool> flags_from(int count, const int* flags);
 std::map<std::string, std::vector<int>> blocks_from(int dimensions, const char* levels, const int* blocks);
+ExchangeCosts costs_from(const phl_exchange_costs& costs);
 void export_score(const LevelScore& score, std::int64_t* out);
 
 }  // namespace parhelion::placement

@@ -4,6 +4,7 @@
 
 #include "c_guard.hpp"
 #include "c_machine.hpp"
+#include "core/node_messages.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/limits.hpp"
 #include "parhelion/placement/node_topology.hpp"
@@ -16,6 +17,7 @@ struct phl_placement {
     std::string chosen, note;
     Scores scores;
     std::vector<Member> members;
+    double seconds = 0;
 };
 
 namespace {
@@ -75,6 +77,17 @@ Coords padded(const ProcessGrid& grid, const int* point) {
     return coords;
 }
 
+Stencil stencil_of_halo(int dimensions, int count, const int* offsets, const int64_t* bytes, const int64_t* extent, int halo, int bytes_per_cell) {
+    Stencil stencil = stencil_from(dimensions, count, offsets, bytes);
+    if (extent == nullptr) return stencil;
+    return with_halo_bytes(std::move(stencil), {extent, extent + std::max(0, dimensions)}, halo, bytes_per_cell);
+}
+
+phl_placement* placed_by(const phl_machine* machine, const Request& request) {
+    auto found = place(request, machine->machine);
+    return new phl_placement{std::move(found.placement), found.chosen, found.note, found.scores, found.members, found.seconds};
+}
+
 Numbering numbering_from(const char* name, int dimensions) {
     return name && *name ? Numbering::parse(name, dimensions) : Numbering(dimensions);
 }
@@ -117,19 +130,44 @@ int phl_place(const phl_machine* machine, int dimensions, const int* grid, const
               const int* offsets, const int64_t* bytes, int objective, int refine, const char* method,
               phl_placement** placement) {
     return guarded([&] {
-        auto found = place({grid_from(dimensions, grid, periodic), stencil_from(dimensions, offset_count, offsets, bytes),
-                            objective ? Objective::jmax : Objective::jsum, refine != 0, method ? method : ""},
-                           machine->machine);
-        *placement = new phl_placement{std::move(found.placement), found.chosen, found.note, found.scores, found.members};
+        *placement = placed_by(machine, {grid_from(dimensions, grid, periodic), stencil_from(dimensions, offset_count, offsets, bytes),
+                                         objective ? Objective::jmax : Objective::jsum, refine != 0, method ? method : ""});
     });
 }
+
+int phl_place_by_time(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count, const int* offsets,
+                      const int64_t* extent, int halo, int bytes_per_cell, const phl_exchange_costs* costs, int objective, int refine,
+                      const char* method, phl_placement** placement) {
+    return guarded([&] {
+        *placement = placed_by(machine, {grid_from(dimensions, grid, periodic),
+                                         stencil_of_halo(dimensions, offset_count, offsets, nullptr, extent, halo, bytes_per_cell),
+                                         objective ? Objective::jmax : Objective::jsum, refine != 0, method ? method : "", costs_from(*costs)});
+    });
+}
+
+int phl_node_pairs(int dimensions, const int* grid, const int* periodic, const int* nodes, int offset_count, const int* offsets,
+                   const int64_t* bytes, const int64_t* extent, int halo, int bytes_per_cell, int room, int* pairs, int64_t* traffic) {
+    return guarded([&] {
+        const auto points = grid_from(dimensions, grid, periodic);
+        const auto stencil = stencil_of_halo(dimensions, offset_count, offsets, bytes, extent, halo, bytes_per_cell);
+        const auto found = node_pairs(points, stencil, {nodes, nodes + points.size()});
+        *pairs = static_cast<int>(found.size());
+        for (int i = 0; traffic && i < std::min(room, *pairs); ++i) {
+            const NodePair& pair = found[static_cast<std::size_t>(i)];
+            for (const std::int64_t value : {std::int64_t{pair.from}, std::int64_t{pair.to}, pair.pairs, pair.bytes_in_pairs, pair.messages, pair.bytes})
+                *traffic++ = value;
+        }
+    });
+}
+
+int phl_node_messages(int64_t bytes, int64_t contributors) { return static_cast<int>(parhelion::node_messages(bytes, contributors)); }
 
 int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels, const int* blocks,
                       const int* periodic, const char* numbering, phl_placement** placement) {
     return guarded([&] {
         *placement = new phl_placement{place_by_hand(machine->machine, blocks_from(dimensions, levels, blocks),
                                                      flags_from(dimensions, periodic), numbering ? numbering : ""),
-                                       "by_hand", "", {}, {}};
+                                       "by_hand", "", {}, {}, 0};
     });
 }
 
@@ -218,6 +256,13 @@ int phl_placement_member_score(const phl_placement* p, int member, int level, in
         const auto& scores = found ? found->scores : p->scores;
         if (scores.empty()) throw parhelion::Error("this placement was not scored when it was made: ask phl_placement_score");
         export_score(scores[one_of(level, scores.size(), "level")], score);
+    });
+}
+
+int phl_placement_seconds(const phl_placement* p, int member, double* seconds) {
+    return guarded([&] {
+        const Member* found = member_of(p, member);
+        *seconds = found ? found->seconds : p->seconds;
     });
 }
 

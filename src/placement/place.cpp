@@ -27,13 +27,23 @@ struct Candidate {
     std::optional<Order> order;
 };
 
-Candidate attempt(const Problem& problem, const Method& method) {
+double seconds_of(const Problem& problem, const Request& request, const Scores& scores, const PositionOf& position) {
+    return request.costs ? predicted_seconds(problem.grid, problem.stencil, problem.machine, scores, position, *request.costs) : 0;
+}
+
+Candidate attempt(const Problem& problem, const Request& request, const Method& method) {
     Attempt made = method.arrange(problem);
     Candidate candidate{{method.name, {}, made.reason}, std::move(made.order)};
-    if (candidate.order)
-        candidate.member.scores = score(problem.grid, problem.stencil, problem.machine,
-                                        [&](const Coords& point) { return candidate.order->position(point); });
+    if (!candidate.order) return candidate;
+    const PositionOf position = [&](const Coords& point) { return candidate.order->position(point); };
+    candidate.member.scores = score(problem.grid, problem.stencil, problem.machine, position);
+    candidate.member.seconds = seconds_of(problem, request, candidate.member.scores, position);
     return candidate;
+}
+
+// What is made small: time, where it is predicted, then what the objective says.
+std::pair<double, std::vector<std::int64_t>> key(double seconds, const Scores& scores, Objective objective) {
+    return {seconds, objective_key(scores, objective)};
 }
 
 std::vector<int> positions_of(const ProcessGrid& grid, const Order& order) {
@@ -67,7 +77,7 @@ std::vector<const Candidate*> ranking(const std::vector<Candidate>& candidates, 
     std::vector<const Candidate*> best;
     for (const auto& candidate : candidates)
         if (candidate.order) best.push_back(&candidate);
-    std::ranges::stable_sort(best, {}, [&](const Candidate* c) { return objective_key(c->member.scores, objective); });
+    std::ranges::stable_sort(best, {}, [&](const Candidate* c) { return key(c->member.seconds, c->member.scores, objective); });
     return best;
 }
 
@@ -94,14 +104,16 @@ std::vector<std::int64_t> objective_key(const Scores& scores, Objective objectiv
 namespace {
 
 // One method by name, as it is.
-AutomaticPlacement place_with(const Problem& problem, const std::string& name) {
+AutomaticPlacement place_with(const Problem& problem, const Request& request) {
+    const std::string& name = request.method;
     std::string names;
     for (const auto& method : portfolio) {
         names += (names.empty() ? "" : ", ") + std::string(method.name);
         if (name != method.name) continue;
-        Candidate made = attempt(problem, method);
+        Candidate made = attempt(problem, request, method);
         if (!made.order) throw Error("the method " + name + " does not apply: " + made.member.reason);
-        return {Placement(problem.grid, problem.machine, *made.order), made.member.scores, name, {made.member}, ""};
+        return {Placement(problem.grid, problem.machine, *made.order), made.member.scores, name, {made.member}, "",
+                made.member.seconds};
     }
     throw Error("the method '" + name + "' is unknown: choose from " + names);
 }
@@ -113,12 +125,12 @@ AutomaticPlacement place(const Request& request, const Machine& machine) {
         throw Error("the process grid has " + std::to_string(request.grid.size()) + " points but the machine " +
                     std::to_string(machine.size()) + " ranks: make the product of the grid's extents equal to the ranks");
     const Problem problem(request.grid, request.stencil, machine);
-    if (!request.method.empty()) return place_with(problem, request.method);
+    if (!request.method.empty()) return place_with(problem, request);
     std::vector<Candidate> candidates;
-    for (const auto& method : portfolio) candidates.push_back(attempt(problem, method));
+    for (const auto& method : portfolio) candidates.push_back(attempt(problem, request, method));
     const auto best = ranking(candidates, request.objective);
     AutomaticPlacement result{Placement(request.grid, machine, *best.front()->order), best.front()->member.scores,
-                              best.front()->member.name, {}, ""};
+                              best.front()->member.name, {}, "", best.front()->member.seconds};
     for (const auto& candidate : candidates) result.members.push_back(candidate.member);
     if (!request.refine) return result;
     if (request.grid.size() > refined_points) {
@@ -126,14 +138,18 @@ AutomaticPlacement place(const Request& request, const Machine& machine) {
         return result;
     }
     const Neighborhood neighborhood(problem);
-    for (const Candidate* start : different_starts(best, 3)) {
-        Placement now = refined(problem, neighborhood, request.objective, *start->order);
-        Scores scores = now.scores(request.stencil);
-        if (objective_key(scores, request.objective) >= objective_key(result.scores, request.objective)) continue;
-        result.placement = std::move(now);
-        result.scores = std::move(scores);
-        result.chosen = start->member.name + " + refined";
-    }
+    const auto objectives = request.costs ? std::vector{Objective::jsum, Objective::jmax} : std::vector{request.objective};
+    for (const Candidate* start : different_starts(best, 3))
+        for (const Objective objective : objectives) {
+            Placement now = refined(problem, neighborhood, objective, *start->order);
+            Scores scores = now.scores(request.stencil);
+            const double seconds = seconds_of(problem, request, scores, [&](const Coords& point) { return now.position(point); });
+            if (key(seconds, scores, request.objective) >= key(result.seconds, result.scores, request.objective)) continue;
+            result.placement = std::move(now);
+            result.scores = std::move(scores);
+            result.seconds = seconds;
+            result.chosen = start->member.name + " + refined";
+        }
     return result;
 }
 

@@ -1,6 +1,7 @@
 #include "parhelion/placement/placed_comm.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "core/made_comms.hpp"
 #include "parhelion/core/agreement.hpp"
@@ -15,6 +16,7 @@ struct PlacedComm::State {
     Placement placement;
     Numbering numbering;
     Scores scores, blocked;
+    BetweenNodes between, between_blocked;
     std::string description;
     Communicator parent;  // what was made from it stays as long
     MPI_Comm comm = MPI_COMM_NULL;
@@ -29,6 +31,7 @@ struct Plan {
     ProcessGrid grid;
     std::vector<std::int32_t> placement;
     Scores scores, blocked;
+    BetweenNodes between, between_blocked;
     std::string chosen;
 };
 
@@ -45,9 +48,6 @@ Stencil weighed_stencil(const PlacedOptions& options, const ProcessGrid& grid, S
     return with_halo_bytes(std::move(stencil), block, options.halo, options.bytes_per_cell);
 }
 
-Scores scores_in_order(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine) {
-    return score(grid, stencil, machine, [&](const Coords& point) { return Numbering(max_dimensions).rank(grid.extent, point); });
-}
 
 Plan make_plan(const Machine& machine, const PlacedOptions& options) {
     const int dimensions = dimensions_of(options);
@@ -58,8 +58,11 @@ Plan make_plan(const Machine& machine, const PlacedOptions& options) {
                     std::to_string(dimensions) + ": make them agree");
     Stencil stencil = options.stencil.offsets.empty() ? faces(dimensions) : options.stencil;
     const auto finish = [&](const Placement& placement, std::string chosen) {
-        return Plan{placement.grid(), placement.pack(), placement.scores(stencil),
-                    scores_in_order(placement.grid(), stencil, machine), std::move(chosen)};
+        const ProcessGrid& grid = placement.grid();
+        const PositionOf in_order = [&](const Coords& point) { return Numbering(max_dimensions).rank(grid.extent, point); };
+        return Plan{grid, placement.pack(), placement.scores(stencil), score(grid, stencil, machine, in_order),
+                    between_nodes(placement.node_pairs(stencil)),
+                    between_nodes(node_pairs(grid, stencil, nodes_of_points(grid, machine, in_order))), std::move(chosen)};
     };
     if (!options.blocks.empty()) {
         const auto placement = place_by_hand(machine, options.blocks, options.periodic, options.numbering);
@@ -75,7 +78,7 @@ Plan make_plan(const Machine& machine, const PlacedOptions& options) {
         grid = make_grid(options.grid, options.periodic);
         stencil = weighed_stencil(options, grid, stencil);
     }
-    const auto found = place({grid, stencil, options.objective}, machine);
+    const auto found = place({grid, stencil, options.objective, true, {}, options.costs}, machine);
     return finish(found.placement, found.chosen);
 }
 
@@ -106,15 +109,18 @@ void send_to_all(const Communicator& comm, int levels, Plan& plan) {
     for (const bool wraps : plan.grid.periodic) grid.push_back(wraps);
     auto scores = flat(plan.scores), blocked = flat(plan.blocked);
     scores.insert(scores.end(), blocked.begin(), blocked.end());
+    std::vector<BetweenNodes> between{plan.between, plan.between_blocked};
     std::vector<char> chosen(plan.chosen.begin(), plan.chosen.end());
     broadcast(comm.handle(), grid);
     broadcast(comm.handle(), plan.placement);
     broadcast(comm.handle(), scores);
+    broadcast(comm.handle(), between);
     broadcast(comm.handle(), chosen);
     plan.grid.dimensions = grid[0];
     std::copy_n(grid.begin() + 1, max_dimensions, plan.grid.extent.begin());
     std::copy_n(grid.begin() + 1 + max_dimensions, max_dimensions, plan.grid.periodic.begin());
     plan.scores = unflat(scores.data(), levels), plan.blocked = unflat(scores.data() + 4 * levels, levels);
+    plan.between = between[0], plan.between_blocked = between[1];
     plan.chosen.assign(chosen.begin(), chosen.end());
 }
 
@@ -143,6 +149,21 @@ void tell_options(Properties& told, const PlacedOptions& options) {
         tell_list(told, "the blocks of " + level, blocks);
     }
     told.add("the numbering", options.numbering);
+    told.add("whether there are costs", options.costs ? 1 : 0);
+    if (!options.costs) return;
+    const auto tell = [&](const std::string& name, double seconds) { told.add(name, std::bit_cast<std::int64_t>(seconds)); };
+    tell("the cost of a copied byte", options.costs->copied_byte_s);
+    tell("the fixed cost", options.costs->fixed_s);
+    for (const auto& [level, cost] : options.costs->levels) {
+        told.add("a level with costs", level);
+        tell("the cost of a message at " + level, cost.message_s);
+        tell("the cost of a byte at " + level, cost.byte_s);
+    }
+}
+
+std::string in_words(const NodeMessages& found) {
+    return std::to_string(found.messages) + " messages" + (found.bytes < 0 ? "" : " of " + std::to_string(found.bytes) + " bytes") +
+           " (of the busiest node " + std::to_string(found.busiest_messages) + (found.bytes < 0 ? "" : " of " + std::to_string(found.busiest_bytes)) + ")";
 }
 
 std::string describe(const Discovered& found, const Plan& plan) {
@@ -158,7 +179,8 @@ std::string describe(const Discovered& found, const Plan& plan) {
                 std::to_string(then.bytes_sum) + "), from one unit at most " + std::to_string(now.bytes_max) + " (blocked: " +
                 std::to_string(then.bytes_max) + ")";
     }
-    return text;
+    return text + "\nbetween nodes: " + in_words(plan.between.pairwise) + "; collected by node: " + in_words(plan.between.aggregated) +
+           "; blocked: " + in_words(plan.between_blocked.aggregated);
 }
 
 }  // namespace
@@ -178,7 +200,7 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
     });
     send_to_all(comm, found.machine.levels(), plan);
     auto state = std::make_shared<State>(State{Placement::unpack(plan.grid, found.machine, plan.placement), numbering, plan.scores,
-                                               plan.blocked, placement::describe(found, plan), comm});
+                                               plan.blocked, plan.between, plan.between_blocked, placement::describe(found, plan), comm});
     state->rank = numbering.rank(plan.grid.extent, state->placement.point(found.position));
     auto& made = comm.shared_state<MadeComms>();
     made.free_dropped(comm);
@@ -198,6 +220,8 @@ int PlacedComm::size() const { return state_->placement.machine().size(); }
 const Placement& PlacedComm::placement() const { return state_->placement; }
 const Scores& PlacedComm::scores() const { return state_->scores; }
 const Scores& PlacedComm::scores_blocked() const { return state_->blocked; }
+const BetweenNodes& PlacedComm::between_nodes() const { return state_->between; }
+const BetweenNodes& PlacedComm::between_nodes_blocked() const { return state_->between_blocked; }
 std::string PlacedComm::describe() const { return state_->description; }
 
 std::vector<int> PlacedComm::grid() const {

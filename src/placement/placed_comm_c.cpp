@@ -33,7 +33,7 @@ extern "C" {
 int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t* cells, const int* periodic,
                       int offset_count, const int* offsets, int halo, int bytes_per_cell, int objective,
                       const char* levels, const int* blocks, const char* numbering, int node_color,
-                      phl_placed** placed) {
+                      const phl_exchange_costs* costs, phl_placed** placed) {
     return guarded([&] {
         PlacedOptions options = options_from(dimensions, grid, cells, periodic);
         options.stencil = stencil_from(dimensions, offset_count, offsets, nullptr);
@@ -42,6 +42,7 @@ int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t
         options.blocks = blocks_from(dimensions, levels, blocks);
         options.numbering = numbering ? numbering : "";
         options.node_color = node_color;
+        if (costs) options.costs = costs_from(*costs);
         PlacedComm comm(parhelion::comm_from_fortran(parent), options);
         *placed = new phl_placed{comm, comm.describe()};
     });
@@ -101,6 +102,13 @@ int phl_placed_score(const phl_placed* placed, int level, int blocked, int64_t* 
         const auto& scores = blocked ? placed->comm.scores_blocked() : placed->comm.scores();
         export_score(scores[one_of(level, scores.size(), "level")], score);
     });
+}
+
+int phl_placed_between_nodes(const phl_placed* placed, int blocked, int64_t* between) {
+    const BetweenNodes& found = blocked ? placed->comm.between_nodes_blocked() : placed->comm.between_nodes();
+    for (const NodeMessages& each : {found.pairwise, found.aggregated})
+        for (const std::int64_t value : {each.messages, each.bytes, each.busiest_messages, each.busiest_bytes}) *between++ = value;
+    return 0;
 }
 
 }  // extern "C"

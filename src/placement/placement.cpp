@@ -42,6 +42,10 @@ Scores Placement::scores(const Stencil& stencil) const {
     return score(grid_, stencil, machine_, [this](const Coords& point) { return position(point); });
 }
 
+std::vector<NodePair> Placement::node_pairs(const Stencil& stencil) const {
+    return placement::node_pairs(grid_, stencil, nodes_of_points(grid_, machine_, [this](const Coords& point) { return position(point); }));
+}
+
 std::vector<std::int32_t> Placement::pack() const {
     const auto order = order_.pack();
     std::vector<std::int32_t> words{static_cast<std::int32_t>(order.size())};

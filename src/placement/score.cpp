@@ -73,7 +73,7 @@ std::vector<int> targets(const ProcessGrid& grid, const Coords& step) {
 }
 
 struct Leaving {
-    std::int64_t edges = 0, bytes = 0;
+    std::int64_t edges = 0, bytes = 0, sent = 0;
 };
 
 class Counters {
@@ -92,10 +92,12 @@ public:
     /// After all edges of a point with these units.
     void close(const int* from) {
         Leaving sum;
+        std::int64_t sent = 0;
+        for (const auto& edges : outermost_) sent += edges.bytes;
         for (std::size_t l = 0; l < leaving_.size(); ++l) {
             sum.edges += outermost_[l].edges, sum.bytes += outermost_[l].bytes;
             auto& unit = leaving_[l][static_cast<std::size_t>(from[l])];
-            unit.edges += sum.edges, unit.bytes += sum.bytes;
+            unit.edges += sum.edges, unit.bytes += sum.bytes, unit.sent += sent;
         }
         std::ranges::fill(outermost_, Leaving{});
     }
@@ -107,6 +109,7 @@ public:
             for (const auto& unit : level) {
                 score.edges_sum += unit.edges, score.edges_max = std::max(score.edges_max, unit.edges);
                 score.bytes_sum += unit.bytes, score.bytes_max = std::max(score.bytes_max, unit.bytes);
+                score.sent_max = std::max(score.sent_max, unit.sent);
             }
             scores.push_back(score);
         }

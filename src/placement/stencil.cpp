@@ -109,6 +109,7 @@ Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_
                 {offset.bytes, offset.step[d] == 0 ? local_extent[d] : std::min<std::int64_t>(halo, local_extent[d])},
                 "the number of halo bytes of a rank");
     }
+    stencil.extent = local_extent, stencil.halo = halo, stencil.bytes_per_cell = bytes_per_cell;
     return stencil;
 }
 
@@ -122,6 +123,7 @@ Stencil with_weights(Stencil stencil, const std::vector<std::int64_t>& weight) {
         const double mean = std::exp(logarithms / std::max(1, dimensions_moved(offset.step)));
         offset.bytes = std::max<std::int64_t>(1, std::llround(mean));
     }
+    stencil.extent.clear();
     return stencil;
 }
 

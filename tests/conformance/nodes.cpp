@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "parhelion/placement/between_nodes.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/random_domains.hpp"
@@ -31,13 +32,21 @@ std::vector<std::int64_t> of_all_ranks(const std::vector<std::int64_t>& mine, st
 
 constexpr std::int64_t owner_unit = std::int64_t{1} << 32;
 
-// Found without the library's patterns: a value names its owner, and every rank tells which values of others it holds after an exchange.
-std::vector<NodeTraffic> counted(const std::vector<std::int64_t>& held) {
-    std::vector<int> counts, nodes(static_cast<std::size_t>(world().size())), ones;
-    const std::vector<std::int64_t> all = of_all_ranks(held, counts);
+// The lowest rank of every rank's node.
+std::vector<int> nodes_of_ranks() {
+    std::vector<int> nodes(static_cast<std::size_t>(world().size()));
     int node = world().rank();
     MPI_Bcast(&node, 1, MPI_INT, 0, world().node().handle());
     MPI_Allgather(&node, 1, MPI_INT, nodes.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    return nodes;
+}
+
+// Found without the library's patterns: a value names its owner, and every rank tells which values of others it holds after an exchange.
+std::vector<NodeTraffic> counted(const std::vector<std::int64_t>& held) {
+    std::vector<int> counts;
+    const std::vector<std::int64_t> all = of_all_ranks(held, counts);
+    const std::vector<int> nodes = nodes_of_ranks();
+    const int node = nodes[static_cast<std::size_t>(world().rank())];
     std::map<int, std::set<std::int64_t>> needed;
     std::map<int, std::set<std::tuple<int, int, std::int64_t>>> by_pair;
     std::map<int, std::set<std::pair<int, int>>> pairs;
@@ -121,5 +130,48 @@ CASE("between nodes of a mesh as many messages go as are announced, and each cel
         for (std::size_t i = 0; i < values.size(); ++i)
             if (values[i] != before[i]) held.push_back(values[i]);
         check_traffic(exchange, held);
+    });
+}
+
+CASE("placement counts what goes between nodes as an exchange announces it") {
+    for_random_cases(affordable(40), [](Random& random) {
+        std::vector<int> grid(static_cast<std::size_t>(random.between(1, 3)), 1);
+        for (int left = world().size(), factor = 2; left > 1;) {
+            if (left % factor == 0) grid[static_cast<std::size_t>(random.between(0, static_cast<int>(grid.size()) - 1))] *= factor, left /= factor;
+            else ++factor;
+        }
+        const int halo = random.between(1, 2);
+        const bool all_around = random.chance(50);
+        std::vector<global_index> extent, cells;
+        std::vector<bool> periodic;
+        Periodicity wraps;
+        bool is_wide = true;  // no rank is its neighbor's neighbor in two directions
+        for (const int ranks : grid) {
+            extent.push_back(random.between(halo, 100));
+            cells.push_back(extent.back() * ranks);
+            wraps.along[periodic.size()] = random.chance(50);
+            periodic.push_back(wraps.along[periodic.size()]);
+            is_wide = is_wide && (ranks > 2 || !periodic.back());
+        }
+        const auto dimensions = static_cast<int>(grid.size());
+        const CartesianDomain domain(cells, {.halo = halo, .periodic = wraps, .process_grid = grid,
+                                             .neighbors = all_around ? Neighbors::full : Neighbors::faces});
+        auto array = make_array<double>(domain);
+        const Exchange exchange(domain, {view(array)}, {.transport = "node_aware"});
+        const std::vector<int> nodes = nodes_of_ranks();
+        auto pairs = placement::node_pairs(
+            placement::make_grid(grid, periodic),
+            placement::with_halo_bytes(all_around ? placement::full(dimensions) : placement::faces(dimensions), extent, halo, sizeof(double)), nodes);
+        std::erase_if(pairs, [&](const auto& pair) { return pair.from != nodes[static_cast<std::size_t>(world().rank())]; });
+        const std::vector<NodeTraffic> told = exchange.node_traffic();
+        ASSERT_EQ(pairs.size(), told.size());
+        for (std::size_t i = 0; i < told.size(); ++i) {
+            EXPECT_EQ(pairs[i].to, told[i].node);
+            EXPECT_EQ(pairs[i].pairs, told[i].pairs);
+            EXPECT_GE(pairs[i].bytes_in_pairs, told[i].bytes_in_pairs);  // what goes to one rank in two directions may be sent once
+            if (is_wide) EXPECT_EQ(pairs[i].bytes_in_pairs, told[i].bytes_in_pairs);
+            EXPECT_EQ(pairs[i].messages, told[i].messages);
+            EXPECT_EQ(pairs[i].bytes, told[i].bytes);
+        }
     });
 }

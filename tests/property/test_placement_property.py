@@ -9,9 +9,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python" / "support"))
 
-from placement_counting import count
+from placement_counting import count, count_between
 
-from parhelion.placement import Machine, Stencil, place
+from parhelion.placement import BetweenNodes, Machine, NodeMessages, Parameters, Stencil, place
+from parhelion.studies.model import Exchange, traffic
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 
@@ -89,3 +90,47 @@ def test_on_machines_with_several_levels_the_outermost_difference_decides(seed):
     for member in placement.members:
         if not member.reason:
             assert key(placement.scores) <= key(member.scores), member.name
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_messages_and_bytes_between_nodes_are_those_of_a_count_cell_by_cell(seed):
+    rng = random.Random(3000 + seed)
+    grid = tuple(rng.randint(1, (40, 8, 4, 3)[rng.randint(0, 3)]) for _ in range(rng.randint(1, 4)))
+    ranks = random_ranks(rng, int(np.prod(grid)))
+    cells, halo, width = [rng.randint(1, 4) for _ in grid], rng.randint(1, 3), rng.choice([1, 8, 100_000])
+    stencil = random_stencil(rng, len(grid)).with_halo(cells, halo, width)
+    periodic = [rng.random() < 0.4 for _ in grid]
+    print(f"seed {seed}: grid {grid}, ranks per node {ranks}, periodic {periodic}, cells {cells}, halo {halo} of {width} B, {stencil.offsets}")
+    placement = place(grid, Machine(f"node:{len(ranks)}", ranks_per_node=ranks), stencil, periodic, refine=rng.random() < 0.5)
+    for blocked in (False, True):
+        nodes = np.repeat(np.arange(len(ranks)), ranks).reshape(grid) if blocked else placement.units("node")
+        expected = {
+            (*key, pairs, sent * width, min(max(1, once * width // 65536), senders), once * width)
+            for key, (pairs, sent, senders, once) in count_between(nodes, stencil.offsets, periodic, cells, halo).items()
+        }
+        found = placement.node_pairs(blocked)
+        assert {tuple(row) for row in found.tolist()} == expected
+    columns = [[row[2:] for row in expected if row[0] == node] for node in range(len(ranks))]
+    sums = np.array([np.sum(rows, axis=0) if rows else np.zeros(4, int) for rows in columns])
+    (pairs, sent, messages, once), most = sums.sum(0).tolist(), sums.max(0).tolist()
+    assert BetweenNodes.of(found) == BetweenNodes(NodeMessages(pairs, sent, most[0], most[1]), NodeMessages(messages, once, most[2], most[3]))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_with_figures_the_time_that_the_model_predicts_decides(seed):
+    rng = random.Random(5000 + seed)
+    grid = tuple(rng.randint(2, 6) for _ in range(3))
+    ranks = random_ranks(rng, int(np.prod(grid)))
+    machine = Machine(f"node:{len(ranks)} pack:2 numa:2 core:4", ranks_per_node=ranks)
+    exchange = Exchange(tuple(rng.randint(2, 40) for _ in grid), 2, rng.choice([1, 8]), 8, "node_aware")
+    figures = Parameters("any", {"node": rng.random() * 1e-4, "core": rng.random() * 1e-6, "pack": 1e-7}, {"node": 1e9, "numa": 1e10}, 1e10 * rng.random(), 1e-6)
+    periodic = [rng.random() < 0.5 for _ in grid]
+    print(f"seed {seed}: grid {grid}, ranks per node {ranks}, periodic {periodic}, {exchange}, {figures}")
+    placed = place(grid, machine, exchange.stencil(), periodic, parameters=figures)
+    assert placed.seconds == pytest.approx(figures.predict(traffic(placed, exchange, periodic)))
+    assert all(placed.seconds <= member.seconds for member in placed.members if not member.reason)
+    for member in placed.members:
+        if not member.reason:
+            alone = place(grid, machine, exchange.stencil(), periodic, method=member.name)
+            assert member.seconds == pytest.approx(figures.predict(traffic(alone, exchange, periodic)))
+    assert alone.seconds is None

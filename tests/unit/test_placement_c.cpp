@@ -91,3 +91,21 @@ CASE("ranks and points outside of a numbering's grid are refused") {
     for (const int number : absurd) EXPECT_NE(phl_numbering_coords(2, grid, "", number, point), 0);
     told("rank");
 }
+
+CASE("between nodes without cells bytes are not known, and time cannot be predicted") {
+    const Made made;
+    const int grid[2] = {4, 2}, nodes[8] = {0, 0, 0, 0, 1, 1, 1, 1}, offsets[4] = {1, 0, 0, 1};
+    const std::int64_t extent[2] = {3, 5};
+    std::array<std::int64_t, 6> traffic{};
+    int pairs = 0;
+    ASSERT_EQ(phl_node_pairs(2, grid, nullptr, nodes, 2, offsets, nullptr, nullptr, 0, 0, 1, &pairs, traffic.data()), 0);
+    EXPECT_EQ(pairs, 1);
+    EXPECT_EQ(traffic, (std::array<std::int64_t, 6>{0, 1, 2, 2, 1, -1}));
+    ASSERT_EQ(phl_node_pairs(2, grid, nullptr, nodes, 2, offsets, nullptr, extent, 1, 8, 1, &pairs, traffic.data()), 0);
+    EXPECT_EQ(traffic, (std::array<std::int64_t, 6>{0, 1, 2, 2 * 5 * 8, 1, 2 * 5 * 8}));
+    const double each[1] = {1e-6};
+    const phl_exchange_costs costs{"node", each, each, 0, 0};
+    phl_placement* placement = nullptr;
+    EXPECT_NE(phl_place_by_time(made.machine, 2, grid, nullptr, 2, offsets, nullptr, 1, 8, &costs, 0, 1, "", &placement), 0);
+    told("which cells travel");
+}

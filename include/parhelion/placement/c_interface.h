@@ -45,6 +45,31 @@ int phl_place(const phl_machine* machine, int dimensions, const int* grid, const
               const int* offsets, const int64_t* bytes, int objective, int refine, const char* method,
               phl_placement** placement);
 
+/* What goes from node to node in one exchange, where `nodes` is the node of every grid point, last dimension fastest, and every rank has `extent`
+ * cells, a halo of `halo` and `bytes_per_cell`; `extent` may be NULL, then `bytes` is as in phl_place. `pairs` receives the number of pairs of nodes,
+ * `traffic`, where that is not NULL, six numbers for each of the first `room`: the node that sends, the one that receives, messages and bytes from rank
+ * to rank, messages and bytes of the transport node_aware; −1 bytes where cells are not known. */
+int phl_node_pairs(int dimensions, const int* grid, const int* periodic, const int* nodes, int offset_count, const int* offsets,
+                   const int64_t* bytes, const int64_t* extent, int halo, int bytes_per_cell, int room, int* pairs, int64_t* traffic);
+
+/* How many messages node_aware makes of what a node owes another, of which so many ranks have a part. */
+int phl_node_messages(int64_t bytes, int64_t contributors);
+
+/* What messages and bytes cost, as `parhelion model fit` finds it out: at each of the levels named ("node numa core") a message whose outermost
+ * boundary is that level's, and a byte that leaves the unit that most leave; a byte copied; and every exchange. */
+typedef struct phl_exchange_costs {
+    const char* levels;
+    const double* message_s;
+    const double* byte_s;
+    double copied_byte_s, fixed_s;
+} phl_exchange_costs;
+/* As phl_place, but what is made small is the time that the costs predict where node_aware collects messages between nodes; the objective decides between
+ * equals. `seconds` receives it for the placement, or a member of those it looked at. */
+int phl_place_by_time(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count, const int* offsets,
+                      const int64_t* extent, int halo, int bytes_per_cell, const phl_exchange_costs* costs, int objective, int refine,
+                      const char* method, phl_placement** placement);
+int phl_placement_seconds(const phl_placement* placement, int member, double* seconds);
+
 /* Level by level as published: `levels` and `blocks` describe, e.g., "node l3 core" and {3,3,3, 2,2,1, 2,1,1}.
  * `numbering` is "XYZ" or alike, or empty for last dimension fastest. */
 int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels, const int* blocks,
@@ -86,14 +111,14 @@ int phl_numbering_coords(int dimensions, const int* grid, const char* numbering,
 /* Placed communicators. Communicators are Fortran handles (MPI_Comm_c2f, MPI_Comm_f2c; comm%MPI_VAL, Comm.py2f()).
  *
  * Collective over `parent`. Either `grid` or `cells` may be NULL, or both where `levels` and `blocks` place by hand;
- * `offset_count` 0 means faces. `node_color` is negative to find nodes by shared memory. Free with phl_placed_free on
+ * `offset_count` 0 means faces. `costs` is as in phl_place_by_time and needs `cells`, or is NULL. `node_color` is negative to find nodes by shared memory. Free with phl_placed_free on
  * every rank, in any order: local. The next phl_placed_create on the same parent frees the communicator, at the latest
  * the parent's MPI_Comm_free does. */
 typedef struct phl_placed phl_placed;
 int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t* cells, const int* periodic,
                       int offset_count, const int* offsets, int halo, int bytes_per_cell, int objective,
                       const char* levels, const int* blocks, const char* numbering, int node_color,
-                      phl_placed** placed);
+                      const phl_exchange_costs* costs, phl_placed** placed);
 void phl_placed_free(phl_placed* placed);
 int phl_placed_comm(const phl_placed* placed);
 int phl_placed_rank(const phl_placed* placed);
@@ -109,6 +134,8 @@ const char* phl_placed_describe(const phl_placed* placed);
 int phl_placed_levels(const phl_placed* placed);
 const char* phl_placed_level(const phl_placed* placed, int level);
 int phl_placed_score(const phl_placed* placed, int level, int blocked, int64_t* score);
+/* Messages and bytes between nodes, then those of the busiest node, from rank to rank; the same four where node_aware collects them. */
+int phl_placed_between_nodes(const phl_placed* placed, int blocked, int64_t* between);
 
 /* Parts that exchange along any graph: part p sends bytes[i] to targets[i] for starts[p] ≤ i < starts[p + 1].
  * `positions` receives each part's place in the machine's hierarchical order; `chosen` and `note` go to

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct PlacedOptions {
     std::map<std::string, std::vector<int>> blocks = {};   ///< by hand, level by level; then `grid` and `cells` are not needed
     std::string numbering = {};                            ///< "XYZ", …; empty: last dimension fastest
     int node_color = -1;                                   ///< see discover
+    std::optional<ExchangeCosts> costs = {};               ///< see Request; needs `cells`, since halos are of cells
 };
 
 /// A Cartesian communicator that keeps its placement.
@@ -77,6 +79,9 @@ public:
     const Scores& scores() const;
     /// Of ranks numbered node after node, last dimension fastest: what MPI_Cart_create gives on a blocked launch.
     const Scores& scores_blocked() const;
+    /// Messages and bytes between nodes, rank by rank and collected; of both placements.
+    const BetweenNodes& between_nodes() const;
+    const BetweenNodes& between_nodes_blocked() const;
     /// For people: the machine, what was chosen, what could not be used.
     std::string describe() const;
 

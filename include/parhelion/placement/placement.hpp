@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "parhelion/placement/between_nodes.hpp"
 #include "parhelion/placement/machine.hpp"
 #include "parhelion/placement/order.hpp"
 #include "parhelion/placement/process_grid.hpp"
@@ -47,6 +48,8 @@ public:
 
     /// What leaves the units of each level under a stencil.
     Scores scores(const Stencil& stencil) const;
+    /// What goes from node to node, rank by rank and collected. Looks at every grid point.
+    std::vector<NodePair> node_pairs(const Stencil& stencil) const;
 
     /// Plain numbers that rebuild the order and the moves elsewhere, given the same grid and machine.
     std::vector<std::int32_t> pack() const;
@@ -64,6 +67,7 @@ struct Member {
     std::string name;
     Scores scores;
     std::string reason;  ///< empty when it applies
+    double seconds = 0;  ///< predicted, where the request has costs
 
     bool applies() const { return reason.empty(); }
 };
@@ -75,6 +79,7 @@ struct AutomaticPlacement {
     std::string chosen;           ///< the member it starts from; with " + refined" when local search improved it
     std::vector<Member> members;  ///< all of them, blocked first
     std::string note;             ///< what was left out and why; empty when nothing was
+    double seconds = 0;           ///< predicted, where the request has costs
 };
 
 /// What is to be placed, and how.
@@ -84,13 +89,16 @@ struct Request {
     Objective objective = Objective::jsum;
     bool refine = true;
     std::string method = {};  ///< a member's name, to take that one as it is; empty: automatic
+    std::optional<ExchangeCosts> costs = {};  ///< make the time that these predict small, with messages between nodes collected; the objective decides between equals
 };
 
 /// Tries the whole portfolio and improves the best by local search: never worse than any member. Scores are compared
 /// level by level from the node inwards, in bytes, which are edges unless the stencil says otherwise. Local and
 /// deterministic: every rank that calls it gets the same. Grids of more than `refined_points` points are not refined,
-/// because that needs the whole map; then the note says so.
-/// Errors: the grid's size is not the machine's number of ranks; an unknown method, or one that does not apply here.
+/// because that needs the whole map; then the note says so. With costs, local search makes now one, now the other objective small, and what takes
+/// least time is kept.
+/// Errors: the grid's size is not the machine's number of ranks; an unknown method, or one that does not apply here; costs, and a stencil that
+/// does not tell which cells travel.
 AutomaticPlacement place(const Request& request, const Machine& machine);
 
 /// Larger grids are not improved by local search.

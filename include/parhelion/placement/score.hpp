@@ -18,6 +18,7 @@ namespace parhelion::placement {
 struct LevelScore {
     std::int64_t edges_sum = 0, edges_max = 0;
     std::int64_t bytes_sum = 0, bytes_max = 0;
+    std::int64_t sent_max = 0;  ///< bytes that the ranks of a unit send, also to each other: the most of a unit
 
     friend bool operator==(const LevelScore&, const LevelScore&) = default;
 };

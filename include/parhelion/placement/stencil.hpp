@@ -18,6 +18,9 @@ struct Offset {
 /// Who sends to whom: the same steps from every grid point.
 struct Stencil {
     std::vector<Offset> offsets;
+    /// Cells of one rank, halo width and bytes per cell, where they are known: which cells travel along an offset.
+    std::vector<std::int64_t> extent = {};
+    int halo = 0, bytes_per_cell = 0;
 
     int reach(int dimension) const;  ///< the largest |step| along it
 };
@@ -35,7 +38,7 @@ Stencil full(int dimensions);
 /// a zero offset.
 Stencil parse_offsets(const std::string& text, int dimensions);
 
-/// Fills in bytes from the cells of one rank and the halo width: an offset that is zero in a dimension carries its
+/// Fills in bytes, and which cells they are, from the cells of one rank and the halo width: an offset that is zero in a dimension carries its
 /// whole extent there, another the halo width. Offsets of more than one step carry what the first step carries.
 /// Errors: extents or widths below 1, wrong number of dimensions, more bytes than 64 bits count.
 Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_extent, int halo, int bytes_per_cell);

@@ -6,6 +6,7 @@
 (2592, (12, 12, 12))
 """
 
+from .between import BetweenNodes, NodeMessages, node_pairs
 from .comm import PlacedComm
 from .errors import PlacementError
 from .graph import GraphPlacement, place_graph, place_parts
@@ -13,14 +14,18 @@ from .library import library
 from .machine import Machine
 from .methods import choose_grid, place, place_by_hand
 from .numbering import Numbering
+from .parameters import Parameters, read_parameters, write_parameters
 from .placement import Member, Placement, Score
 from .stencil import Stencil
 
 __all__ = [
+    "BetweenNodes",
     "GraphPlacement",
     "Machine",
     "Member",
+    "NodeMessages",
     "Numbering",
+    "Parameters",
     "PlacedComm",
     "Placement",
     "PlacementError",
@@ -28,8 +33,11 @@ __all__ = [
     "Stencil",
     "choose_grid",
     "library",
+    "node_pairs",
     "place",
     "place_by_hand",
     "place_graph",
     "place_parts",
+    "read_parameters",
+    "write_parameters",
 ]

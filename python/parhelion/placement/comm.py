@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..base.handles import handle_of
+from .between import BetweenNodes
 from .errors import PlacementError
 from .library import check, integers, library, long_integers, text
 from .methods import _objective, _periodic, as_stencil
+from .parameters import Parameters
 from .placement import Score
 from .stencil import Stencil
 
@@ -45,6 +47,7 @@ class PlacedComm:
         blocks: Mapping[str, Sequence[int]] | None = None,
         numbering: str = "",
         node_color: int = -1,
+        parameters: Parameters | None = None,
     ) -> None:
         from mpi4py import MPI
 
@@ -61,7 +64,7 @@ class PlacedComm:
                 _periodic(periodic, dimensions), len(stencil.offsets), stencil.steps(),
                 int(halo), int(bytes_per_cell), _objective(objective), " ".join(blocks or {}).encode(),
                 integers(extent for block in (blocks or {}).values() for extent in block), numbering.encode(),
-                int(node_color), ctypes.byref(self._handle),
+                int(node_color), parameters and ctypes.byref(parameters.c_costs()), ctypes.byref(self._handle),
             )
         )  # fmt: skip
         weakref.finalize(self, library().phl_placed_free, self._handle)
@@ -113,6 +116,12 @@ class PlacedComm:
         """Scores by level of the placement, or of ranks numbered node after node as a blocked launch does."""
         return {text("phl_placed_level", self._handle, level): Score.from_library("phl_placed_score", self._handle, level, int(blocked))
                 for level in range(library().phl_placed_levels(self._handle))}  # fmt: skip
+
+    def between_nodes(self, blocked: bool = False) -> BetweenNodes:
+        """Messages and bytes between nodes, rank by rank and collected; or those of ranks numbered node after node."""
+        values = long_integers(range(8))
+        check(library().phl_placed_between_nodes(self._handle, int(blocked), values))
+        return BetweenNodes.from_library(values)
 
     def describe(self) -> str:
         """For people: the machine, what was chosen, what could not be used."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from .errors import PlacementError
 from .library import check, integers, library, long_integers
 from .machine import Machine
+from .parameters import Parameters
 from .placement import Placement
 from .stencil import Stencil
 
@@ -22,22 +23,26 @@ def place(
     objective: str = "jsum",
     refine: bool = True,
     method: str = "",
+    parameters: Parameters | None = None,
 ) -> Placement:
     """Automatic: tries the whole portfolio and improves the best by local search; never worse than any member.
 
     `objective` is ``jsum`` or ``jmax``; both count the stencil's bytes, level by level from the node inwards. Local
-    and deterministic. `method` takes one member as it is (``blocked``, …). Raises PlacementError.
+    and deterministic. `method` takes one member as it is (``blocked``, …). With `parameters` the time that they predict decides, with messages
+    between nodes collected; it needs a stencil `with_halo`. Raises PlacementError.
     """
     stencil = as_stencil(stencil, len(grid))
     handle = ctypes.c_void_p()
-    check(
-        library().phl_place(
-            machine._handle, len(grid), integers(grid), _periodic(periodic, len(grid)), len(stencil.offsets),
-            stencil.steps(), long_integers(stencil.bytes), _objective(objective), int(refine), method.encode(),
-            ctypes.byref(handle),
-        )
-    )  # fmt: skip
-    return Placement(handle, machine, stencil)
+    shape = machine._handle, len(grid), integers(grid), _periodic(periodic, len(grid)), len(stencil.offsets), stencil.steps()
+    how = _objective(objective), int(refine), method.encode(), ctypes.byref(handle)
+    if parameters:
+        if not stencil.cells:
+            raise PlacementError("what an exchange takes depends on which cells travel: give cells and halo width, by Stencil.with_halo or --extent")
+        cells = long_integers(stencil.cells), stencil.halo, stencil.bytes_per_cell
+        check(library().phl_place_by_time(*shape, *cells, ctypes.byref(parameters.c_costs()), *how))
+    else:
+        check(library().phl_place(*shape, long_integers(stencil.bytes), *how))
+    return Placement(handle, machine, stencil, each_periodic(periodic, len(grid)), timed=parameters is not None)
 
 
 def place_by_hand(
@@ -65,7 +70,7 @@ def place_by_hand(
             numbering.encode(), ctypes.byref(handle),
         )
     )  # fmt: skip
-    return Placement(handle, machine, as_stencil(stencil, dimensions))
+    return Placement(handle, machine, as_stencil(stencil, dimensions), each_periodic(periodic, dimensions))
 
 
 def choose_grid(
@@ -89,7 +94,8 @@ def choose_grid(
             int(bytes_per_cell), _periodic(periodic, len(cells)), _objective(objective), grid, sizes,
         )
     )  # fmt: skip
-    return tuple(grid), Stencil(stencil.offsets, tuple(sizes))
+    largest = tuple(-(-cell // ranks) for cell, ranks in zip(cells, grid, strict=True))
+    return tuple(grid), Stencil(stencil.offsets, tuple(sizes), largest, halo, bytes_per_cell)
 
 
 def as_stencil(stencil: Stencil | str, dimensions: int) -> Stencil:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .between import BetweenNodes, node_pairs
 from .library import check, integers, library, long_integers, text
 from .machine import Machine
 from .stencil import Stencil
@@ -34,21 +35,24 @@ class Score:
 
 @dataclass(frozen=True)
 class Member:
-    """A member of the portfolio: its scores by level, or why it does not apply."""
+    """A member of the portfolio: its scores by level and, with parameters, the time that they predict, or why it does not apply."""
 
     name: str
     scores: dict[str, Score]
     reason: str
+    seconds: float | None = None
 
 
 class Placement:
     """Made by `place` and `place_by_hand`. Coordinates ↔ position cost O(log); whole maps are for pictures and files."""
 
-    def __init__(self, handle: ctypes.c_void_p, machine: Machine, stencil: Stencil) -> None:
+    def __init__(self, handle: ctypes.c_void_p, machine: Machine, stencil: Stencil, periodic: list[bool], timed: bool = False) -> None:
         self._handle = handle
         weakref.finalize(self, library().phl_placement_free, handle)
         self.machine = machine
         self.stencil = stencil
+        self.periodic = periodic
+        self._timed = timed
         dimensions = library().phl_placement_dimensions(handle)
         grid = integers(range(dimensions))
         check(library().phl_placement_grid(handle, grid))
@@ -89,6 +93,21 @@ class Placement:
         return {level: Score.from_library("phl_placement_score", self._handle, *stencil, index)
                 for index, level in enumerate(self.machine.levels)}  # fmt: skip
 
+    def node_pairs(self, blocked: bool = False) -> np.ndarray:
+        """What goes from node to node (NODE_PAIR), rank by rank and collected; or in blocked order."""
+        nodes = self.units("node")
+        return node_pairs(np.sort(nodes, axis=None).reshape(self.grid) if blocked else nodes, self.stencil, self.periodic)
+
+    @property
+    def between_nodes(self) -> BetweenNodes:
+        """The same over all nodes, and of the busiest one."""
+        return BetweenNodes.of(self.node_pairs())
+
+    @property
+    def seconds(self) -> float | None:
+        """The time that the parameters predict, None where there were none."""
+        return self._seconds(-1)
+
     @functools.cached_property
     def members(self) -> list[Member]:
         """The portfolio that the automatic choice looked at; empty for a placement by hand."""
@@ -108,4 +127,9 @@ class Placement:
         reason = text("phl_placement_member_reason", self._handle, index)
         levels = [] if reason else self.machine.levels
         scores = {level: Score.from_library("phl_placement_member_score", self._handle, index, number) for number, level in enumerate(levels)}
-        return Member(text("phl_placement_member_name", self._handle, index), scores, reason)
+        return Member(text("phl_placement_member_name", self._handle, index), scores, reason, None if reason else self._seconds(index))
+
+    def _seconds(self, member: int) -> float | None:
+        seconds = ctypes.c_double()
+        check(library().phl_placement_seconds(self._handle, member, ctypes.byref(seconds)))
+        return seconds.value if self._timed else None

@@ -17,10 +17,16 @@ MOST_STEP = 2**20  # most_step in placement/limits.hpp
 
 @dataclass(frozen=True)
 class Stencil:
-    """Directed edges from every grid point to those at `offsets`, carrying `bytes` each (1 where nothing is known)."""
+    """Directed edges from every grid point to those at `offsets`, carrying `bytes` each (1 where nothing is known).
+
+    `with_halo` also tells which cells these are: those of one rank along each dimension, halo width, bytes per cell.
+    """
 
     offsets: tuple[tuple[int, ...], ...]
     bytes: tuple[int, ...]
+    cells: tuple[int, ...] = ()
+    halo: int = 0
+    bytes_per_cell: int = 0
 
     @classmethod
     def faces(cls, dimensions: int) -> Stencil:
@@ -64,13 +70,13 @@ class Stencil:
         return integers(step for offset in self.offsets for step in offset)
 
     def with_halo(self, cells: Sequence[int], halo: int, bytes_per_cell: int) -> Stencil:
-        """Bytes from the cells of one rank and the halo width."""
+        """Bytes, and which cells they are, from the cells of one rank and the halo width."""
         self._check_dimensions(cells, "cells per rank")
         sizes = [
             bytes_per_cell * math.prod(n if s == 0 else min(halo, n) for s, n in zip(offset, cells, strict=True))
             for offset in self.offsets
         ]
-        return Stencil(self.offsets, tuple(sizes))
+        return Stencil(self.offsets, tuple(sizes), tuple(cells), halo, bytes_per_cell)
 
     def with_weights(self, weights: Sequence[int]) -> Stencil:
         """Bytes per dimension: a face offset carries its dimension's weight, others their geometric mean."""

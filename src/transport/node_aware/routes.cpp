@@ -1,40 +1,22 @@
 #include "transport/node_aware/routes.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <numeric>
 
+#include "core/node_messages.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "plan/layout.hpp"
 
 namespace parhelion {
 namespace {
 
-// What one rank packs and sends while others do the same. Smaller messages cost more by their number than they gain.
-constexpr byte_count worth_a_message = 64 << 10;
-
-// PARHELION_NODE_MESSAGES: at most so many messages from a node to another.
-std::int64_t most_messages() {
-    static const std::int64_t limit = [] {
-        const char* text = std::getenv("PARHELION_NODE_MESSAGES");
-        return text == nullptr ? std::int64_t{0} : std::max<std::int64_t>(std::atoll(text), 1);
-    }();
-    return limit;
-}
-
-// Neither more messages than ranks that have something to send.
-std::size_t message_count(byte_count total, std::size_t contributors) {
-    const std::int64_t wanted = most_messages() > 0 ? most_messages() : std::max<byte_count>(total / worth_a_message, 1);
-    return std::min(static_cast<std::size_t>(wanted), contributors);
-}
-
 // Whole parts, as equal as they allow.
 void cut(Route& route, byte_count alignment) {
     const byte_count total = std::accumulate(route.parts.begin(), route.parts.end(), byte_count{0},
                                              [&](byte_count sum, const Route::Part& part) { return sum + aligned(part.bytes, alignment); });
     if (total == 0) return;
-    const std::size_t count = message_count(total, route.parts.size());
+    const auto count = static_cast<std::size_t>(node_messages(total, static_cast<std::int64_t>(route.parts.size())));
     byte_count before = 0;
     for (std::size_t i = 0; i < route.parts.size(); ++i) {
         Route::Part& part = route.parts[i];

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from placement_counting import count, neighborhood
 
+from parhelion.placement import Parameters, write_parameters
 from parhelion.tools.main import root
 from parhelion.tools.partitioning.maps.dataset import write_index_maps
 from parhelion.tools.partitioning.maps.maps import IndexMaps
@@ -127,6 +128,8 @@ REFUSED = [
     (["--blocks", "node:2x2 core:2"], "different numbers of dimensions"),
     (["--blocks", "node:2x2 core:2x3", "--topology", "node:4 core:4"], "has 2 ranks, but the blocks inside it hold 1"),
     (["--blocks", "node:2x2 flux:2x3"], "flux"),
+    (["--blocks", "node:2x2", "--parameters", "figures"], "leave out --grid, --cells and --parameters"),
+    (["--grid", "8x8", "--nodes", 4, "--parameters", "/nonexistent"], "cannot read the parameters /nonexistent"),
 ]
 
 
@@ -136,6 +139,35 @@ def test_input_that_makes_no_sense_ends_with_one_message(arguments, message):
     assert result.exit_code == 2
     assert message in result.output.replace("\n", " ")
     assert "Traceback" not in result.output
+
+
+def test_the_document_tells_what_goes_between_nodes(tmp_path):
+    # Two nodes of 2 x 1 ranks with 4 x 6 cells each, side by side.
+    machine = ["--grid", "2x2", "--topology", "node:2 core:2", "--neighbors", "full", "--extent", "4x6", "--bytes-per-cell", 2, "--method", "blocked"]
+    made = document(*machine)
+    once, pairwise = 2 * 6 * 2, 2 * (6 + 1) * 2  # each rank of a node owes the other a face of six cells, of which one is a corner, too
+    assert made["between_nodes"]["blocked"] == {
+        "pairwise": {"messages": 8, "bytes": 2 * pairwise, "busiest_messages": 4, "busiest_bytes": pairwise},
+        "aggregated": {"messages": 2, "bytes": 2 * once, "busiest_messages": 1, "busiest_bytes": once},
+    }
+    assert made["node_pairs"] == [{"from": a, "to": 1 - a, "pairs": 4, "bytes_in_pairs": pairwise, "messages": 1, "bytes": once} for a in (0, 1)]
+    assert made["predicted_s"] is None and made["objective"] == "jsum"
+    unknown = document("--grid", "2x2", "--nodes", 2, "--method", "blocked")["between_nodes"]["blocked"]["aggregated"]
+    assert unknown == {"messages": 2, "bytes": None, "busiest_messages": 1, "busiest_bytes": None}
+    assert "8 messages and 56 bytes (of the busiest node 4 and 28)" in place(*machine).output.replace("\n", " ")
+
+
+def test_figures_of_the_model_can_decide(tmp_path):
+    write_parameters(Parameters("mine", {"node": 1e-3}, {"node": 1e12}), tmp_path / "figures.json")
+    # Few neighboring nodes are worth more than few bytes: rows of nodes have two, blocks of ranks up to eight.
+    machine = ["--grid", "16x16", "--nodes", 16, "--ranks-per-node", 16, "--neighbors", "full", "--extent", "8x8"]
+    placed = document(*machine, "--parameters", tmp_path / "figures.json")
+    usual = document(*machine)
+    busiest = [made["between_nodes"]["automatic"]["aggregated"]["busiest_messages"] for made in (placed, usual)]
+    assert busiest == [2, 8]
+    assert placed["objective"] == "time" and placed["predicted_s"]["automatic"] == pytest.approx(2e-3, rel=1e-3)
+    assert "Predicted, µs" in place(*machine, "--parameters", tmp_path / "figures.json").output
+    assert "--extent" in place("--grid", "2x2", "--nodes", 2, "--parameters", tmp_path / "figures.json").output
 
 
 def groups_file(folder, groups=4, size=8):

@@ -83,10 +83,14 @@ def test_a_graph_of_two_talkative_groups_is_split_between_two_nodes():
 PROGRAM = """
 import json
 from mpi4py import MPI
-from parhelion.placement import PlacedComm, PlacementError, place_parts
+from parhelion.placement import PlacedComm, Parameters, PlacementError, place_parts
 world = MPI.COMM_WORLD
 color = world.rank % 2
-placed = PlacedComm(cells=(64, 64), periodic=True, node_color=color)
+figures = Parameters("any", {"node": 1e-5}, {"node": 1e9})
+placed = PlacedComm(cells=(64, 64), periodic=True, node_color=color, parameters=figures)
+between = placed.between_nodes()
+assert between.aggregated.messages == 2 and between.aggregated.bytes == between.pairwise.bytes > 0
+assert placed.between_nodes(blocked=True).pairwise.messages == 4
 assert placed.comm.rank == placed.rank and placed.rank_of(placed.coords) == placed.rank
 cart = placed.to_cart()
 assert tuple(cart.Get_coords(cart.rank)) == placed.coords
@@ -99,6 +103,11 @@ try:
     PlacedComm(grid=(world.size + 1,))
 except PlacementError:
     refused = True
+assert refused
+try:
+    PlacedComm(grid=(world.size,), parameters=figures)
+except PlacementError as error:
+    refused = "which cells travel" in str(error)
 assert refused
 partner = (world.rank + world.size // 2) % world.size
 parts = place_parts(world, {partner: 1000}, node_color=world.rank // 2)
@@ -119,6 +128,7 @@ def test_communicators_are_placed_from_python(tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
     assert "4 ranks on 2 nodes" in found["report"]
+    assert "collected by node: 2 messages of" in found["report"]
     assert found["levels"][0] == "node"
     assert np.prod(found["grid"]) == 4
 

@@ -6,9 +6,9 @@
 Measured figures come from records, published ones from `published`; nothing here starts ranks.
 """
 
+from ...placement.parameters import Parameters, read_parameters, write_parameters
 from .exchange import Exchange
 from .fit import Fit, fit
-from .parameters import Parameters, read_parameters, write_parameters
 from .traffic import Traffic, traffic
 
 __all__ = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...placement import PlacementError, Stencil
 
-ALGORITHMS = ("standard", "staged")
+ALGORITHMS = ("standard", "staged", "node_aware")
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,8 @@ class Exchange:
     """A halo of `halo` cells around a block of `cells` per rank, in `fields` fields of `bytes_per_cell`.
 
     ``standard`` sends one message to each of the 3^d − 1 neighbors (or the 2·d across `faces_only`); ``staged`` sends
-    along one dimension after another, 2·d messages with the corners inside. With `field_by_field` every field travels
+    along one dimension after another, 2·d messages with the corners inside; ``node_aware`` as standard inside nodes, and between them what each
+    owes another collected, each cell once. With `field_by_field` every field travels
     in messages of its own, one after another.
     """
 
@@ -38,24 +39,22 @@ class Exchange:
         """Messages to each neighbor."""
         return self.fields if self.field_by_field else 1
 
+    def stencil(self) -> Stencil:
+        """All neighbors, with the halo that goes to each."""
+        kind = Stencil.faces if self.faces_only else Stencil.full
+        return kind(len(self.cells)).with_halo(self.cells, self.halo, self.fields * self.bytes_per_cell)
+
     def offsets(self) -> list[tuple[tuple[int, ...], int]]:
         """Neighbors, and the bytes that go to each in all fields together."""
-        per_cell = self.fields * self.bytes_per_cell
-        return [(step, per_cell * cells) for step, cells in self._cells_by_offset()]
+        if self.algorithm == "staged":
+            per_cell = self.fields * self.bytes_per_cell
+            return [(step, per_cell * self._staged_cells(step)) for step in Stencil.faces(len(self.cells)).offsets]
+        stencil = self.stencil()
+        return list(zip(stencil.offsets, stencil.bytes, strict=True))
 
     def bytes(self) -> int:
         """What a rank with all its neighbors sends."""
         return sum(size for _, size in self.offsets())
-
-    def _cells_by_offset(self) -> list[tuple[tuple[int, ...], int]]:
-        if self.algorithm == "staged":
-            return [(step, self._staged_cells(step)) for step in Stencil.faces(len(self.cells)).offsets]
-        stencil = Stencil.faces if self.faces_only else Stencil.full
-        found = []
-        for step in stencil(len(self.cells)).offsets:
-            sides = (n if s == 0 else self.halo for s, n in zip(step, self.cells, strict=True))
-            found.append((step, math.prod(sides)))
-        return found
 
     def _staged_cells(self, step: tuple[int, ...]) -> int:
         # Dimensions that had their turn are sent with the halo that they received.

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from ...placement import PlacementError
-from .parameters import Parameters
+from ...placement.parameters import Parameters
 from .traffic import Traffic
 
 

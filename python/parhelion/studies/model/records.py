@@ -61,11 +61,16 @@ def case_exchange(case: Case) -> Exchange:
     if not isinstance(params["extent"], list) or len(params["extent"]) != len(params["grid"]):
         raise PlacementError(f"a case of {case.contender} in launch {case.launch} has an extent of another dimension than its grid")
     width = np.dtype(params["element"]).itemsize * params.get("components", 1)
-    staged = case.contender in STAGED
     return Exchange(
-        tuple(params["extent"]), params["halo"], params["fields"], int(width), "staged" if staged else "standard",
+        tuple(params["extent"]), params["halo"], params["fields"], int(width), _algorithm(case.contender),
         faces_only=params.get("neighbors") == "faces",
     )  # fmt: skip
+
+
+def _algorithm(contender: str) -> str:
+    if contender in STAGED or contender.startswith("staged:"):
+        return "staged"
+    return "node_aware" if "node_aware" in contender or contender == "hand_nodes" else "standard"
 
 
 def _numbered(values: list[object]) -> np.ndarray:

@@ -11,11 +11,11 @@ from rich.table import Table
 
 from ...launch.disk import writing
 from ...placement import Machine, place
+from ...placement.parameters import read_parameters, write_parameters
 from ...tools.cli.output import Output
 from .exchange import Exchange
 from .fit import Fit
 from .page import error, model_page
-from .parameters import read_parameters, write_parameters
 from .published import fit_published, published_rows
 from .records import fit_records
 from .traffic import traffic
@@ -58,9 +58,10 @@ def run_predict(output: Output, **options: Any) -> None:
     exchange = Exchange(options["extent"], options["halo"], options["fields"], options["bytes_per_field"],
                         options["algorithm"])  # fmt: skip
     parts = {}
+    by_time = parameters if exchange.algorithm == "node_aware" else None
     for name, method in (("blocked", "blocked"), ("placed", "")):
         periodic = options["periodic"]
-        placement = place(options["grid"], machine, "full", periodic, method=method)
+        placement = place(options["grid"], machine, exchange.stencil() if by_time else "full", periodic, method=method, parameters=by_time)
         parts[name] = parameters.parts(traffic(placement, exchange, periodic))
     table = Table("µs per exchange", *parts)
     for part in dict.fromkeys(key for found in parts.values() for key in found):

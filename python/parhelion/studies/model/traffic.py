@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...placement import GraphPlacement, Placement
+from ...placement import BetweenNodes, GraphPlacement, Placement, node_pairs
 from ...placement.methods import each_periodic
 from .exchange import Exchange
 
@@ -19,7 +19,8 @@ class Traffic:
     """What limits an exchange.
 
     `messages` and `leaving` are by level, outermost first: messages of a rank (mean over ranks) whose outermost
-    boundary is that level's, and bytes that leave a unit of the level (the unit that most leave). `copied` is what the
+    boundary is that level's, and bytes that leave a unit of the level (the unit that most leave). Where messages between nodes are collected, those of
+    the outermost level are of the busiest node: they share its network interface. `copied` is what the
     ranks of one memory domain send together: they share its bandwidth when they pack and unpack.
     """
 
@@ -68,7 +69,11 @@ def count(units: dict[str, np.ndarray], exchange: Exchange, periodic: Sequence[b
             np.add.at(leaving[level], units[level][crosses], size)
             messages[level] += exchange.messages_per_offset * np.count_nonzero(crosses & ~counted) / ranks
             counted |= crosses
-    return Traffic(messages, {level: float(values.max()) for level, values in leaving.items()}, float(copied.max()))
+    most = {level: float(values.max()) for level, values in leaving.items()}
+    if exchange.algorithm == "node_aware":
+        collected = BetweenNodes.of(node_pairs(units[levels[0]], exchange.stencil(), periodic)).aggregated
+        messages[levels[0]], most[levels[0]] = float(collected.busiest_messages), float(collected.busiest_bytes or 0)
+    return Traffic(messages, most, float(copied.max()))
 
 
 def _has_neighbor(shape: tuple[int, ...], step: tuple[int, ...], periodic: Sequence[bool]) -> np.ndarray:

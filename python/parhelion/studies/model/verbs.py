@@ -47,8 +47,8 @@ def fit(runs: tuple[Path, ...], contender: str, file: Path, json_file: str | Non
 @click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
 @click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")
 @click.option("--bytes-per-field", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
-@click.option("--algorithm", type=click.Choice(["standard", "staged"]), default="standard", show_default=True,
-              help="A message to every neighbor, or dimension after dimension.")
+@click.option("--algorithm", type=click.Choice(["standard", "staged", "node_aware"]), default="standard", show_default=True,
+              help="A message to every neighbor, dimension after dimension, or between nodes collected.")
 @click.option("--periodic", type=Periodic(), default="yes", show_default=True, metavar="yes|no|yes,no,…", help="Whether opposite ends are neighbors.")
 @json_option
 def predict(json_file: str | None, **options: Any) -> None:

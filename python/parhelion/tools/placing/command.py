@@ -35,6 +35,8 @@ MACHINE, WEIGHTS, SEARCH, OUTPUT = map(options_of, ("Machine", "Weights of neigh
 @WEIGHTS("--bytes-per-cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell, of all fields together.")
 @SEARCH("--objective", type=click.Choice(["jsum", "jmax"]), default="jsum", show_default=True,
               help="What leaves all units together, or the worst of them.")
+@SEARCH("--parameters", type=FILE, metavar="FILE",
+              help="Take what lasts shortest, as these figures of `parhelion model fit` predict it with messages between nodes collected.")
 @SEARCH("--method", default="", metavar="MEMBER", help="One member of the portfolio as it is, such as blocked.")
 @SEARCH("--no-refine", is_flag=True, help="Take the best member of the portfolio as it is.")
 @SEARCH("--blocks", metavar="'node:3x3x3 socket:1x1x2 …'", help="By hand, level by level, as published.")
@@ -49,7 +51,7 @@ def place(json_file: str | None, **options: Any) -> None:
     """Put the process grid onto the machine and say what leaves each level.
 
     Prints the scores of all members of the portfolio (Jsum: directed stencil edges that leave a unit, over all units;
-    Jmax: the most that leave one), and writes pictures and rank files. With --json the document holds the grid, the
+    Jmax: the most that leave one) and what goes between nodes, and writes pictures and rank files. With --json the document holds the grid, the
     node of every grid point (last dimension fastest) and all scores.
     """  # fmt: skip
     from .run import run_place

@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...placement import GraphPlacement, Score, place_graph
 from ..cli.errors import BadInput
 from ..partitioning.errors import IndexMapError
-from .between import Between, between
+from .between import between_document, pairs_of_graph
 from .document import SCHEMA, by_level
 from .graphs import PartGraph, read_graph
 from .request import find_machine
 
-GRIDS_ALONE = ("grid", "cells", "blocks", "method", "numbering", "offsets", "weights", "extent", "picture")
+GRIDS_ALONE = ("grid", "cells", "blocks", "method", "numbering", "offsets", "weights", "extent", "picture", "parameters")
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class PlacedParts:
 
     placement: GraphPlacement
     blocked: dict[str, Score]
-    between: Between
-    between_blocked: Between
+    node_pairs: np.ndarray
+    node_pairs_blocked: np.ndarray
     seconds: float
 
     def document(self, path: Path, objective: str) -> dict[str, Any]:
@@ -39,7 +41,7 @@ class PlacedParts:
             "parts": placement.machine.size,
             "node_of_rank": placement.units("node").tolist(),
             "scores": {"automatic": by_level(placement.scores), "blocked": by_level(self.blocked)},
-            "between_nodes": {"automatic": self.between.document(), "blocked": self.between_blocked.document()},
+            **between_document("automatic", self.node_pairs, self.node_pairs_blocked),
             "chosen": placement.chosen,
             "objective": objective,
             "levels": list(placement.machine.levels),
@@ -67,11 +69,11 @@ def place_parts_of(path: Path, options: dict[str, Any]) -> PlacedParts:
     placement = place_graph(machine, graph.edges, options["objective"])
     seconds = time.perf_counter() - start
     in_order = placement.in_order()
-    return PlacedParts(placement, in_order.scores, _between(graph, placement), _between(graph, in_order), seconds)
+    return PlacedParts(placement, in_order.scores, _node_pairs(graph, placement), _node_pairs(graph, in_order), seconds)
 
 
-def _between(graph: PartGraph, placement: GraphPlacement) -> Between:
-    return between(graph, placement.units("node"), placement.machine.nodes)
+def _node_pairs(graph: PartGraph, placement: GraphPlacement) -> np.ndarray:
+    return pairs_of_graph(graph, placement.units("node"), placement.machine.nodes)
 
 
 def find_metis() -> None:

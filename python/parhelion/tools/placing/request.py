@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...base.numbers import shortened, whole_number
-from ...placement import Machine, Placement, Stencil, choose_grid, place, place_by_hand
+from ...placement import Machine, Placement, Stencil, choose_grid, place, place_by_hand, read_parameters
 from ..cli.errors import BadInput
 from ..cli.options import MOST_PLACED_RANKS, Periodic
 
@@ -32,7 +32,8 @@ def find_placement(options: dict[str, Any]) -> Placement:
         grid = options["grid"]
         stencil = find_stencil(len(grid), options)
     periodic = find_periodic(len(grid), options)
-    return place(grid, machine, stencil, periodic, options["objective"], not options["no_refine"], options["method"])
+    parameters = options["parameters"] and read_parameters(options["parameters"])
+    return place(grid, machine, stencil, periodic, options["objective"], not options["no_refine"], options["method"], parameters)
 
 
 def find_machine(options: dict[str, Any], blocks: Blocks | None = None) -> Machine:
@@ -99,8 +100,8 @@ def parse_blocks(text: str) -> Blocks:
 
 
 def _by_hand(blocks: Blocks, options: dict[str, Any]) -> Placement:
-    if options["grid"] or options["cells"]:
-        raise BadInput("--blocks gives the process grid itself: leave out --grid and --cells")
+    if options["grid"] or options["cells"] or options["parameters"]:
+        raise BadInput("--blocks gives the process grid and the placement: leave out --grid, --cells and --parameters")
     dimensions = len(next(iter(blocks.values())))
     machine = find_machine(options, blocks)
     stencil = find_stencil(dimensions, options)

@@ -18,6 +18,7 @@ from ..cli.errors import BadInput
 from ..cli.output import Output
 from ..style.words import product
 from .allocation import with_allocation
+from .between import between_text
 from .document import placement_document
 from .drawing import draw
 from .layers import HWCART_NAMES, layers
@@ -49,7 +50,7 @@ def _run_graph(output: Output, path: Path, options: dict[str, Any]) -> None:
     nodes = placement.machine.nodes
     output.console.print(f"{path}: {placement.machine.size} parts on {nodes} node{'s' * (nodes != 1)}. Jsum/Jmax by level:", markup=False)
     output.console.print(_graph_table(placed))
-    notes = [placed.between.text(), f"Machine: {placement.machine.source}", placement.note, f"It took {placed.seconds:.2f} s."]
+    notes = [between_text(placed.node_pairs), f"Machine: {placement.machine.source}", placement.note, f"It took {placed.seconds:.2f} s."]
     for note in filter(None, notes):
         output.console.print(note, markup=False)
     for target in options["rank_files"]:
@@ -79,7 +80,8 @@ def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:
     ranks, nodes = placement.machine.size, placement.machine.nodes
     output.console.print(f"Process grid {grid}: {ranks} ranks on {nodes} node{'s' * (nodes != 1)}. Jsum/Jmax by level:", markup=False)
     output.console.print(scores_table(placement))
-    for note in filter(None, [f"Machine: {placement.machine.source}", _crowding(placement), placement.note, _moved(placement)]):
+    notes = [between_text(placement.node_pairs()), f"Machine: {placement.machine.source}", _crowding(placement), placement.note, _moved(placement)]
+    for note in filter(None, notes):
         output.console.print(note, markup=False)
     wanted = options["layers"]
     if wanted == "auto":
@@ -92,13 +94,19 @@ def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:
 def scores_table(placement: Placement) -> Table:
     """One row per member, the placement itself last."""
     table = _levels_table(placement.machine.levels)
+    if placement.seconds is not None:
+        table.add_column("Predicted, µs", justify="right")
     for member in placement.members if len(placement.members) > 1 else ():
         cells = [_cell(member.scores[level]) for level in placement.machine.levels if not member.reason]
-        table.add_row(member.name, *(cells or [escape(member.reason)]))
+        table.add_row(member.name, *(cells or [escape(member.reason)]), *_microseconds(member.seconds))
     table.add_section()
     own = placement.name if placement.by_name else f"automatic ({placement.name})"
-    table.add_row(own, *(_cell(placement.scores[level]) for level in placement.machine.levels))
+    table.add_row(own, *(_cell(placement.scores[level]) for level in placement.machine.levels), *_microseconds(placement.seconds))
     return table
+
+
+def _microseconds(seconds: float | None) -> list[str]:
+    return [] if seconds is None else [f"{1e6 * seconds:.1f}"]
 
 
 def _cell(score: Score) -> str:

@@ -1,21 +1,40 @@
-"""Latency and bandwidth per level, and what they make of a traffic."""
+"""Latency and bandwidth per level: what messages and bytes cost (`parhelion model fit` writes them)."""
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from ...base.files import read_bounded
-from ...base.numbers import shortened
-from ...launch.disk import writing
-from ...placement import PlacementError
-from .traffic import Traffic
+from ..base.files import read_bounded
+from ..base.numbers import shortened
+from ..launch.disk import writing
+from .errors import PlacementError
 
 SCHEMA = "parhelion.model/1"
 LARGEST = 2**20  # bytes of a file of parameters
+
+
+class Traffic(Protocol):
+    """Messages and bytes of an exchange by level, as `parhelion.studies.model` counts them."""
+
+    @property
+    def messages(self) -> Mapping[str, float]: ...
+    @property
+    def leaving(self) -> Mapping[str, float]: ...
+    @property
+    def copied(self) -> float: ...
+
+
+class CCosts(ctypes.Structure):
+    """phl_exchange_costs."""
+
+    _fields_ = (("levels", ctypes.c_char_p), ("message_s", ctypes.POINTER(ctypes.c_double)), ("byte_s", ctypes.POINTER(ctypes.c_double)),
+                ("copied_byte_s", ctypes.c_double), ("fixed_s", ctypes.c_double))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,6 +65,13 @@ class Parameters:
         for level, size in traffic.leaving.items():
             found[level] = size / self.bandwidth.get(level, math.inf)
         return found
+
+    def c_costs(self) -> CCosts:
+        """As the library takes them."""
+        levels = list(dict.fromkeys([*self.latency_s, *self.bandwidth]))
+        array = ctypes.c_double * max(1, len(levels))
+        return CCosts(" ".join(levels).encode(), array(*(self.latency_s.get(level, 0.0) for level in levels)),
+                      array(*(1 / self.bandwidth.get(level, math.inf) for level in levels)), 1 / self.copy_bandwidth, self.fixed_s)  # fmt: skip
 
 
 def write_parameters(parameters: Parameters, path: str | Path, origin: str = "") -> None:
