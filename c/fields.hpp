@@ -2,6 +2,8 @@
 #pragma once
 
 #include "objects.hpp"
+#include "parhelion/core/doing.hpp"
+#include "parhelion/core/error.hpp"
 #include "parhelion/index_map/point_sums.hpp"
 #include "parhelion/redistribution/redistribution.hpp"
 
@@ -50,7 +52,16 @@ struct RedistributionObject {
     static constexpr const char* name = "redistribution";
     Redistribution redistribution;
     Source from, to;
+    bool called = false;
 };
+
+/// Runs `read` on the arrays of a call. All ranks are told what it throws at the first call, which is collective.
+template <class Read>
+void read_arrays(const RedistributionObject& object, Read&& read) {
+    if (object.called) return read();
+    const Doing doing(object.from.communicator(), "the first call of a redistribution");
+    validate_together(object.from.communicator(), read);
+}
 
 struct PointSumsObject {
     static constexpr unsigned kind = 5;

@@ -83,6 +83,22 @@ void put(T* place, T value) {
     if (place != nullptr) *place = value;
 }
 
+void read_keys(const IndexMap& map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys) {
+    validate_together(map.communicator(), [&] { require_output(path, "path"); });
+    const PartitionKeys read = read_partition_keys(path, map.communicator());
+    const auto count = static_cast<int64_t>(read.keys.size());
+    validate_together(map.communicator(), [&] {
+        if (count != int64_t{map.owned()} * read.per_id)
+            throw Error("the part of this rank has keys for " + std::to_string(count / read.per_id) + " ids and the map " +
+                        std::to_string(map.owned()) + " owned ones: pass the file that the map was read from");
+        if (keys != nullptr && capacity < count)
+            throw Error("keys has room for " + std::to_string(capacity) + " numbers and there are " + std::to_string(count) +
+                        ": make it larger; without it per_id alone is told");
+    });
+    put(per_id, int32_t{read.per_id});
+    if (keys != nullptr) std::copy(read.keys.begin(), read.keys.end(), keys);
+}
+
 }  // namespace
 
 extern "C" {
@@ -121,6 +137,14 @@ int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_optio
 }
 int phl_index_map_read_f(int comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
     return read(FortranComm{comm}, path, options, map);
+}
+
+int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys) {
+    return guarded([&] {
+        const auto object = get(map);
+        const Doing doing(object->map.communicator(), "phl_index_map_read_keys");
+        read_keys(object->map, path, per_id, capacity, keys);
+    });
 }
 
 int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells, const int32_t* ranks, phl_index_map* map) {

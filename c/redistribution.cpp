@@ -1,6 +1,5 @@
 // Owned values from one domain to another.
 #include "fields.hpp"
-#include "parhelion/core/doing.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -26,11 +25,14 @@ int move(phl_redistribution redistribution, const phl_field* from, const phl_fie
          void (Redistribution::*run)(std::span<const Move>)) {
     return guarded([&] {
         const auto object = get(redistribution);
-        require_array(from, count, "from");
-        require_array(to, count, "to");
         std::vector<Move> moves;
-        for (int i = 0; i < count; ++i) moves.push_back({object->from.view(from[i]), object->to.view(to[i])});
+        read_arrays(*object, [&] {
+            require_array(from, count, "from");
+            require_array(to, count, "to");
+            for (int i = 0; i < count; ++i) moves.push_back({object->from.view(from[i]), object->to.view(to[i])});
+        });
         (object->redistribution.*run)(moves);
+        object->called = true;
     });
 }
 

@@ -251,6 +251,22 @@ void require_like(const FortranArray& array, const ArrayShape& made, int i) {
     array.require_contiguous();
 }
 
+// Makes fields those of a call: field after field, the arrays of further blocks and of ghosts behind the first.
+void take_arrays(const Arguments& given, const std::vector<ArrayShape>& shapes, std::vector<void*>& addresses, phl_field* next) {
+    require_count(given.count(), shapes.size());
+    addresses.resize(shapes.size());
+    for (int i = 0; i < given.count(); ++i) {
+        const FortranArray& array = given[i];
+        const ArrayShape& made = shapes[static_cast<std::size_t>(i)];
+        require_like(array, made, i);
+        auto& address = addresses[static_cast<std::size_t>(i)] = array.address;
+        if (made.goes_on && next[-1].blocks == nullptr) next[-1].ghosts = address;
+        if (made.goes_on) continue;
+        if (next->blocks != nullptr) next->blocks = &address;  // those of further blocks follow
+        (next++)->cells = address;
+    }
+}
+
 // As in phl_bindings.f90.
 enum class Call { forward = 0, begin, begin_parts, reverse, begin_reverse, check };
 
@@ -259,20 +275,8 @@ int begin_with(phl_exchange exchange, const Arguments& given, Begin&& begin) {
     if (given.count() == 0) return begin(nullptr, 0);
     return guarded([&] {
         const auto object = get(exchange);
-        require_count(given.count(), object->shapes.size());
-        object->addresses.resize(object->shapes.size());
         for (std::size_t f = 0; f < object->made.size(); ++f) object->given[f] = object->made[f].field;
-        phl_field* next = object->given.data();
-        for (int i = 0; i < given.count(); ++i) {
-            const FortranArray& array = given[i];
-            const ArrayShape& made = object->shapes[static_cast<std::size_t>(i)];
-            require_like(array, made, i);
-            auto& address = object->addresses[static_cast<std::size_t>(i)] = array.address;
-            if (made.goes_on && next[-1].blocks == nullptr) next[-1].ghosts = address;
-            if (made.goes_on) continue;
-            if (next->blocks != nullptr) next->blocks = &address;  // those of further blocks follow
-            (next++)->cells = address;
-        }
+        take_arrays(given, object->shapes, object->addresses, object->given.data());
         require_status(begin(object->given.data(), static_cast<int>(object->made.size())));
     });
 }
@@ -396,10 +400,14 @@ int phl_f_redistribution_move(phl_redistribution redistribution, int back, Array
     return guarded([&] {
         const auto object = get(redistribution);
         const Arguments sources({a}, from_count, from), targets({b}, to_count, to);
-        const Fields before = fields_of(object->from, sources, sources.count()), after = fields_of(object->to, targets, targets.count());
-        if (before.all.size() != after.all.size())
-            throw Error(std::to_string(before.all.size()) + " and " + std::to_string(after.all.size()) +
-                        " fields were passed: pass as many of the second domain as of the first");
+        Fields before, after;
+        read_arrays(*object, [&] {
+            before = fields_of(object->from, sources, sources.count());
+            after = fields_of(object->to, targets, targets.count());
+            if (before.all.size() != after.all.size())
+                throw Error(std::to_string(before.all.size()) + " and " + std::to_string(after.all.size()) +
+                            " fields were passed: pass as many of the second domain as of the first");
+        });
         const auto run = back != 0 ? phl_redistribution_back : phl_redistribution_forward;
         require_status(run(redistribution, before.all.data(), after.all.data(), static_cast<int>(before.all.size())));
     });
@@ -422,13 +430,9 @@ int phl_f_point_sums_reduce(phl_point_sums sums, int phase, int reduction, Array
     return guarded([&] {
         const auto object = get(sums);
         const Arguments given({a, b, c, d, e, f, g, h}, count, list);
-        if (given.count() > 0) require_count(given.count(), object->made.size());
         std::vector<phl_field> fields;
-        for (int i = 0; i < given.count(); ++i) {
-            require_like(given[i], object->shapes[static_cast<std::size_t>(i)], i);
-            fields.push_back(object->made[static_cast<std::size_t>(i)]);
-            fields.back().cells = given[i].address;
-        }
+        std::vector<void*> addresses;
+        if (given.count() > 0) take_arrays(given, object->shapes, addresses, (fields = object->made).data());
         const auto run = phase == 0 ? phl_point_sums_reduce : phl_point_sums_begin;
         require_status(run(sums, reduction, fields.data(), static_cast<int>(fields.size())));
     });

@@ -80,6 +80,14 @@ module phl_bindings
       type(phl_exchange_options), intent(in) :: options
       type(c_ptr), intent(out) :: map
     end function
+    integer(c_int) function phl_index_map_read_keys(map, path, per_id, capacity, keys) bind(c)
+      import :: c_char, c_int, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: map
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int32_t), intent(out) :: per_id
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(out), optional :: keys(*)
+    end function
     integer(c_int) function phl_f_index_map_push(owners, cells, ranks, map) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: owners

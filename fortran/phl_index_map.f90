@@ -33,7 +33,7 @@ module phl_index_map
     generic :: init => init_root_32, init_root_64, init_ragged_32, init_ragged_64
     procedure, private :: init_block, init_ghosts_32, init_ghosts_64, init_root_32, init_root_64
     procedure, private :: init_ids_32, init_ids_64, init_ragged_32, init_ragged_64
-    procedure :: read => read_map, push
+    procedure :: read => read_map, read_keys, push
     procedure :: free
     final :: finalize
 
@@ -203,6 +203,25 @@ contains
     type(c_ptr) :: made
     made = c_null_ptr
     call replace(this, phl_f_index_map_read(comm, trim(path) // c_null_char, c_options(options, name), made), made, stat, errmsg)
+  end subroutine
+
+  !> Collective. What the owned ids are in the mesh file, of the file NAME-P.phlmap that the map was read from: keys(:, i) of owned cell i, from 1
+  !> (of cells and nodes one number; of edges and faces those of their points, then 0).
+  subroutine read_keys(this, path, keys, stat, errmsg)
+    class(index_map), intent(in) :: this
+    character(*), intent(in) :: path
+    integer(int64), allocatable, intent(out) :: keys(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: per_id
+    integer(c_int) :: status
+    status = phl_index_map_read_keys(this%handle, trim(path) // c_null_char, per_id, 0_c_int64_t)
+    if (status == 0) then
+      allocate (keys(per_id, this%owned_size()))
+      status = phl_index_map_read_keys(this%handle, trim(path) // c_null_char, per_id, size(keys, kind=c_int64_t), keys)
+      if (status == 0) keys = keys + 1
+    end if
+    call finish(status, stat, errmsg)
   end subroutine
 
   !> Collective. The owner decides: owned cell cells(i) of `owners`, whose ghosts do not matter, becomes a ghost on rank ranks(i). Ghosts stand in

@@ -12,8 +12,8 @@ module phl_point_sums
   public :: point_sums
 
   !> The planes of points between two blocks are on both ranks. All that hold a point get the sum of their values, in one round of messages, added
-  !> in ascending order of rank and with the same bits everywhere; points that a rank holds on both ends of a periodic dimension are added up on it
-  !> first. Layers around the points are neither read nor written. Free it, or let its variable end, before MPI_Finalize.
+  !> in ascending order of rank and with the same bits everywhere; points that a rank holds on both ends of a periodic dimension, or in two of its
+  !> blocks, are added up on it first. Layers around the points are neither read nor written. Free it, or let its variable end, before MPI_Finalize.
   type :: point_sums
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -26,7 +26,7 @@ module phl_point_sums
 
 contains
 
-  !> Collective. Arrays of one stagger, equal extents and order, as for an exchange; one block on each rank.
+  !> Collective. Arrays of one stagger, equal extents and order, as for an exchange.
   subroutine init(this, domain, a, b, c, d, e, f, g, h, fields, options, stat, errmsg, stagger, array_halo)
     class(point_sums), intent(inout) :: this
     class(cartesian_domain), intent(in) :: domain

@@ -68,7 +68,7 @@ contains
 
   !> Owned values of `u`, an array of the first domain, into those of `v`, one of the second, of equal type and components. `from`, `to`: any number
   !> of either, in pairs, after these, in the same messages. Arrays have their domain's halo, or what the list tells of them. The first call with
-  !> cells of as many bytes in all is collective; errors of the arrays are of this rank alone.
+  !> cells of as many bytes in all is collective; every rank is told of errors of the arrays at the first call of all, later the one that has them.
   subroutine forward(this, u, v, from, to, stat, errmsg)
     class(redistribution), intent(in) :: this
     type(*), dimension(..), target, optional :: u, v

@@ -140,6 +140,10 @@ int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const in
 /* Collective. Every rank reads its part of a partition: of a folder with data001, data002, …, or of a file NAME-P.phlmap. */
 int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
 int phl_index_map_read_f(int comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
+/* Collective. What the owned ids are in the mesh file, of a file NAME-P.phlmap that `map` was read from: `per_id` numbers for each id, one id after
+ * the other, from 0 (of cells and nodes one; of edges and faces those of their points, then -1). `keys` has room for `capacity` numbers; NULL:
+ * only `per_id` is told. */
+int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys);
 /* Collective. The owner decides: owned cell cells[i] of `owners`, whose ghosts do not matter, becomes a ghost on ranks[i]. Ghosts stand in
  * the order of the ranks that sent them, those of one rank in the order in which it named them; phl_index_map_ghosts tells which came. */
 int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells, const int32_t* ranks, phl_index_map* map);
@@ -349,8 +353,8 @@ int phl_exchange_explain(phl_exchange exchange, const char** text);
 
 /* Collective. Fields of one stagger, with arrays of equal extents and order: the planes of points between two blocks are on both ranks, and each
  * call gives all holders of a point the sum of their values (or another reduction), added in ascending order of rank and with the same bits
- * everywhere, in one round of messages; a point that a rank holds on both ends of a periodic dimension is added up there first. Layers around the
- * points are neither read nor written. One block on each rank. `options` may be NULL; the domain may be freed before. */
+ * everywhere, in one round of messages; a point that a rank holds on both ends of a periodic dimension, or in two blocks, is added up there first. Layers around the
+ * points are neither read nor written. `options` may be NULL; the domain may be freed before. */
 int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options, phl_point_sums* sums);
 /* `fields`: as in phl_exchange_forward. Points that others hold must not be written between begin and end. */
 int phl_point_sums_reduce(phl_point_sums sums, int reduction, const phl_field* fields, int count);

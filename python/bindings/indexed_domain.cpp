@@ -59,6 +59,15 @@ nb::tuple read_part(const std::string& folder, const Communicator& comm) {
     return nb::make_tuple(part.owned, to_numpy(std::move(part.ghosts)));
 }
 
+nb::tuple read_keys(const std::string& path, const Communicator& comm) {
+    PartitionKeys read;
+    {
+        nb::gil_scoped_release unlocked;
+        read = read_partition_keys(path, comm);
+    }
+    return nb::make_tuple(read.per_id, to_numpy(std::move(read.keys)));
+}
+
 nb::tuple to_python(Localized made) { return nb::make_tuple(std::move(made.nodes), to_numpy(std::move(made.connectivity))); }
 
 nb::tuple localize_with(const IndexedDomain& nodes, const Ids& ids) {
@@ -109,6 +118,8 @@ void bind_indexed_domain(nb::module_& module) {
                nb::sig("def localize_alone(comm: Communicator, ids: NDArray[numpy.int64]) -> tuple[IndexedDomain, NDArray[numpy.int32]]"));
     module.def("read_partition", &read_part, "folder"_a, "comm"_a,
                nb::sig("def read_partition(folder: str, comm: Communicator) -> tuple[int, NDArray[numpy.int64]]"));
+    module.def("read_partition_keys", &read_keys, "path"_a, "comm"_a,
+               nb::sig("def read_partition_keys(path: str, comm: Communicator) -> tuple[int, NDArray[numpy.int64]]"));
 }
 
 }  // namespace parhelion::python

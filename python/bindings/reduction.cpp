@@ -2,6 +2,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <utility>
+
 #include "bindings.hpp"
 #include "python_exchange.hpp"
 
@@ -12,23 +14,19 @@ namespace parhelion::python {
 
 void PythonReduction::combine(std::byte* into, const std::byte* from, byte_count bytes) const {
     nb::gil_scoped_acquire locked;
-    if (raised_.is_valid()) return;
+    if (raised_) return;
     try {
         const auto memory = [&](const std::byte* at, int flags) {
             return nb::steal(PyMemoryView_FromMemory(reinterpret_cast<char*>(const_cast<std::byte*>(at)), bytes, flags));
         };
         combine_(memory(into, PyBUF_WRITE), memory(from, PyBUF_READ));
-    } catch (nb::python_error& error) {
-        raised_ = nb::borrow(error.value());
+    } catch (...) {
+        raised_ = std::current_exception();
     }
 }
 
 void PythonReduction::rethrow() const {
-    if (!raised_.is_valid()) return;
-    const nb::object raised = std::move(raised_);
-    raised_ = nb::object();
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
-    throw nb::python_error();
+    if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
 }
 
 Reduction to_reduction(nb::handle given) {

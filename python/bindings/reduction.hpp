@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
 #include <string>
 
 #include "parhelion/core/reduction.hpp"
@@ -21,7 +22,7 @@ public:
 
 private:
     nanobind::object combine_;
-    mutable nanobind::object raised_;
+    mutable std::exception_ptr raised_;
 };
 
 /// A name, or a Reduction. Throws Error naming the choices.

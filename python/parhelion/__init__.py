@@ -47,6 +47,7 @@ _MODULES = {
     "load_pattern": "exchange.pattern",
     "localize": "exchange.localize",
     "read_partition": "domain.indexed",
+    "read_partition_keys": "domain.indexed",
     "to_index_map": "domain.conversion",
     "to_local_to_global": "domain.conversion",
     "to_star_forest": "domain.conversion",

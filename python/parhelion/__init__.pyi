@@ -9,7 +9,7 @@ from .domain.conversion import (
     to_local_to_global as to_local_to_global,
     to_star_forest as to_star_forest,
 )
-from .domain.indexed import IndexedDomain as IndexedDomain, read_partition as read_partition
+from .domain.indexed import IndexedDomain as IndexedDomain, read_partition as read_partition, read_partition_keys as read_partition_keys
 from .errors import (
     CommunicationError as CommunicationError,
     Error as Error,

@@ -95,4 +95,16 @@ PartitionPart read_partition(const std::filesystem::path& path, const Communicat
     return part;
 }
 
+PartitionKeys read_partition_keys(const std::filesystem::path& path, const Communicator& comm) {
+    PartitionKeys keys;
+    const Doing doing(comm, "read_partition_keys");
+    validate_together(comm, [&] {
+        std::error_code code;
+        if (std::filesystem::is_directory(path, code))
+            throw Error(path.string() + " is a folder, which has no keys: pass a file NAME-P.phlmap");
+        keys = read_phlmap_keys(path, comm.rank(), comm.size());
+    });
+    return keys;
+}
+
 }  // namespace parhelion

@@ -68,20 +68,47 @@ void check_header(const Reader& file, const std::vector<unsigned char>& header, 
                     " were started: start as many as the index map has parts");
 }
 
-}  // namespace
+// Where a rank's part lies.
+struct Section {
+    std::uint64_t owned, ghosts, words, offset, per_id;  // `words` of ghosts and owners, keys behind them
+    std::uint64_t sum, sum_of_keys;
+};
 
-PartitionPart read_phlmap(const std::filesystem::path& name, int rank, int ranks) {
-    Reader file(name);
-    check_header(file, file.bytes(0, header_bytes, "header"), name, ranks);
+Section find_section(Reader& file, const std::filesystem::path& name, int rank, int ranks) {
+    const auto header = file.bytes(0, header_bytes, "header");
+    check_header(file, header, name, ranks);
     const auto entry = file.bytes(header_bytes + entry_bytes * static_cast<std::uint64_t>(rank), entry_bytes, "index");
     file.check(entry, 52, number_at(entry, 52, 4), "index");
     const std::uint64_t ghosts = number_at(entry, 16, 8), owners = number_at(entry, 24, 8), most = file.size() / 8;
     if (ghosts > most || owners > most) file.refuse("promises more ghosts than it can hold");
-    const auto section = file.bytes(number_at(entry, 32, 8), 8 * (ghosts + 2 * owners), "ghosts");
-    file.check(section, section.size(), number_at(entry, 40, 4), "ghosts");
-    PartitionPart part{static_cast<global_index>(number_at(entry, 8, 8)), {}};
-    for (std::size_t i = 0; i < ghosts; ++i) part.ghosts.push_back(static_cast<global_index>(number_at(section, 8 * i, 8)));
-    return part;
+    return {number_at(entry, 8, 8), ghosts, ghosts + 2 * owners, number_at(entry, 32, 8), number_at(header, 32, 4),
+            number_at(entry, 40, 4), number_at(entry, 44, 4)};
+}
+
+std::vector<global_index> numbers(const std::vector<unsigned char>& bytes, std::uint64_t count) {
+    std::vector<global_index> read;
+    for (std::size_t i = 0; i < count; ++i) read.push_back(static_cast<global_index>(number_at(bytes, 8 * i, 8)));
+    return read;
+}
+
+}  // namespace
+
+PartitionPart read_phlmap(const std::filesystem::path& name, int rank, int ranks) {
+    Reader file(name);
+    const Section at = find_section(file, name, rank, ranks);
+    const auto section = file.bytes(at.offset, 8 * at.words, "ghosts");
+    file.check(section, section.size(), at.sum, "ghosts");
+    return {static_cast<global_index>(at.owned), numbers(section, at.ghosts)};
+}
+
+PartitionKeys read_phlmap_keys(const std::filesystem::path& name, int rank, int ranks) {
+    Reader file(name);
+    const Section at = find_section(file, name, rank, ranks);
+    if (at.per_id == 0) throw Error(name.string() + " has no keys: write it by parhelion partition");
+    if (at.owned > file.size() / 8 / at.per_id) file.refuse("promises more keys than it can hold");
+    const auto section = file.bytes(at.offset + 8 * at.words, 8 * at.owned * at.per_id, "keys");
+    file.check(section, section.size(), at.sum_of_keys, "keys");
+    return {static_cast<int>(at.per_id), numbers(section, at.owned * at.per_id)};
 }
 
 }  // namespace parhelion

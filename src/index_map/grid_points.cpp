@@ -11,12 +11,16 @@
 namespace parhelion {
 namespace {
 
-bool components_apart(const Field& field) { return field.components > 1 && field.stride_of_components(0) != field.element.size; }
+bool components_apart(const Field& field) {
+    for (std::size_t b = 0; b < field.blocks.size(); ++b)
+        if (field.components > 1 && field.stride_of_components(b) != field.element.size) return true;
+    return false;
+}
 byte_count unit_of(const Field& field) { return byte_count{field.element.size} * (components_apart(field) ? 1 : field.components); }
 
-// What the rank's array has, without its layers: the points of its cells on both sides.
-Box points_of(const CartesianDomain& domain, const Stagger& stagger) {
-    Box box = domain.owned();
+// What a block's array has, without its layers: the points of its cells on both sides.
+Box points_of(const CartesianDomain& domain, const Stagger& stagger, int block) {
+    Box box = domain.owned(block);
     for (int d = 0; d < domain.dimensions(); ++d) box.hi[d] = std::max(box.lo[d], box.hi[d]) + stagger.along[static_cast<std::size_t>(d)];
     return box;
 }
@@ -24,18 +28,34 @@ Box points_of(const CartesianDomain& domain, const Stagger& stagger) {
 class Finder {
 public:
     Finder(const CartesianDomain& domain, const PointLayout& layout)
-        : domain_(domain), layout_(layout), points_(domain.staggered(layout.stagger)), box_(points_of(domain, layout.stagger)) {}
+        : domain_(domain), layout_(layout), points_(domain.staggered(layout.stagger)), several_(domain.blocks().size() > 1) {}
 
-    // Points on the rank's border along a staggered dimension are all that others may hold, or the rank itself once more.
+    // Points on a block's border along a staggered dimension are all that others may hold, or the rank itself once more.
     void collect() {
-        Coordinates at{};
-        visit(at, 0, false);
+        for (; block_ < static_cast<int>(domain_.blocks().size()); ++block_) {
+            box_ = points_of(domain_, layout_.stagger, block_);
+            extent_ = extent();
+            Coordinates at{};
+            visit(at, 0, false);
+        }
+        if (several_) extent_ = static_cast<local_index>(numbered_.size());
     }
-    local_index extent() const {
-        global_index last = 0;
-        for (int d = 0; d < domain_.dimensions(); ++d) last += std::max<global_index>(0, box_.extent(d) - 1) * layout_.strides[index(d)];
-        if (last >= std::numeric_limits<local_index>::max()) throw Error("an array has more than 2^31 - 1 values: use more ranks");
-        return static_cast<local_index>(last + 1);
+    // Of what the numbers of points are for: of the array, or how many points there are in the arrays.
+    local_index numbers() const { return extent_; }
+    // Of several blocks those points that are shared, or that the rank has twice: others must not be written.
+    std::vector<BlockPoints> by_block(const SharedPoints& shared) const {
+        std::vector<BlockPoints> blocks(several_ ? domain_.blocks().size() : 0);
+        std::vector<bool> used(numbered_.size());
+        for (const auto* list : {&shared.points, &first, &again})
+            for (const local_index number : *list)
+                if (several_) used[static_cast<std::size_t>(number)] = true;
+        for (std::size_t number = 0; number < numbered_.size(); ++number) {
+            if (!used[number]) continue;
+            BlockPoints& block = blocks[static_cast<std::size_t>(numbered_[number].first)];
+            block.places.push_back(numbered_[number].second);
+            block.numbers.push_back(static_cast<local_index>(number));
+        }
+        return blocks;
     }
     // Local numbers of the domain of these points are places in `places`.
     IndexedDomain domain(std::vector<local_index>& places) const {
@@ -54,6 +74,14 @@ public:
 private:
     struct Point { local_index place; bool owned; };
     static std::size_t index(int d) { return static_cast<std::size_t>(d); }
+    global_index stride(int d) const { return layout_.strides[index(block_)][index(d)]; }
+
+    local_index extent() const {
+        global_index last = 0;
+        for (int d = 0; d < domain_.dimensions(); ++d) last += std::max<global_index>(0, box_.extent(d) - 1) * stride(d);
+        if (last >= std::numeric_limits<local_index>::max()) throw Error("an array has more than 2^31 - 1 values: use more ranks");
+        return static_cast<local_index>(last + 1);
+    }
 
     void visit(Coordinates& at, int d, bool border) {
         if (d == domain_.dimensions() || d == max_dimensions) {
@@ -78,18 +106,27 @@ private:
             const Axis& axis = points_.axis(d);
             const global_index x = axis.periodic ? at[index(d)] % axis.extent : at[index(d)];
             id = id * axis.extent + x;
-            place += (at[index(d)] - box_.lo[index(d)]) * layout_.strides[index(d)];
+            place += (at[index(d)] - box_.lo[index(d)]) * stride(d);
             position[index(d)] = static_cast<int>(std::upper_bound(axis.starts.begin(), axis.starts.end(), x) - axis.starts.begin()) - 1;
         }
         const bool owned = points_.place_of(position).rank == domain_.communicator().rank();
-        const auto [known, is_new] = found_.try_emplace(id, Point{static_cast<local_index>(place), owned});
-        if (!is_new) first.push_back(known->second.place), again.push_back(static_cast<local_index>(place));
+        auto number = static_cast<local_index>(place);
+        if (several_) {
+            numbered_.emplace_back(block_, number);
+            number = static_cast<local_index>(numbered_.size() - 1);
+        }
+        const auto [known, is_new] = found_.try_emplace(id, Point{number, owned});
+        if (!is_new) first.push_back(known->second.place), again.push_back(number);
     }
 
     const CartesianDomain& domain_;
     const PointLayout& layout_;
     CartesianDomain points_;
+    bool several_;
+    int block_ = 0;
     Box box_;
+    local_index extent_ = 0;
+    std::vector<std::pair<int, local_index>> numbered_;  // of several blocks: block and place
     std::map<global_index, Point> found_;
 };
 
@@ -97,7 +134,7 @@ void renumber(std::vector<local_index>& points, const std::vector<local_index>& 
     for (local_index& point : points) point = places[static_cast<std::size_t>(point)];
 }
 
-// From the numbers of a domain of shared points alone to places in an array of `extent` values.
+// From the numbers of a domain of shared points alone to places in an array of `extent` values, or numbers of as many points.
 void renumber(SharedPoints& shared, const std::vector<local_index>& places, local_index extent) {
     const local_index slots = extent - shared.pattern.owned;
     for (Link& link : shared.pattern.stages[0]) {
@@ -116,50 +153,49 @@ void renumber(SharedPoints& shared, const std::vector<local_index>& places, loca
 }  // namespace
 
 PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
-    if (domain.blocks().size() != 1) throw Error("the rank has several blocks: sums of points that ranks share need one block on each");
     if (domain.stagger() != Stagger()) throw Error("the domain is one of points: pass the domain of cells, and fields that tell their stagger");
-    if (field.indexed || field.blocks.size() != 1) throw Error("an array is not one of the grid's: view it with its domain", ErrorKind::type);
+    if (field.indexed || field.blocks.size() != domain.blocks().size()) throw Error("an array is not one of the grid's: view it with its domain", ErrorKind::type);
     if (field.stagger == Stagger()) throw Error("a field lives on cells, which one rank alone holds: tell its stagger");
     require_stagger(field.stagger, domain.dimensions());
     if (field.space != MemorySpace::host) throw Error("an array is not in the host's memory: copy it there");
-    if (field.blocks[0].first == nullptr) throw Error("an array is a null pointer: pass the array of the field");
     PointLayout layout{field.stagger, {}};
-    for (int d = 0; d < domain.dimensions(); ++d) {
-        const byte_count stride = field.blocks[0].strides[static_cast<std::size_t>(d)];
-        if (stride <= 0 || stride % unit_of(field) != 0)
-            throw Error("an array runs backwards, or its values do not lie a whole number of values apart: pass an array without gaps inside a value");
-        layout.strides[static_cast<std::size_t>(d)] = stride / unit_of(field);
+    for (const BlockView& block : field.blocks) {
+        if (block.first == nullptr) throw Error("an array is a null pointer: pass the array of the field");
+        auto& strides = layout.strides.emplace_back();
+        for (std::size_t d = 0; d < static_cast<std::size_t>(domain.dimensions()); ++d) {
+            if (block.strides[d] <= 0 || block.strides[d] % unit_of(field) != 0)
+                throw Error("an array runs backwards, or its values do not lie a whole number of values apart: pass an array without gaps inside a value");
+            strides[d] = block.strides[d] / unit_of(field);
+        }
     }
     return layout;
 }
 
-void append_values(const CartesianDomain& domain, const Field& field, std::vector<CellValues>& values) {
-    std::byte* first = field.blocks[0].first;
-    const Coordinates begin = first_of(domain, field, 0);
+void append_values(const CartesianDomain& domain, const Field& field, int block, std::vector<CellValues>& values) {
+    const BlockView& array = field.blocks[static_cast<std::size_t>(block)];
+    std::byte* first = array.first;
+    const Coordinates begin = first_of(domain, field, block);
     for (int d = 0; d < domain.dimensions(); ++d)
-        first += (domain.owned().lo[d] - begin[static_cast<std::size_t>(d)]) * field.blocks[0].strides[static_cast<std::size_t>(d)];
+        first += (domain.owned(block).lo[d] - begin[static_cast<std::size_t>(d)]) * array.strides[static_cast<std::size_t>(d)];
     const byte_count unit = unit_of(field);
     if (!components_apart(field)) {
         values.push_back({{first, unit}, {first, unit}, field.element, field.components});
         return;
     }
     for (int c = 0; c < field.components; ++c) {
-        std::byte* const component = first + c * field.stride_of_components(0);
+        std::byte* const component = first + c * field.stride_of_components(static_cast<std::size_t>(block));
         values.push_back({{component, unit}, {component, unit}, field.element});
     }
 }
 
 GridPoints find_grid_points(const CartesianDomain& domain, const PointLayout& layout) {
     Finder finder(domain, layout);
-    local_index extent = 0;
-    validate_together(domain.communicator(), [&] {
-        extent = finder.extent();
-        finder.collect();
-    });
+    validate_together(domain.communicator(), [&] { finder.collect(); });
     std::vector<local_index> places;
-    GridPoints points{find_shared_points(finder.domain(places)), std::move(finder.first), std::move(finder.again)};
-    renumber(points.shared, places, extent);
-    return points;
+    SharedPoints shared = find_shared_points(finder.domain(places));
+    renumber(shared, places, finder.numbers());
+    auto blocks = finder.by_block(shared);
+    return {std::move(shared), std::move(finder.first), std::move(finder.again), std::move(blocks)};
 }
 
 }  // namespace parhelion

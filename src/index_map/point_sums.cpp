@@ -6,15 +6,24 @@
 #include "index_map/shared_reduction.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/node_memory.hpp"
 
 namespace parhelion {
 
 struct PointSums::State {
+    // Values of the points of several blocks, one after the other, and how they get there and back.
+    struct Collected {
+        std::shared_ptr<std::byte> memory;
+        Program bring, give_back;
+    };
+
     CartesianDomain domain;
     std::vector<Field> fields;
     PointLayout layout;
+    std::vector<std::vector<CellValues>> arrays;  // of each block
     std::vector<CellValues> made, given;
     std::optional<GridPoints> points;
+    std::vector<Collected> collected;  // where the rank has several blocks
     std::optional<SharedReduction> sums;
     Reduction reduction = Reduction::sum;
 
@@ -23,23 +32,49 @@ struct PointSums::State {
         validate_together(domain.communicator(), [&] {
             if (fields.empty()) throw Error("no fields were passed: name those whose points are summed");
             layout = point_layout(domain, fields.front());
+            arrays.resize(domain.blocks().size());
             take(fields);
-            made = given;
+            made = arrays.front();
         });
         points = find_grid_points(domain, layout);
+        if (!points->blocks.empty()) validate_together(domain.communicator(), [&] { collect(); });
         sums.emplace(points->shared, points->shared.pattern.owned, made, options);
     }
 
-    void take(std::span<const Field> arrays) {
-        given.clear();
-        for (std::size_t f = 0; f < arrays.size(); ++f) {
-            if (point_layout(domain, arrays[f]) != layout)
+    void collect() {
+        for (CellValues& values : made) {
+            const byte_count width = values.width(), bytes = points->shared.pattern.owned * width;
+            Collected& each = collected.emplace_back();
+            if (bytes > 0) each.memory = allocate_node_shared(bytes);
+            for (std::size_t b = 0; b < points->blocks.size(); ++b) {
+                const BlockPoints& of = points->blocks[b];
+                each.bring.add(IndexedOp{static_cast<int>(b), 0, 0, 0, width, static_cast<byte_count>(of.places.size()), width, width,
+                                         of.places.data(), of.numbers.data()});
+            }
+            each.give_back = inverse(each.bring);
+            values.owned = values.ghosts = {each.memory.get(), width};
+        }
+    }
+    void copy(Program Collected::*program, bool back) {
+        for (std::size_t k = 0; k < collected.size(); ++k) {
+            std::vector<std::byte*> blocks;
+            for (const auto& block : arrays) blocks.push_back(block[k].owned.first);
+            std::byte* const here = collected[k].memory.get();
+            parhelion::run(collected[k].*program, back ? &here : blocks.data(), back ? blocks.data() : &here);
+        }
+    }
+
+    void take(std::span<const Field> fields) {
+        for (auto& block : arrays) block.clear();
+        for (std::size_t f = 0; f < fields.size(); ++f) {
+            if (point_layout(domain, fields[f]) != layout)
                 throw Error("field " + std::to_string(f) + " has another stagger or layout than the first one was made with: pass arrays of one stagger, "
                             "equal extents and one order; sums of another one are an object of their own");
-            append_values(domain, arrays[f], given);
+            for (std::size_t b = 0; b < arrays.size(); ++b) append_values(domain, fields[f], static_cast<int>(b), arrays[b]);
         }
-        if (!made.empty() && !sums->fits(given))
+        if (sums && !sums->fits(arrays.front()))
             throw Error("the arrays have other elements or components than these sums were made for: pass one for each field, in that order");
+        given = collected.empty() ? arrays.front() : made;
     }
     // Points that this rank has twice: values of the later place into the first one, or the sum back.
     void run_twice(bool back) {
@@ -51,12 +86,17 @@ struct PointSums::State {
             parhelion::reduce(program, &array.owned.first, &array.owned.first, back ? Reduction::replace : reduction);
         }
     }
-    void start(Reduction how, std::span<const Field> arrays) {
+    void start(Reduction how, std::span<const Field> named) {
         if (sums->under_way()) throw Error("these sums are under way: end them first");
-        take(arrays.empty() ? std::span<const Field>(fields) : arrays);
+        take(named.empty() ? std::span<const Field>(fields) : named);
         for (const CellValues& array : given) require_reducible(array.element, how);
         reduction = how;
+        copy(&Collected::bring, false);
         run_twice(false);
+    }
+    void finish() {
+        run_twice(true);
+        copy(&Collected::give_back, true);
     }
 };
 
@@ -69,7 +109,7 @@ PointSums& PointSums::operator=(PointSums&&) noexcept = default;
 void PointSums::reduce(Reduction reduction, std::span<const Field> arrays) {
     state_->start(reduction, arrays);
     state_->sums->run(state_->given, reduction);
-    state_->run_twice(true);
+    state_->finish();
 }
 
 void PointSums::begin(Reduction reduction, std::span<const Field> arrays) {
@@ -80,7 +120,7 @@ void PointSums::begin(Reduction reduction, std::span<const Field> arrays) {
 void PointSums::end() {
     if (!under_way()) throw Error("no sums are under way: call begin first");
     state_->sums->end();
-    state_->run_twice(true);
+    state_->finish();
 }
 
 bool PointSums::under_way() const { return state_->sums->under_way(); }

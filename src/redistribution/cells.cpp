@@ -32,20 +32,26 @@ public:
     Cells(const IndexedDomain& from, const IndexedDomain& to, ExchangeOptions options) : map_(with_readers(from, to), std::move(options)) {}
 
     void move(std::span<const Move> arrays, Direction direction) override {
-        require_alike(arrays);
         std::vector<CellValues> values;
-        for (const auto& [from, to] : arrays) {
-            const CellValues before(from), after(to);
-            values.emplace_back(before.owned, after.owned, from.element, from.components);
-        }
+        const auto read = [&] {
+            require_alike(arrays);
+            for (const auto& [from, to] : arrays) {
+                const CellValues before(from), after(to);
+                values.emplace_back(before.owned, after.owned, from.element, from.components);
+            }
+        };
+        if (called_) read();
+        else validate_together(map_.communicator(), read);
         if (direction == Direction::forward) map_.forward(values);
         else map_.reverse(values, Reduction::replace);
+        called_ = true;
     }
 
     std::string explain() const override { return describe(map_.pattern()); }
 
 private:
     IndexMap map_;
+    bool called_ = false;
 };
 
 }  // namespace

@@ -302,6 +302,39 @@ CASE("points of a grid that several ranks hold get one sum on all of them, over 
     EXPECT_TRUE(holds(error_of([&] { PointSums(domain, {view(cells)}); }), "lives on cells"));
 }
 
+CASE("points of several blocks on each rank get one sum, over every transport") {
+    const int ranks = Communicator(MPI_COMM_WORLD).size();
+    const CartesianDomain domain({4 * ranks, 6}, {.halo = 1, .periodic = true, .process_grid = {ranks, 1}, .blocks_per_rank = {2, 3}});
+    for (const Route& route : routes_for(1, 3)) {
+        CAPTURE(route.transport);
+        std::vector<std::vector<double>> arrays;
+        std::vector<double*> places;
+        for (int b = 0; b < 6; ++b) {
+            const auto size = array_extents(domain, {.stagger = 1}, b);
+            arrays.emplace_back(static_cast<std::size_t>(size[0] * size[1]), -1);
+        }
+        for (auto& array : arrays) places.push_back(array.data());
+        const Field nodes = view(domain, places, {.stagger = 1});
+        PointSums sums(domain, {nodes}, {route.transport});
+        const auto each = [&](auto&& use) {
+            for (int b = 0; b < 6; ++b) {
+                const Box own = domain.owned(b);
+                for (global_index i = 0; i <= own.extent(0); ++i)
+                    for (global_index j = 0; j <= own.extent(1); ++j)
+                        use(arrays[static_cast<std::size_t>(b)][static_cast<std::size_t>((i + 1) * (own.extent(1) + 3) + j + 1)],
+                            (i % own.extent(0) == 0 ? 1 : 2) * (j % own.extent(1) == 0 ? 1 : 2));
+            }
+        };
+        for (const bool at_once : {true, false}) {
+            each([](double& value, int cells) { value = cells; });  // one of each cell of the block that has the node
+            if (at_once) sums({nodes});
+            else sums.begin(), sums.end();
+            each([](double& value, int) { EXPECT_EQ(value, 4); });
+            EXPECT_EQ(arrays[0][0], -1);
+        }
+    }
+}
+
 CASE("many ids get the local numbers that each gets alone: owned ones before ghosts, the first of equal ghosts") {
     const Communicator comm(MPI_COMM_WORLD);
     for_random_cases(4, [&](Random& random) {

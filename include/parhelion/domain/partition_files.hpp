@@ -25,4 +25,14 @@ PartitionPart read_partition_file(const std::filesystem::path& file);
 /// that does not match.
 PartitionPart read_partition(const std::filesystem::path& path, const Communicator& comm = MPI_COMM_WORLD);
 
+/// What a rank's owned ids are in the mesh file: `per_id` numbers for each, one id after the other. Of cells and nodes that is one, their number
+/// there from 0; of edges and faces the numbers of their points, of which short ones have some of -1.
+struct PartitionKeys {
+    int per_id = 0;
+    std::vector<global_index> keys;
+};
+
+/// Collective. The keys of this rank's part of a file `….phlmap`. Errors (on every rank): as above, and for a folder, which has none.
+PartitionKeys read_partition_keys(const std::filesystem::path& path, const Communicator& comm = MPI_COMM_WORLD);
+
 }  // namespace parhelion

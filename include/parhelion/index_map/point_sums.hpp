@@ -13,12 +13,12 @@ namespace parhelion {
 
 /// Staggered fields have the planes of points between two blocks on both of them. Where each rank's values are what its own cells give (forces on the
 /// nodes of a mesh, fluxes through faces), all that hold a point need their sum: they get it in one round of messages, added in ascending order of
-/// rank, everywhere alike, so that all have the same bits. Points that a rank holds twice, on both ends of a periodic dimension that it has alone, are
-/// added up on it first. Layers around the points are neither read nor written.
+/// rank, everywhere alike, so that all have the same bits. Points that a rank holds twice, on both ends of a periodic dimension that it has alone or
+/// in two of its blocks, are added up on it first. Layers around the points are neither read nor written.
 ///
 /// Construction is collective. Fields of one grid and one stagger, of different elements if need be, travel together; their arrays have equal extents
 /// and order. A call takes other arrays of the layouts that it was made for, as exchanges do, or none for those of the construction.
-/// Errors: several blocks on a rank, fields of another stagger or layout than the first, or not staggered (on every rank); arrays of another layout
+/// Errors: fields of another stagger or layout than the first, or not staggered (on every rank); arrays of another layout
 /// than those of the construction, a reduction that elements do not have (of the rank that passes them).
 ///
 ///     PointSums sums{domain, {view(domain, fx, {.stagger = 1}), view(domain, fy, {.stagger = 1})}};

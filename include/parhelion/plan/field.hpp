@@ -92,6 +92,15 @@ template <class T>
 Field view(const CartesianDomain& domain, T* array, const ArrayLayout& layout = {}) {
     return view_block(domain, reinterpret_cast<std::byte*>(array), element_of<T>(), layout);
 }
+/// One array for each of a rank's blocks. Local.
+///
+///     Field u = view(domain, std::vector{left.data(), right.data()});
+template <class T>
+Field view(const CartesianDomain& domain, const std::vector<T*>& arrays, const ArrayLayout& layout = {}) {
+    std::vector<std::byte*> blocks;
+    for (T* array : arrays) blocks.push_back(reinterpret_cast<std::byte*>(array));
+    return view_blocks(domain, blocks, element_of<T>(), layout);
+}
 /// View of owned cells and ghosts in separate arrays, `components` values per cell next to each other (Order::c), or
 /// each component in a row of its own (Order::fortran; rows as long as the array's cells). Local.
 Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts, local_index ghost_cells, Element element,

@@ -24,7 +24,7 @@ struct Move {
 /// each rank to each that gets cells of it. The first call with cells of as many bytes in all (grids), or of these elements (index maps),
 /// is collective; others wait for those that a rank gets cells from, or gives cells to. Every rank makes the same calls in the same order.
 /// Errors: domains of other cells or communicators (on every rank); arrays of another domain, or pairs of different elements or
-/// components (on every rank at a collective call).
+/// components (on every rank at the first call of all, later on the rank that passes them).
 ///
 ///     Redistribution redistribute{rows, columns};
 ///     redistribute(view(rows, u), view(columns, v));       // and back: redistribute.back({{view(rows, u), view(columns, v)}})

@@ -53,8 +53,11 @@ def total_before(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
 
 
 def _caller() -> str:
-    """The function that has called the one that asks, for messages: a class where it makes one."""
-    return sys._getframe(2).f_code.co_qualname.removesuffix(".__init__")
+    """The function that users call, of those that have called the one that asks, for messages: a class where it makes one."""
+    frame = sys._getframe(2)
+    while frame.f_back and frame.f_code.co_name.startswith("_") and not frame.f_code.co_name.startswith("__"):
+        frame = frame.f_back
+    return frame.f_code.co_qualname.removesuffix(".__init__")
 
 
 def together(comm: "_core.Communicator", local: Callable[[], Result], timeout_s: float = 0) -> Result:

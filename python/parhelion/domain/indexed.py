@@ -180,6 +180,19 @@ def read_partition(folder: str | os.PathLike[str], comm: "Intracomm | None" = No
     return _core.read_partition(together(native_comm, lambda: os.fspath(folder)), native_comm)
 
 
+def read_partition_keys(path: str | os.PathLike[str], comm: "Intracomm | None" = None) -> np.ndarray:
+    """What this rank's owned ids are in the mesh file: an int64 array with a row for each. Collective.
+
+    Of a file `….phlmap`. Cells and nodes have one column, their number in the file from 0; edges and faces the numbers of their points, where
+    short ones are filled up with -1. Raises ValueError on every rank as `read_partition`, and for a folder, which has no keys.
+
+        mine = values_of_the_file[ph.read_partition_keys("maps/casting-12.phlmap")[:, 0]]
+    """
+    _, native_comm = resolve(comm)
+    per_id, keys = _core.read_partition_keys(together(native_comm, lambda: os.fspath(path)), native_comm)
+    return keys.reshape(-1, per_id)
+
+
 def to_ids(values: "ArrayLike", name: str) -> np.ndarray:
     """Whole numbers as a contiguous row of int64. TypeError for others, ValueError for any other shape."""
     ids = np.asarray(values)

@@ -15,12 +15,12 @@ class PointSums:
 
     The planes of points between two blocks are on both of them. Where each rank's values are what its own cells give (forces on nodes,
     fluxes through faces), every holder needs the sum: it comes in one round of messages, added in ascending order of rank, with the same bits
-    everywhere. Points that a rank holds on both ends of a periodic dimension are added up on it first. Layers around the points are neither read nor
-    written.
+    everywhere. Points that a rank holds on both ends of a periodic dimension, or in two of its blocks, are added up on it first. Layers around the
+    points are neither read nor written.
 
     Parameters
     ----------
-    domain: a CartesianDomain of cells, with one block on each rank.
+    domain: a CartesianDomain of cells.
     arrays: of one stagger, equal extents and order, as for an Exchange; dtypes may differ. Kept, for calls that name none.
     transport, timeout: as for an Exchange.
 

@@ -48,6 +48,7 @@ class Redistribution:
         before: Any = source._native  # of one kind, as has been checked
         after: Any = target._native
         self._native = _core.Redistribution(before, after, name, seconds)
+        self._comm, self._called = comm, False
 
     def __call__(self, source: Any, target: Any) -> None:
         """Owned values of `source`, an array of the first domain, into the owned cells of `target`, one of the second."""
@@ -57,19 +58,25 @@ class Redistribution:
         """The same for any number of pairs (source, target) in one message for each rank.
 
         Arrays as for an Exchange of their domain, with halo or, told by a Field, without. Both of a pair have one dtype and as many components. The
-        first call with arrays like these is collective. Raises ValueError or TypeError for arrays that do not fit.
+        first call with arrays like these is collective. Raises ValueError or TypeError for arrays that do not fit, at the first call of all
+        on every rank.
         """
         self._native.forward(self._read(pairs))
+        self._called = True
 
     def back(self, *pairs: tuple[Any, Any]) -> None:
         """The other way: each `target` → `source`."""
         self._native.back(self._read(pairs))
+        self._called = True
 
     def explain(self) -> str:
         """How many cells stay, and how many go where, in a few lines."""
         return self._native.explain()
 
     def _read(self, pairs: tuple[tuple[Any, Any], ...]) -> "list[tuple[_core.Field, _core.Field]]":
+        return self._fields(pairs) if self._called else together(self._comm, lambda: self._fields(pairs))
+
+    def _fields(self, pairs: tuple[tuple[Any, Any], ...]) -> "list[tuple[_core.Field, _core.Field]]":
         if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
             raise TypeError("pass pairs of arrays: redistribute.forward((u, v), (p, q))")
         sides = read_groups(self._read_from, list(zip(*pairs, strict=True)))

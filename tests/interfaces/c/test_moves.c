@@ -205,6 +205,70 @@ static void read_folder(void) {
     rmdir(folder);
 }
 
+void write_phlmap(const char* path, int ranks);
+
+static void read_keys(void) {
+    char file[64];
+    snprintf(file, sizeof file, "/tmp/phl-keys%d.phlmap", (int)getpid());
+    MPI_Bcast(file, sizeof file, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (rank == 0) write_phlmap(file, ranks);
+    MPI_Barrier(MPI_COMM_WORLD);
+    phl_index_map map = NULL, other = NULL;
+    GOOD(phl_index_map_read(MPI_COMM_WORLD, file, NULL, &map));
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, 3, 0, NULL, NULL, &other));
+    int32_t per_id = 0;
+    int64_t keys[4];
+    GOOD(phl_index_map_read_keys(map, file, &per_id, 0, NULL));
+    CHECK(per_id == 2);
+    GOOD(phl_index_map_read_keys(map, file, NULL, 4, keys));
+    for (int k = 0; k < 2; ++k) CHECK(keys[2 * k] == 10 * (2 * rank + k) && keys[2 * k + 1] == (rank + k == 0 ? -1 : keys[2 * k] + 1));
+    FAILS(phl_index_map_read_keys(map, file, NULL, rank == 0 ? 3 : 4, keys), PHL_ERROR_VALUE, "room for 3 numbers and there are 4");
+    FAILS(phl_index_map_read_keys(other, file, NULL, 4, keys), PHL_ERROR_VALUE, "keys for 2 ids and the map 3");
+    FAILS(phl_index_map_read_keys(map, "/tmp", NULL, 4, keys), PHL_ERROR_VALUE, "no keys");
+    GOOD(phl_index_map_free(&map));
+    GOOD(phl_index_map_free(&other));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) remove(file);
+}
+
+/* Four blocks on each rank: every node is in four cells, of which each has given one. */
+static void sum_points_of_blocks(void) {
+    const int64_t extents[2] = {4, 4 * ranks};
+    phl_cartesian_options options = {.periodic = {1, 1}, .process_grid = {1, ranks}, .blocks_per_rank = {2, 2}};
+    phl_cartesian domain = NULL;
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
+    double nodes[4][9];
+    void* blocks[4] = {nodes[0], nodes[1], nodes[2], nodes[3]};
+    for (int b = 0; b < 4; ++b)
+        for (int n = 0; n < 9; ++n) nodes[b][n] = (n / 3 == 1 ? 2 : 1) * (n % 3 == 1 ? 2 : 1);
+    const phl_field field = {.element = {.scalar = PHL_FLOAT64}, .stagger = {1, 1}, .blocks = blocks, .block_count = 4};
+    phl_point_sums sums = NULL;
+    GOOD(phl_point_sums_create(domain, 1, &field, NULL, &sums));
+    GOOD(phl_point_sums_reduce(sums, PHL_SUM, &field, 1));
+    for (int b = 0; b < 4; ++b)
+        for (int n = 0; n < 9; ++n) CHECK(nodes[b][n] == 4);
+    GOOD(phl_point_sums_free(&sums));
+    GOOD(phl_cartesian_free(&domain));
+}
+
+/* A mistake of one rank in the first call, which is collective. */
+static void all_are_told(void) {
+    int32_t stagger[2] = {0, 0};
+    phl_cartesian rows = make_grid(0, 1, stagger), columns = make_grid(1, 2, stagger);
+    static double u[400], v[400];
+    const phl_field from = {.element = {.scalar = PHL_FLOAT64}, .cells = u};
+    phl_field to = {.element = {.scalar = PHL_FLOAT64}, .cells = v};
+    phl_redistribution move = NULL;
+    GOOD(phl_redistribution_create_cartesian(rows, columns, NULL, &move));
+    if (rank == ranks - 1) to.order = 7;
+    FAILS(phl_redistribution_forward(move, &from, &to, 1), PHL_ERROR_VALUE, "order 7 does not exist");
+    to.order = PHL_ORDER_C;
+    GOOD(phl_redistribution_forward(move, &from, &to, 1));
+    GOOD(phl_redistribution_free(&move));
+    GOOD(phl_cartesian_free(&rows));
+    GOOD(phl_cartesian_free(&columns));
+}
+
 void test_moves(void) {
     move_grids();
     move_cells();
@@ -213,4 +277,7 @@ void test_moves(void) {
     own_reductions();
     owners_decide();
     read_folder();
+    read_keys();
+    sum_points_of_blocks();
+    all_are_told();
 }

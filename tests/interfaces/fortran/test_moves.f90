@@ -1,6 +1,6 @@
 !> Values from one domain to another, reductions of the program's own, owners that decide, partitions on disk.
 module test_moves
-  use, intrinsic :: iso_c_binding, only: c_double, c_funloc, c_int32_t, c_int64_t, c_null_funptr
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funloc, c_int, c_int32_t, c_int64_t, c_null_char, c_null_funptr
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use support
   implicit none
@@ -24,6 +24,9 @@ contains
     call own_reductions()
     call owners_decide()
     call miss_a_folder()
+    call keys_of_a_file()
+    call sum_points_of_blocks()
+    call all_are_told()
   end subroutine
 
   subroutine make_grid(points, along, halo, stagger)
@@ -231,5 +234,79 @@ contains
     character(300) :: message
     call map%read(world, '/no/such/place', stat=status, errmsg=message)
     call check_failure('a partition that is not there', status, phl_error_value, message, 'neither a file nor a folder')
+  end subroutine
+
+  subroutine keys_of_a_file()
+    interface
+      subroutine write_phlmap(path, ranks) bind(c)
+        import :: c_char, c_int
+        character(kind=c_char), intent(in) :: path(*)
+        integer(c_int), value :: ranks
+      end subroutine
+    end interface
+    type(index_map) :: map, everybody
+    character(*), parameter :: file = '/tmp/phl-keys-fortran.phlmap'
+    integer(int64), allocatable :: keys(:, :)
+    integer :: status, unit, here(1)
+    character(300) :: message
+    if (rank == 0) call everybody%init(world, 1)
+    if (rank > 0) call everybody%init(world, 0, [1])
+    if (rank == 0) call write_phlmap(file // c_null_char, ranks)
+    here = 1
+    call everybody%gather(here)                          ! waits for rank 0
+    call map%read(world, file)
+    call map%read_keys(file, keys)
+    call check(all(shape(keys) == 2) .and. all(keys(1, :) == 10 * (2 * rank + [0, 1]) + 1), 'keys of a file')
+    call check(all(keys(2, :) == merge(0_int64, keys(1, :) + 1, 2 * rank + [0, 1] == 0)), 'none is 0')
+    call map%read_keys('/tmp', keys, stat=status, errmsg=message)
+    call check_failure('keys of a folder', status, phl_error_value, message, 'no keys')
+    if (rank == 0) open (newunit=unit, file=file)
+    if (rank == 0) close (unit, status='delete')
+  end subroutine
+
+  !> Two blocks on each rank: every node is in two cells, of which each has given one.
+  subroutine sum_points_of_blocks()
+    type(cartesian_domain) :: domain
+    type(field_list) :: list, others
+    type(point_sums) :: sums
+    real(real64), target :: left(3), right(3), again(3), more(3)
+    call domain%init(world, [4 * ranks], halo=0, process_grid=[ranks], blocks_per_rank=[2], periodic=[.true.])
+    left = [1, 2, 1]
+    right = left
+    again = 2 * left
+    more = again
+    call list%add(left, stagger=[1])
+    call list%add_block(right)
+    call others%add(again)
+    call others%add_block(more)
+    call sums%init(domain, fields=list)
+    call sums%sum()
+    call check(all(left == 2) .and. all(right == 2), 'points of two blocks')
+    call sums%sum(fields=others)
+    call check(all(again == 4) .and. all(more == 4), 'those of a call')
+    call sums%free()
+  end subroutine
+
+  !> A mistake of one rank in the first call, which is collective.
+  subroutine all_are_told()
+    type(cartesian_domain) :: rows, columns
+    type(redistribution) :: move
+    real(real64), allocatable, target :: u(:, :), v(:, :), before(:, :), after(:, :)
+    integer :: status
+    character(300) :: message
+    call make_grid(rows, 1, 1, [0, 0])
+    call make_grid(columns, 2, 2, [0, 0])
+    call fill(rows, u, before)
+    call fill(columns, v, after)
+    u = before
+    call move%init(rows, columns)
+    if (rank == ranks - 1) then
+      call move%forward(u, stat=status, errmsg=message)
+    else
+      call move%forward(u, v, stat=status, errmsg=message)
+    end if
+    call check_failure('an array that one rank leaves out', status, phl_error_value, message, 'as many of the second domain')
+    call move%forward(u, v)
+    call check(all(v == after), 'after a mistake')
   end subroutine
 end module test_moves

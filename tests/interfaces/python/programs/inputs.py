@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import tempfile
 
+import meshio
 import numpy as np
 from _oracle import grid_sample
 from _ranks import COMM, main, on_last, refused
@@ -134,6 +135,8 @@ def both_formats_hold_the_same(folder, owned, ghosts):
     COMM.barrier()
     found, wanted = ph.read_partition(file)
     assert found == owned and wanted.tolist() == ghosts
+    refused(ValueError, ph.read_partition_keys, file, says="has no keys")
+    refused(ValueError, ph.read_partition_keys, folder, says="is a folder")
     whole = file.read_bytes()
     for place, says in ((0, "does not begin"), (20, "another checksum"), (70, "another checksum"), (len(whole) - 1, "another checksum")):
         COMM.barrier()
@@ -146,6 +149,27 @@ def both_formats_hold_the_same(folder, owned, ghosts):
         file.write_bytes(whole[:-1])
     COMM.barrier()
     refused(ValueError, ph.read_partition, file, says="another size than it says")
+
+
+def test_keys_of_a_partition_say_what_its_ids_are_in_the_mesh_file():
+    folder = pathlib.Path(COMM.bcast(tempfile.mkdtemp() if COMM.rank == 0 else None))
+    if COMM.rank == 0:
+        strip = np.arange(2 * COMM.size + 2)
+        points = np.column_stack([strip // 2, strip % 2, 0 * strip]).astype(float)
+        mesh = meshio.Mesh(points, [("triangle", np.column_stack([strip[:-2], strip[1:-1], strip[2:]]))])
+        partitioning.partition_mesh(mesh, COMM.size, entities=["cells", "edges"], out=folder, name="disk")
+    COMM.barrier()
+    for name in "disk", "disk-edges":
+        file = folder / f"{name}-{COMM.size}.phlmap"
+        expected = partitioning.read_rank_map(file, COMM.rank)
+        assert (ph.read_partition_keys(file) == expected.keys).all() and len(expected.keys) == ph.read_partition(file)[0]
+    COMM.barrier()
+    whole = file.read_bytes()
+    COMM.barrier()
+    if COMM.rank == 0:
+        file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    COMM.barrier()
+    refused(ValueError, ph.read_partition_keys, file, says="another checksum than its keys")
 
 
 def test_a_partition_in_the_published_layout_is_read():

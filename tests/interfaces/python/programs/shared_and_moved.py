@@ -98,6 +98,46 @@ def test_holders_of_a_grids_points_get_the_same_bits_of_their_sum():
     assert "shared" in sums.explain()
 
 
+def place_of(domain, array):
+    return tuple(slice(part.start, part.start + extent) for part, extent in zip(domain.blocks[array.block], array.held.shape, strict=True))
+
+
+def test_points_of_several_blocks_get_the_sum_of_all():
+    for dims, number in product((2, 3), range(8)):
+        stagger = [(1, 0, 1), (1, 1, 1)][number % 2][3 - dims :]
+        periodic = [number % 4 > 1, number % 2 == 0, True][:dims]
+        domain = ph.CartesianDomain((3 * COMM.size + 4, 7, 5)[:dims], periodic=periodic, blocks_per_rank=(2, 3, 1)[:dims])
+        one = domain.full(-1, "i8", stagger=stagger, halo=number % 3, order="CF"[number // 4])
+        two = domain.full(-1.0, stagger=stagger, halo=number % 3, components=2, order="CF"[number // 4])
+        cells = np.zeros([n + more for n, more in zip(domain.extents, stagger, strict=True)], "i8")  # of what each point is a corner
+        for array in one:
+            place = place_of(domain, array)
+            values = np.random.default_rng([part.start for part in place]).integers(0, 100, array.held.shape)
+            array.held[...] = values
+            cells[place] += values
+        for array, other in zip(one, two, strict=True):
+            other.held[...] = np.array(array.held)[..., None] * [1, 2]
+        COMM.Allreduce(cells.copy(), cells)
+        for axis, (around, more) in enumerate(zip(periodic, stagger, strict=True)):
+            if around and more:  # point N is point 0
+                ends = np.take(cells, 0, axis) + np.take(cells, -1, axis)
+                for end in (0, -1):
+                    np.moveaxis(cells, axis, 0)[end] = ends
+        sums = ph.PointSums(domain, one, two)
+        inner = two[0].held[tuple(slice(1, -1) for _ in range(dims))]
+        before = np.array(inner)
+        sums.begin()
+        inner += 1  # no one else's, hence free
+        sums.end()
+        assert np.array_equal(inner, before + 1)
+        inner -= 1
+        for array, other in zip(one, two, strict=True):
+            place = place_of(domain, array)
+            assert np.array_equal(array.held, cells[place]), (dims, number)
+            assert np.array_equal(other.held, cells[place][..., None] * [1, 2]), (dims, number)
+            assert np.asarray(array).sum() - array.held.sum() == array.held.size - array.size
+
+
 def test_sums_of_points_refuse_what_is_none():
     domain = ph.CartesianDomain((4 * COMM.size, 4), process_grid=(COMM.size, 1))
     u = domain.zeros(stagger=1)
@@ -105,8 +145,6 @@ def test_sums_of_points_refuse_what_is_none():
     refused(ValueError, lambda: ph.PointSums(domain), says="no arrays")
     refused(ValueError, lambda: ph.PointSums(domain, u, domain.zeros(stagger=(1, 0))), says="another stagger or layout")
     refused(TypeError, lambda: ph.PointSums(ph.IndexMap.pull(1, []), u), says="sum_shared")
-    blocks = ph.CartesianDomain((4 * COMM.size, 4), blocks_per_rank=(2, 1))
-    refused(ValueError, lambda: ph.PointSums(blocks, blocks.zeros(stagger=1)), says="several blocks")
     sums = ph.PointSums(domain, u)
     refused(ValueError, sums.end, says="begin")
     u[...] = COMM.rank + 1.0
@@ -170,6 +208,11 @@ def test_what_a_reduction_raises_arrives_on_its_rank_and_nobody_is_left_waiting(
     else:
         assert COMM.rank != 0 and x[0] == 2
     map.forward(x)
+    try:  # what comes from within Python itself
+        map.reverse(ph.Reduction(lambda a, b: 1 / 0, "f8"), x)
+        assert map.ghosts == 0
+    except ZeroDivisionError as error:
+        assert str(error) == "division by zero"
     refused(TypeError, map.reverse, ph.Reduction(np.add, "f4"), x, says="float32")
     refused(TypeError, map.reverse, np.add, x, says="a reduction is a name")
     refused(TypeError, map.reverse, "max", x.astype("c16"), says="no order")
@@ -198,6 +241,23 @@ def test_grids_move_to_another_process_grid_and_back():
     assert COMM.rank > 0 or (whole == np.add.outer(10 * np.arange(7), np.arange(5))).all()
     refused(ValueError, ph.Redistribution, rows, ph.CartesianDomain((7, 6)), says="different extents")
     refused(TypeError, redistribute, u, m, says="equal dtypes")
+
+
+def test_a_mistake_of_one_rank_in_the_first_call_is_told_to_all():
+    rows = ph.CartesianDomain((7, 5), process_grid=(COMM.size, 1))
+    columns = ph.CartesianDomain((7, 5), process_grid=(1, COMM.size))
+    u, v = rows.full(3.0), columns.zeros()
+    redistribute = ph.Redistribution(rows, columns)
+    refused(ValueError, redistribute, u, np.zeros((1, 1)) if COMM.rank == COMM.size - 1 else v, says="has shape (1, 1)")
+    refused(TypeError, redistribute.back, (u, v) if COMM.rank else (u, v.astype("f4")), says="equal dtypes")
+    redistribute(u, v)
+    assert (v.owned == 3).all()
+    blocks, dealt = ph.IndexMap.pull(2, []), ph.IndexMap.pull(np.arange(2) * COMM.size + COMM.rank, [])
+    x, y = np.ones(2), np.zeros(2)
+    move = ph.Redistribution(blocks, dealt)
+    refused(TypeError, move, x, y if COMM.rank else y.astype("f4"), says="equal dtypes")
+    move(x, y)
+    assert (y == 1).all()
 
 
 def test_what_was_saved_on_some_ranks_is_loaded_on_others():
