@@ -45,7 +45,7 @@ private:
 
     void learn_nodes() {
         node_of_.resize(links_.size());
-        exchange_letters(context_, std::vector<Words>(links_.size(), Words{work_.ranks.front()}),
+        exchange_letters(context_, [&] { return std::vector<Words>(links_.size(), Words{work_.ranks.front()}); },
                          [&](std::size_t i, WordReader& letter) { node_of_[i] = letter.next_in<int>(0, comm_.size() - 1); });
         for (std::size_t i = 0; i < links_.size(); ++i) links_to_[node_of_[i]].push_back(i);
         for (const auto& [node, which] : links_to_) {
@@ -79,7 +79,7 @@ private:
         for (const auto& [node, which] : links_to_)
             for (std::size_t k = 0; k < which.size(); ++k) put_side(letters[which[k]], node, k);
         work_.slots.resize(links_.size());
-        exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) { get_side(letter, i); });
+        exchange_letters(context_, [&] { return letters; }, [&](std::size_t i, WordReader& letter) { get_side(letter, i); });
     }
 
     void put_side(Words& letter, int node, std::size_t k) const {
