@@ -12,7 +12,7 @@ PYTHON   ?= python3
 PREFIX   ?= $(HOME)/.local
 CMAKE_ARGS ?=
 EXPECTED_SKIPS ?=
-WHEEL_MPIS ?= mpich openmpi
+WHEEL_MPIS ?= mpich openmpi abi
 WHEEL_PYTHON ?= $(BIN)/python
 PEERS    ?= ghex coarray petsc dolfinx
 
@@ -108,7 +108,7 @@ $(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/tools $(MPI_STAMP)
 install: build ## Install headers, library, CMake and pkg-config files (PREFIX=~/.local)
 	@$(TOOLS)/cmake --install $(BUILD) --prefix "$(PREFIX)"
 
-wheel: setup $(STAMPS)/wheel ## A wheel for MPICH, Intel and Open MPI into dist/, of the builds that there are (WHEEL_MPIS=, WHEEL_PYTHON=)
+wheel: setup $(STAMPS)/wheel ## A wheel for MPICH, Intel, Open MPI and MPI 5's standard ABI into dist/, of the builds that there are (WHEEL_MPIS=, WHEEL_PYTHON=)
 	@for mpi in $(WHEEL_MPIS); do $(MAKE) --no-print-directory build MPI=$$mpi KEEP_DEFAULT=1 || exit 1; done
 	@JOBS=$(JOBS) $(BIN)/python scripts/wheel.py --python "$(WHEEL_PYTHON)" $(WHEEL_MPIS)
 

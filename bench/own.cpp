@@ -100,8 +100,13 @@ std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Patte
     Pattern built = timed(times.pattern, pattern);
     return timed(times.plan, [&] {
         ExchangeOptions options{.transport = way.transport, .overlap = work.any(), .at_once = !work.any(), .work_s = work.seconds};
-        Exchange exchange{std::move(built), std::move(fields), std::move(options)};
-        return std::make_unique<Own>(std::move(exchange), std::move(values));
+        try {
+            Exchange exchange{std::move(built), std::move(fields), std::move(options)};
+            return std::make_unique<Own>(std::move(exchange), std::move(values));
+        } catch (const Error& error) {  // on every rank
+            if (error.kind() != ErrorKind::system) throw;
+            throw CannotRun(error.what());
+        }
     });
 }
 

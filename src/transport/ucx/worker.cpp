@@ -137,7 +137,11 @@ std::shared_ptr<UcxEndpoint> UcxWorker::make_endpoint(const std::string& address
     params.address = reinterpret_cast<const ucp_address_t*>(address.data());
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
     params.err_handler = {on_failure, endpoint.get()};
-    check_ucx(ucx_.ep_create(worker_, &params, &endpoint->handle), "ucp_ep_create");
+    const ucs_status_t status = ucx_.ep_create(worker_, &params, &endpoint->handle);
+    if (status == UCS_ERR_UNREACHABLE)  // no fault of the other process: what needs no network can move the data
+        throw Error("transport ucx cannot be used here: UCX finds no network between two ranks (UCX_TLS and UCX_NET_DEVICES limit what it takes)",
+                    ErrorKind::system);
+    check_ucx(status, "ucp_ep_create");
     return endpoint;
 }
 

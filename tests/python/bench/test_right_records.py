@@ -26,6 +26,17 @@ def test_rows_from_python_under_several_networks_are_cases_of_their_own(tmp_path
     assert [len(case["samples"]) for case in cases] == [3, 3]
 
 
+def test_a_transport_that_finds_no_network_is_left_out_and_no_failure(tmp_path):
+    """UCX within shared memory alone, which cannot tell of a lost rank: as on a machine whose only network is its own."""
+    need_build()
+    mpi = (built("mpich", "openmpi") or pytest.skip("skipped: neither mpich nor openmpi is built"))[0]
+    done = parhelion("bench", "halo", "--flavor", mpi, "--ranks", "2", "--extent", "8", "--halo", "1", "--fields", "1", "--contenders", "auto,ucx",
+                     "--launches", "1", "--repetitions", "3", "--json", "out.json", cwd=tmp_path, timeout=120, UCX_TLS="posix,self")  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = document(tmp_path)
+    assert told["failures"] == [] and "transport ucx cannot be used here" in str(told["not_run"])
+
+
 @pytest.mark.parametrize(("precision", "most", "expected"), [
     ((), 40, {6}), (("--precision", "0.0001%"), 14, {14}), (("--precision", "99%"), 1000, set(range(20, 1001, 5))),
 ])  # fmt: skip

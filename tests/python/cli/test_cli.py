@@ -354,6 +354,19 @@ def test_80_columns_hold_the_floor_ours_the_fastest_by_hand_and_the_fastest_peer
     assert len(re.findall(r"\d–1\.\d\d ", table)) >= 5  # four cases and their mean
 
 
+def test_80_columns_hold_the_longest_name_whole(tmp_path):
+    from rich.console import Console
+
+    from parhelion.tools.documents import results
+    from parhelion.tools.tables.short import short_table
+
+    names = ("auto", "mpi_neighbor", "hand_persistent_merged", "floor_packed")
+    record = read_record(synthetic.write_record(tmp_path / "run", contenders=names))
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(short_table("halo", results(record.cases)))
+    assert console.export_text().count("hand_persistent_merged") == 4
+
+
 def test_what_makes_figures_doubtful_is_said(tmp_path):
     from parhelion.tools.documents import results
     from parhelion.tools.documents.remarks import remarks

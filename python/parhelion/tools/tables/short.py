@@ -17,7 +17,7 @@ from ..statistics.interval import NO_INTERVAL
 from ..style.terminal import table
 from ..style.words import microseconds
 
-HELP = "µs per {}, median; ×: times as fast as {}; below: 95 % intervals and names; a wider terminal shows every contender"
+HELP = "µs per {}, median; ×: times as fast as {}; below: 95 % intervals and names; mean: geometric; a wider terminal shows every contender"
 AUTO = "auto"
 FASTEST = {"floor": "floor", OWN: "fastest own", BASELINE: "fastest by hand", PEER: "fastest peer"}
 
@@ -28,7 +28,7 @@ def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
     parameters, rows = varying(cases), in_order(cases)
     roles = [role for role in FASTEST if any(case.of_role(role) for case in cases)]
     shown = case_table(benchmark, cases, HELP.format(words.of, words.base))
-    shown.box, shown.padding, shown.pad_edge = box.SIMPLE_HEAD, (0, 1), False
+    shown.box, shown.padding, shown.pad_edge, shown.show_edge = box.SIMPLE_HEAD, (0, 0, 0, 1), False, False
     shown.add_column(AUTO, justify="right", no_wrap=True)
     for role in roles:
         shown.add_column(FASTEST[role], justify="right", overflow="fold")
@@ -36,7 +36,7 @@ def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
         shown.add_row(*values(case, parameters), _auto(case), *(_fastest(case, role) for role in roles))
     means = dict.fromkeys(roles, "") | {OWN: speed(*mean_speed([(case, case.of_role(OWN)) for case in rows]))}
     shown.add_section()
-    shown.add_row("geomean", *[""] * (len(parameters) - 1), speed(*mean_speed(of_contender(rows, AUTO))), *(means[role] for role in roles))
+    shown.add_row("mean", *[""] * (len(parameters) - 1), speed(*mean_speed(of_contender(rows, AUTO))), *(means[role] for role in roles))
     return shown
 
 
