@@ -22,9 +22,9 @@ CallCheck::~CallCheck() {
     if (mpi_has_ended() || !std::all_of(sent_->begin(), sent_->end(), is_over)) leave_behind(sent_);
 }
 
-CallCheck::Card CallCheck::card_of(std::uint64_t number, const std::string& call) {
-    Card card{number, Hash().add_range(call).value(), {}};
-    call.copy(card.call.data(), card.call.size() - 1);
+CallCheck::Card CallCheck::card_of(std::uint64_t number, std::uint64_t print, const std::string& text) {
+    Card card{number, print, {}};
+    text.copy(card.call.data(), card.call.size() - 1);
     return card;
 }
 
@@ -36,7 +36,7 @@ bool CallCheck::is_over(Sent& sent) {
 
 std::uint64_t CallCheck::tell(const std::string& call) {
     while (!sent_->empty() && is_over(sent_->front())) sent_->pop_front();
-    send(mine_.emplace_back(card_of(++told_, call)));
+    send(mine_.emplace_back(card_of(++told_, Hash().add_range(call).value(), call)));
     return told_;
 }
 
@@ -64,8 +64,9 @@ void CallCheck::look() {
     refuse_difference();
 }
 
+// Calls before it can be ended.
 void CallCheck::refuse_difference() const {
-    if (!difference_.empty()) throw Error(difference_, ErrorKind::communication);
+    if (difference_.print > 0 && difference_.print <= told_) throw Error(difference_.call.data(), ErrorKind::communication);
 }
 
 // Matched probes: another thread may take cards at the same time.
@@ -101,15 +102,15 @@ void CallCheck::compare(int rank, const Card& theirs) {
     const std::string text = "rank " + std::to_string(rank) + " has made call " + std::to_string(theirs.number) + " of this exchange for " +
                              theirs.call.data() + ", and rank " + std::to_string(comm_.rank()) + " for " + ours.call.data() +
                              ": make the same calls in the same order on every rank, of the same fields, depth and reduction";
-    pass_on(card_of(0, text));
+    pass_on(card_of(0, theirs.number, text));
     throw Error(text, ErrorKind::communication);
 }
 
 // Once.
 void CallCheck::pass_on(const Card& difference) {
-    if (!difference_.empty()) return;
-    difference_ = difference.call.data();
-    send(difference);
+    if (difference_.print > 0) return;
+    difference_ = difference;
+    send(difference_);
 }
 
 bool CallCheck::all_told(std::uint64_t number, const std::vector<int>& ranks) const {

@@ -41,7 +41,7 @@ public:
 
 private:
     struct Card {
-        std::uint64_t number = 0, print = 0;  // number 0: calls differ, and the text says which
+        std::uint64_t number = 0, print = 0;  // number 0: calls of that other number differ, and the text says how
         std::array<char, 400> call{};         // as much as there is room for
     };
     struct Sent {
@@ -50,7 +50,7 @@ private:
     };
     using AllSent = std::deque<Sent>;
 
-    static Card card_of(std::uint64_t number, const std::string& call);
+    static Card card_of(std::uint64_t number, std::uint64_t print, const std::string& text);
     static bool is_over(Sent& sent);
     void take();
     void send(const Card& card);
@@ -70,7 +70,7 @@ private:
     std::deque<Card> mine_;                  // those that some neighbor has not told yet
     std::map<int, std::deque<Card>> early_;  // by rank: of calls that this rank has not made yet
     std::map<int, std::uint64_t> heard_;     // by rank: the last one
-    std::string difference_;                 // that some rank has found
+    Card difference_;                        // that some rank has found
 };
 
 }  // namespace parhelion

@@ -37,7 +37,8 @@ def main() -> int:
         ranks.skip(f"the launcher of {flavor.kind} ends all ranks when one is killed")
     launcher = [*LAUNCHER[flavor.kind], *SURVIVING.get(flavor.kind, [])]
     failures = []
-    for place in ("between", "amid", "early"):
+    # MPICH 5.0 crashes in MPI_Start of a message to a rank on another host that has ended.
+    for place in ("between", "amid", *(["early"] if flavor.kind != "mpich" else [])):
         failures += lose_alone(options, launcher, place)
     if options.transport.startswith(("mpi_persistent", "node_aware")):
         for spread, victim in EVERY if options.every else USUAL:
