@@ -70,10 +70,6 @@ private:
         }
         work_.routes = make_routes(work_.ranks, owed, Bundle::alignment(context_.plan, context_.direction));
     }
-    const Route& route_to(int node) const {
-        return *std::ranges::find_if(work_.routes, [node](const Route& route) { return route.node == node; });
-    }
-
     void tell_neighbors() {
         std::vector<Words> letters(links_.size());
         for (const auto& [node, which] : links_to_)
@@ -83,7 +79,7 @@ private:
     }
 
     void put_side(Words& letter, int node, std::size_t k) const {
-        const Route& route = route_to(node);
+        const Route& route = work_.route_to(node);
         const Route::Part* part = route.part_of(work_.node_rank);
         put_list(letter, route.candidates);
         put_list(letter, route.slices);
@@ -105,7 +101,10 @@ private:
         const byte_count offset = letter.next();
         slot.from = Bundle::read(context_.plan, context_.direction, *links_[i], letter, work_.lists);
         slot.from.offset += offset;
-        if (slot.receives) slot.read = read_of({node_of_[i], slice, true});
+        if (!slot.receives) return;
+        slot.read = read_of({node_of_[i], slice, true});
+        std::vector<int>& senders = work_.reads[slot.read].senders = side.candidates;
+        std::ranges::sort(senders);
     }
 
     std::size_t read_of(const SliceName& name) {
@@ -119,7 +118,7 @@ private:
     // What this rank carries, of all routes of its node to whose other side it has a link.
     void allocate() {
         for (const auto& [node, side] : sides_) {
-            carry({node, 0, false}, side.candidates, route_to(node).slices);
+            carry({node, 0, false}, side.candidates, work_.route_to(node).slices);
             carry({node, 0, true}, side.candidates, side.slices);
         }
         byte_count total = 0;
@@ -135,7 +134,7 @@ private:
 
     void carry(SliceName name, const std::vector<int>& there, const std::vector<byte_count>& slices) {
         for (std::size_t j = 0; j < slices.size(); ++j) {
-            if (carrier(route_to(name.node).candidates, j, slices.size()) != comm_.rank()) continue;
+            if (carrier(work_.route_to(name.node).candidates, j, slices.size()) != comm_.rank()) continue;
             name.slice = static_cast<int>(j);
             (name.comes ? work_.got : work_.sent).push_back({name, carrier(there, j, slices.size()), {nullptr, work_.ranks.size(), slices[j]}, 0, {}, {}});
         }
@@ -155,7 +154,7 @@ private:
     // Ranks of the node tell where what they carry is, and which messages they use.
     void find_memory() {
         for (auto& [node, bundle] : bundles_)
-            if (const Route::Part* part = route_to(node).part_of(work_.node_rank))
+            if (const Route::Part* part = work_.route_to(node).part_of(work_.node_rank))
                 work_.given.push_back({{{node, part->slice, false}, 0, nullptr, {}, nullptr}, std::move(bundle), part->offset});
         Words mine;
         const auto put = [&](const SliceName& name, bool is_carrier) { mine.insert(mine.end(), {name.node, name.slice, name.comes, is_carrier}); };
@@ -190,7 +189,7 @@ private:
             if (!there) there = memory_.find(letter, used.carrier_rank);
             used.carrier = meet(rank);
             used.keep = there;
-            const auto& slices = name.comes ? sides_.at(node).slices : route_to(node).slices;
+            const auto& slices = name.comes ? sides_.at(node).slices : work_.route_to(node).slices;
             used.memory = {there.get(), work_.ranks.size(), slices[static_cast<std::size_t>(slice)]};
         });
         if (!there) get_place(letter);

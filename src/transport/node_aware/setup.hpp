@@ -1,6 +1,7 @@
 // Who of a node carries what, and where it lies.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -23,6 +24,8 @@ struct NodeWork {
     std::vector<Carried> sent, got;
     std::shared_ptr<std::byte> memory;           ///< of what it carries
     std::deque<std::vector<local_index>> lists;  ///< that programs use
+
+    const Route& route_to(int node) const { return *std::ranges::find(routes, node, &Route::node); }
 };
 
 /// Collective. What the node's ranks tell is gathered at its first rank and spread: no rank sends more than a few letters, none knows of

@@ -69,6 +69,7 @@ struct Given : Used {
 };
 struct Read : Used {
     int slots = 0, left = 0;
+    std::vector<int> senders;  ///< on the other node, ascending
 };
 
 /// Where the message of a link is found.
