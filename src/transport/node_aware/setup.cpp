@@ -70,6 +70,7 @@ private:
         }
         work_.routes = make_routes(work_.ranks, owed, Bundle::alignment(context_.plan, context_.direction));
     }
+
     void tell_neighbors() {
         std::vector<Words> letters(links_.size());
         for (const auto& [node, which] : links_to_)
