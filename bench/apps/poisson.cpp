@@ -10,7 +10,7 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr int iterations_of_a_solve = 50;
+constexpr int iterations_between_starts = 50;
 
 class Poisson final : public Application {
 public:
@@ -28,7 +28,7 @@ public:
     }
 
     void step() override {
-        if (iteration_ == iterations_of_a_solve) begin_solve();
+        if (iteration_ == iterations_between_starts) begin_solve();
         double* p = direction_.values.data();
         const double before = r_dot_z_;
         r_dot_z_ = sums_.over_ranks(sum([&](std::size_t i) { return residual_[i] * residual_[i] / matrix_.diagonal[i]; }));
