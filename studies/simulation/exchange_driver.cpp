@@ -23,6 +23,7 @@
 using namespace parhelion;
 
 extern std::atomic<long> live_bytes;  // of all ranks: counted_new.cpp
+extern double between_polls_s;        // one_process.cpp
 
 namespace {
 
@@ -151,8 +152,10 @@ double latest(double time) {
     return all;
 }
 
-// Exchanges follow each other without a barrier, as in a solver. From a common start to the last rank's end.
+// Exchanges follow each other without a barrier, as in a solver. From a common start to the last rank's end. Whoever waits looks again after
+// PARHELION_SIMULATED_POLL seconds.
 double seconds_per_exchange(Exchange& exchange, int iterations, MPI_Comm comm) {
+    if (const char* text = std::getenv("PARHELION_SIMULATED_POLL")) between_polls_s = std::atof(text);
     exchange();  // the first one makes connections and meets ranks that are not in step
     MPI_Barrier(comm);
     const double start = latest(MPI_Wtime());

@@ -1,23 +1,20 @@
 // What ranks of a node share, where all ranks are one process: plain memory, which its address tells. Nobody is lost alone, and nobody
-// sleeps: whoever waits looks again after a while of simulated time (PARHELION_SIMULATED_POLL, in seconds).
+// sleeps: whoever waits looks again after a while of simulated time.
 //
 // Stands for core/node_memory.cpp, core/node_pool.cpp, and of transport/node peer_memory.cpp, signals.cpp, node_context.cpp.
 #include <mpi.h>
 #include <simgrid/actor.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <new>
 #include <string>
 
 #include "transport/node/node_context.hpp"
 
+double between_polls_s = 1e-4;  // SMPI's own, which suits the set-up
+
 extern "C" int sched_yield() noexcept(false) {  // what waits call
-    static const double pause = [] {
-        const char* text = std::getenv("PARHELION_SIMULATED_POLL");
-        return text == nullptr ? 1e-6 : std::atof(text);
-    }();
-    sg_actor_sleep_for(pause);
+    sg_actor_sleep_for(between_polls_s);
     return 0;
 }
 

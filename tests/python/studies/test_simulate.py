@@ -111,14 +111,15 @@ def test_where_messages_take_time_by_their_number_what_nodes_owe_goes_sooner_at_
 @needs_simgrid
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_set_up_memory_of_a_rank_does_not_grow_with_the_number_of_ranks(program, transport):
-    """8 nodes have 7 others each, all larger machines 26 of them."""
+    """Of 8 nodes each has 7 others, of more it has 26 neighbors: from there on a table with 8 bytes per rank would be seen."""
     taken = {}
     for side in (4, 6, 8):
         placement = place((side,) * 3, Machine(f"node:{side**3 // 8} core:8"), "full", periodic=True)
         made = simulate(program, GridHalo((side,) * 3, (6, 6, 6)), placement, NETWORK, [(1, 1)], transport=transport, iterations=1)
         taken[side] = made.setup_bytes[1, 1]
     assert taken[4] > 10_000
-    assert max(taken.values()) < 1.1 * min(taken.values()), taken
+    assert taken[8] < 1.01 * taken[6], taken
+    assert taken[6] < 1.25 * taken[4], taken
 
 
 @needs_simgrid
