@@ -147,7 +147,7 @@ CASE("placement counts what goes between nodes as an exchange announces it") {
         Periodicity wraps;
         bool is_wide = true;  // no rank is its neighbor's neighbor in two directions
         for (const int ranks : grid) {
-            extent.push_back(random.between(halo, 100));
+            extent.push_back(random.between(halo, random.chance(70) ? halo + 1 : 100));
             cells.push_back(extent.back() * ranks);
             wraps.along[periodic.size()] = random.chance(50);
             periodic.push_back(wraps.along[periodic.size()]);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from .library import check, integers, library, long_integers
 if TYPE_CHECKING:
     from .stencil import Stencil
 
-# Messages and bytes from rank to rank, then those of the transport node_aware; −1 bytes where cells are not known.
+# Messages and bytes from rank to rank, then those of the transport node_aware; bytes are -1 where cells are not known.
 NODE_PAIR = np.dtype([(name, np.int64) for name in ("from", "to", "pairs", "bytes_in_pairs", "messages", "bytes")])
 
 
@@ -42,10 +42,12 @@ class BetweenNodes:
         return cls(_sum(pairs, "pairs", "bytes_in_pairs"), _sum(pairs, "messages", "bytes"))
 
     @classmethod
-    def from_library(cls, values: Sequence[int]) -> BetweenNodes:
+    def from_library(cls, values: Iterable[int]) -> BetweenNodes:
         """From eight numbers."""
-        numbers = [None if value < 0 else value for value in values]
-        return cls(NodeMessages(*numbers[:4]), NodeMessages(*numbers[4:]))
+        numbers = list(values)
+        told = [NodeMessages(count, None if size < 0 else size, most, None if largest < 0 else largest)
+                for count, size, most, largest in (numbers[:4], numbers[4:])]  # fmt: skip
+        return cls(*told)
 
 
 def node_pairs(nodes: np.ndarray, stencil: Stencil, periodic: Sequence[bool]) -> np.ndarray:
