@@ -33,7 +33,7 @@ class Launch(NamedTuple):
     argv: list[str]
     env: dict[str, str]
     notes: list[str]
-    false_start: tuple[str, ...] = ()
+    false_start: str | None = None
 
 
 @dataclass(frozen=True)

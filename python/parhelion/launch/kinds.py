@@ -8,9 +8,8 @@ from typing import Protocol
 
 from .hosts import Hosts
 
-# Open MPI 5's launcher says so now and then, before it has started anything (a known fault of its PMIx): another try works. Of its part on
-# another host it tells the exit status alone, which is that of an error that was told there.
-FALSE_START = ("The PMIx server's listener thread failed to start", "Daemon exit status: 213")
+# Open MPI 5's launcher says so now and then, before it has started anything (a known fault of its PMIx): another try works.
+FALSE_START = "The PMIx server's listener thread failed to start"
 
 
 class Installation(Protocol):
@@ -56,7 +55,7 @@ class Request:
 class Form:
     """Options before ``-n`` and variables for one kind; `export` passes variables to other hosts.
 
-    The user's own setting wins over `env`; nothing wins over `forced`. `false_start`: what this launcher says, one or the other, when it fails by
+    The user's own setting wins over `env`; nothing wins over `forced`. `false_start`: what this launcher says when it fails by
     its own fault before it starts anything.
     """
 
@@ -65,7 +64,7 @@ class Form:
     notes: list[str]
     forced: dict[str, str] = field(default_factory=dict)
     export: Callable[[dict[str, str]], list[str]] = field(default=lambda added: [])
-    false_start: tuple[str, ...] = ()
+    false_start: str | None = None
 
     def options(self, added: dict[str, str]) -> list[str]:
         return self.fixed + self.export(added)

@@ -49,7 +49,7 @@ class Completed:
 class Job:
     """A running command. A context: leaving it ends what still runs.
 
-    Its output streams to ours, or line by line to `on_line`. `false_start` is what its launcher says, one or the other, when it has failed by a fault
+    Its output streams to ours, or line by line to `on_line`. `false_start` is what its launcher says when it has failed by a fault
     of its own before it started anything: then it is started again, and stderr says so. A command with `own_session=False` stays in
     ours and inherits what is open, as a rank needs that a launcher above has connected; `foreground` gives it our terminal,
     and asks each of its processes to end instead of the first; with `reads` it has our standard input, which is no terminal then. Raises OSError when the program cannot be started.
@@ -62,7 +62,7 @@ class Job:
         *,
         cwd: str | os.PathLike | None = None,
         on_line: Callable[[str], None] | None = None,
-        false_start: tuple[str, ...] = (),
+        false_start: str | None = None,
         own_session: bool = True,
         foreground: bool = False,
         reads: bool = False,
@@ -93,7 +93,7 @@ class Job:
             check()
             rest = LOOK_S if end is None else min(LOOK_S, max(0.0, end - time.monotonic()))
             if self._listen(rest) and self._failed_to_start():
-                print(f"{self.seen}: starting again", file=sys.stderr, flush=True)
+                print(f"{self.false_start}: starting again", file=sys.stderr, flush=True)
                 with held():
                     self._start()
             if end is not None and time.monotonic() >= end:
@@ -113,7 +113,7 @@ class Job:
     def _start(self) -> None:
         sys.stdout.flush()
         self.tries += 1
-        self.seen = ""
+        self.seen = False
         self.returncode = None
         self.told: dict[str, object] = {}
         self.heard = b""
@@ -180,12 +180,12 @@ class Job:
         to_end.remove(self)
 
     def _failed_to_start(self) -> bool:
-        return self.seen != "" and self.returncode != 0 and self.tries < TRIES
+        return self.seen and self.returncode != 0 and self.tries < TRIES
 
     def _follow(self) -> None:
         stream, hand_on = self.keeper.stdout or self.keeper.stderr, self.on_line or _to_stderr
         for line in stream:
-            self.seen = self.seen or next((text for text in self.false_start if text in line), "")
+            self.seen = self.seen or (self.false_start is not None and self.false_start in line)
             hand_on(line.rstrip("\n"))
 
 
@@ -196,7 +196,7 @@ def run_command(
     timeout: float | None = None,
     cwd: str | os.PathLike | None = None,
     on_line: Callable[[str], None] | None = None,
-    false_start: tuple[str, ...] = (),
+    false_start: str | None = None,
     foreground: bool = False,
     reads: bool = False,
 ) -> Completed:

@@ -187,10 +187,10 @@ def test_output_arrives_line_by_line_while_the_command_runs():
     assert (done.ok, lines) == (True, ["one", "two"])
 
 
-@pytest.mark.parametrize("fault", ["The PMIx server's listener thread failed to start. We cannot", "  Daemon exit status: 213. We cannot"])
 @pytest.mark.parametrize("heard", ["line by line", "by the terminal"])
-def test_an_open_mpi_launcher_that_fails_by_its_own_fault_is_started_again(tmp_path, heard, fault, capfd):
+def test_an_open_mpi_launcher_that_fails_by_its_own_fault_is_started_again(tmp_path, heard, capfd):
     script = tmp_path / "mpiexec"
+    fault = "The PMIx server's listener thread failed to start. We cannot"
     script.write_text(f'#!/bin/sh\necho x >> {tmp_path}/tries\n[ $(wc -l < {tmp_path}/tries) = 3 ] || {{ echo "{fault}" >&2; exit 1; }}\n')
     script.chmod(0o755)
     flavor = launch.load_flavor(write_flavor(tmp_path, "wheel", "openmpi", mpiexec=str(script)))

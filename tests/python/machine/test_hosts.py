@@ -36,6 +36,13 @@ def test_each_host_has_its_own_name_processes_and_shared_memory(possible, tmp_pa
     assert (lines[0], lines[2], lines[3]) == ("phl1", "phl2", "0") and int(lines[1]) < 10
 
 
+def test_each_command_on_a_host_has_a_folder_of_its_own_for_what_it_names_by_process_numbers(possible, tmp_path):
+    done = parhelion("hosts", "sh", "-c", 'echo $TMPDIR; for i in 1 2; do $PARHELION_REMOTE_SHELL phl2 "echo \\$TMPDIR; ls -d \\$TMPDIR"; done', cwd=tmp_path)
+    here, *there = done.stdout.split()
+    assert done.returncode == 0 and there[0] == there[1] and there[2] == there[3], done.stdout + done.stderr
+    assert len({here, *there}) == 3 and not any(os.path.exists(folder) for folder in (here, *there))
+
+
 def test_the_exit_status_is_the_commands_and_the_document_says_so(possible, tmp_path):
     done = parhelion("hosts", "--json", "out.json", "sh", "-c", "exit 7", cwd=tmp_path)
     assert done.returncode == 7
