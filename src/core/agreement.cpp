@@ -133,10 +133,16 @@ Met meet(const Communicator& comm, bool complains, std::uint64_t print) {
     return {most[0] == 0 ? -1 : comm.size() - static_cast<int>(most[0]), most[1] == ~most[2]};
 }
 
-void require_equal(const Communicator& comm, const std::string& what, const TellProperties& tell, const std::string& remedy) {
+void require_equal(const Communicator& comm, const std::string& what, const TellProperties& tell, const std::string& remedy,
+                   const std::function<void()>& check) {
     Fingerprint print;
-    tell(print);
-    if (!meet(comm, false, print.value()).equal) complain(comm, what, tell, remedy);
+    const Complaint complaint = complaint_of([&] {
+        if (check) check();
+        tell(print);
+    });
+    const Met met = meet(comm, !complaint.text.empty(), print.value());
+    if (met.complainer >= 0) throw_complaint(comm, complaint, met.complainer);
+    if (!met.equal) complain(comm, what, tell, remedy);
 }
 
 }  // namespace parhelion

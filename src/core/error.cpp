@@ -29,14 +29,16 @@ std::string broadcast_text(const Communicator& comm, std::string text, int& kind
 
 }  // namespace
 
+// One reduction tells whether there is anything to say: the common case costs no more.
 void agree(const Communicator& comm, const std::string& complaint, ErrorKind kind) {
-    // One reduction tells whether there is anything to say: the common case costs no more.
-    const int first = meet(comm, !complaint.empty(), 0).complainer;
-    if (first < 0) return;
-    int kind_number = static_cast<int>(kind);
-    const std::string text = broadcast_text(comm, complaint, kind_number, first);
-    const std::string where = comm.size() > 1 ? "rank " + std::to_string(first) + ": " : "";
-    throw Error(where + text, static_cast<ErrorKind>(kind_number));
+    if (const int first = meet(comm, !complaint.empty(), 0).complainer; first >= 0) throw_complaint(comm, {complaint, kind}, first);
+}
+
+void throw_complaint(const Communicator& comm, const Complaint& mine, int source) {
+    int kind = static_cast<int>(mine.kind);
+    const std::string text = broadcast_text(comm, mine.text, kind, source);
+    const std::string where = comm.size() > 1 ? "rank " + std::to_string(source) + ": " : "";
+    throw Error(where + text, static_cast<ErrorKind>(kind));
 }
 
 }  // namespace parhelion

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "parhelion/core/communicator.hpp"
+#include "parhelion/core/error.hpp"
 
 namespace parhelion {
 
@@ -15,5 +16,8 @@ struct Met {
 /// Collective, one reduction, of one form wherever ranks agree: those that are in different calls (Doing) meet in it, too, and each of them
 /// then throws an Error that says who is where.
 Met meet(const Communicator& comm, bool complains, std::uint64_t print);
+
+/// Collective. The complaint of rank `source`, which has one, thrown on every rank.
+[[noreturn]] void throw_complaint(const Communicator& comm, const Complaint& mine, int source);
 
 }  // namespace parhelion

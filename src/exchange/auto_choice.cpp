@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <sstream>
 
@@ -16,10 +15,31 @@
 namespace parhelion {
 namespace {
 
-// Choices by plan; on the communicator, so that all ranks remember the same.
-struct Memory {
+constexpr double alike_within = 1.5;  // times the bytes: three fields instead of two, not twice as wide a halo
+
+// What was measured; on the communicator, so that all ranks remember the same.
+class Memory {
+public:
     explicit Memory(const Communicator&) {}
-    std::map<std::uint64_t, std::string> chosen;
+    /// The choice for plans of this kind, of those that were measured the one that sends the most similar number of bytes; null where none is similar.
+    const std::string* find(std::uint64_t kind, std::uint64_t bytes) const {
+        const auto apart = [bytes](const Entry& entry) {
+            const auto [less, more] = std::minmax({static_cast<double>(entry.bytes), static_cast<double>(bytes)});
+            return less == more ? 1 : more / less;
+        };
+        const Entry* nearest = nullptr;
+        for (const Entry& entry : all_)
+            if (entry.kind == kind && apart(entry) < alike_within && (nearest == nullptr || apart(entry) < apart(*nearest))) nearest = &entry;
+        return nearest == nullptr ? nullptr : &nearest->choice;
+    }
+    void learn(std::uint64_t kind, std::uint64_t bytes, std::string choice) { all_.push_back({kind, bytes, std::move(choice)}); }
+
+private:
+    struct Entry {
+        std::uint64_t kind, bytes;
+        std::string choice;
+    };
+    std::vector<Entry> all_;
 };
 
 // What all ranks know of a plan after one reduction.
@@ -27,23 +47,37 @@ struct Survey {
     Situation situation;
     StagingSurvey staged;
     std::uint64_t print = 0;  // equal for plans that are equal on each rank, in this run and in others
+    std::uint64_t kind = 0;   // equal also where fewer or more fields, or wider ones, go the same way
+    std::uint64_t bytes = 0;  // that all ranks send
     bool wisdom = false;      // rank 0 has a file
 };
 
-// Equal for equal plans on this rank.
-std::uint64_t own_print(const Plan& plan) {
-    const Communicator& comm = plan.communicator();
+// Of this rank: what adds up to a number for all.
+std::uint64_t of_rank(const Hash& hash, const Communicator& comm) { return hash.value() * (2 * static_cast<std::uint64_t>(comm.rank()) + 1); }
+
+// Equal for plans of a kind on this rank: the same neighbors, pieces as thin, the same dimension fastest in memory.
+Hash own_kind(const Plan& plan) {
     Hash hash;
     hash.add(plan.team ? plan.team->size() : 1);
+    for (const StagePlan& stage : plan.stages)
+        for (const LinkPlan& link : stage.links) {
+            hash.add(link.rank).add(plan.communicator().node_rank(link.rank) >= 0).add(link.thin).add(link.forward.send_bytes > 0)
+                .add(link.forward.receive_bytes > 0);
+            if (!link.orders.empty()) hash.add_range(link.orders.front());
+        }
+    return hash;
+}
+
+// Equal for equal plans on this rank.
+Hash own_print(const Plan& plan) {
+    Hash hash = own_kind(plan);
     for (const Field& field : plan.fields) {
         hash.add(field.element.size).add(field.components).add(field.component_stride).add(field.ragged());
         for (const BlockView& block : field.blocks) hash.add_range(block.strides).add(block.component_stride);
     }
     for (const StagePlan& stage : plan.stages)
-        for (const LinkPlan& link : stage.links)
-            hash.add(link.rank).add(comm.node_rank(link.rank) >= 0).add(link.forward.send_bytes).add(link.forward.receive_bytes)
-                .add(link.thin);
-    return hash.value() * (2 * static_cast<std::uint64_t>(comm.rank()) + 1);
+        for (const LinkPlan& link : stage.links) hash.add(link.forward.send_bytes).add(link.forward.receive_bytes);
+    return hash;
 }
 
 // Of several that write straight into arrays only the first that can is asked for, as long as it can: asking for XPMEM sets it up.
@@ -72,13 +106,14 @@ Survey survey(const Plan& plan, const std::vector<TransportInfo>& known, const A
             (on_node ? near : far) = true;
             if (on_node) (link.thin ? thin : wide) = true;
         }
-    std::vector<std::uint64_t> mine{own_print(plan), near, far, thin, wide, comm.rank() == 0 && wisdom_file() != nullptr};
+    std::vector<std::uint64_t> mine{of_rank(own_print(plan), comm), near, far, thin, wide, comm.rank() == 0 && wisdom_file() != nullptr,
+                                    of_rank(own_kind(plan), comm), static_cast<std::uint64_t>(plan.bytes_sent())};
     const std::size_t staged = mine.size(), flags = staged + StagingSurvey::words;
     std::ranges::copy(StagingSurvey(plan).told(), std::back_inserter(mine));
     for (const bool refused : refused_here(plan, known, near, far, use.at_once, list)) mine.push_back(refused);
     std::vector<std::uint64_t> all(mine.size());
     allreduce(comm, mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM);
-    Survey found{{all[1] > 0, all[2] > 0, all[3] > 0, all[4] > 0, false, false, use.at_once, {}}, StagingSurvey(&all[staged]), all[0], all[5] > 0};
+    Survey found{{all[1] > 0, all[2] > 0, all[3] > 0, all[4] > 0, false, false, use.at_once, {}}, StagingSurvey(&all[staged]), all[0], all[6], all[7], all[5] > 0};
     const auto allowed = [&](Staging staging) { return (use.at_once || list.adds(name_of(staging))) && found.staged.serves(staging); };
     found.situation.staged = allowed(Staging::everywhere);
     found.situation.staged_far = allowed(Staging::between_nodes);
@@ -151,19 +186,19 @@ double seconds_of(const AutoChoice& chosen) {
     return 0;
 }
 
-AutoList auto_list(const Communicator& comm) {
-    const std::string text = auto_list_text();  // equal on all ranks
-    AutoList list;
-    if (!text.empty()) validate_together(comm, [&] { list = parse_auto_list(text, transports()); });
-    return list;
+// Before any is tried: what each lacks would say nothing of what all lack. All ranks have the same spaces.
+void require_served(const Plan& plan, const std::vector<TransportInfo>& known, const Situation& situation) {
+    const auto serves = [&](const TransportInfo& info) { return info.scope != Scope::own_rank && serves_memory_of(info, plan); };
+    if ((!situation.near && !situation.far) || std::ranges::any_of(known, serves)) return;
+    throw Error("no transport reaches arrays in " + std::string(to_string(plan.fields.front().space)) + " memory: keep them in the host's memory, "
+                "or register a transport for it (parhelion/transport/transport.hpp)");
 }
 
 }  // namespace
 
 AutoChoice choose_by_name(const Plan& plan, const BoundArrays& arrays, const std::string& name) {
     const Communicator& comm = plan.communicator();
-    Choice choice;
-    validate_together(comm, [&] { choice = parse_choice(name); });
+    const Choice choice = parse_choice(name);
     std::array<std::uint64_t, StagingSurvey::words> all{};
     if (choice.staging != Staging::none) {
         comm.node();
@@ -175,28 +210,29 @@ AutoChoice choose_by_name(const Plan& plan, const BoundArrays& arrays, const std
 
 AutoChoice choose_automatically(const Plan& plan, const BoundArrays& arrays, const Use& use) {
     const Communicator& comm = plan.communicator();
-    const AutoList list = auto_list(comm);
     const std::vector<TransportInfo> known_here = transports();
+    const AutoList list = parse_auto_list(auto_list_text(), known_here);  // the text is equal on all ranks, and throws on all
     const Survey found = survey(plan, known_here, list, use);
+    require_served(plan, known_here, found.situation);
     StagedPlans staged(plan, found.staged);
     const std::vector<Candidate> ways = candidates(known_here, found.situation, list);
     if (ways.size() == 1)
         if (auto only = make(plan, arrays, ways.front().name, staged, "the only way that can serve it")) return std::move(*only);
 
-    const std::uint64_t print = full_print(found.print, ways, use, comm.size());
-    auto& memory = comm.shared_state<Memory>().chosen;
-    if (const auto known = memory.find(print); known != memory.end())
-        if (auto again = make(plan, arrays, known->second, staged, "as measured for an equal plan before")) return std::move(*again);
+    const std::uint64_t print = full_print(found.print, ways, use, comm.size()), kind = full_print(found.kind, ways, use, comm.size());
+    Memory& memory = comm.shared_state<Memory>();
+    if (const std::string* known = memory.find(kind, found.bytes))
+        if (auto again = make(plan, arrays, *known, staged, "as measured for a plan like it before")) return std::move(*again);
 
     const auto is_way = [&](const std::string& name) { return std::ranges::any_of(ways, [&](const Candidate& way) { return way.name == name; }); };
     if (const std::string known = found.wisdom ? ask_wisdom(comm, print) : ""; is_way(known))
         if (auto learnt = make(plan, arrays, known, staged, "as measured in another run (PARHELION_WISDOM)")) {
-            memory[print] = known;
+            memory.learn(kind, found.bytes, known);
             return std::move(*learnt);
         }
 
     AutoChoice chosen = measure(plan, arrays, ways, use, staged);
-    memory[print] = chosen.choice.name();
+    memory.learn(kind, found.bytes, chosen.choice.name());
     if (found.wisdom && comm.rank() == 0)
         wisdom_file()->learn({{print, wisdom_machine(), wisdom_mpi()}, chosen.choice.name(), seconds_of(chosen)});
     return chosen;

@@ -68,6 +68,7 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
         told.add("the number of parts", options.parts);
         told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
         told.add("whether calls are checked", checks(options) ? "yes" : "no");
+        told.add("whether reverse exchanges combine in end alone", options.combine_in_end ? "yes" : "no");
         if (transport != "auto") return;
         told.add("whether the exchange overlaps with work", overlaps(options) ? "yes" : "no");
         told.add("the work in seconds", std::to_string(options.work_s));
@@ -76,10 +77,11 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
 }
 
 // Neighbors on the node tell each other in the plan's letters how they can be watched.
-Plan plan_watched(std::vector<Group> groups, const TellProperties& options) {
-    Watch& watch = Communicator(groups.front().patterns.front().communicator).shared_state<Watch>();
-    Plan plan = make_plan(std::move(groups), options, watch.card());
-    watch.meet(plan);
+Plan plan_watched(std::vector<Group> groups, const TellProperties& options, const std::function<void()>& check) {
+    const Communicator comm = groups.front().patterns.front().communicator;
+    const auto watch = [&]() -> Watch& { return comm.shared_state<Watch>(); };  // made once ranks have agreed: that is collective, too
+    Plan plan = make_plan(std::move(groups), {options, check, [&] { return watch().card(); }});
+    watch().meet(plan);
     return plan;
 }
 
@@ -101,14 +103,22 @@ std::vector<int> senders_of(const Plan& plan, Direction way) {
     return ranks_of(plan, [way](const LinkPlan& link) { return link.way(way).receive_bytes > 0; });
 }
 
-// Before any is tried: what each lacks would say nothing of what all lack.
-void require_served(const Plan& plan) {
-    const std::vector<TransportInfo> all = transports();
-    const auto serves = [&](const TransportInfo& info) { return info.scope != Scope::own_rank && serves_memory_of(info, plan); };
-    if (neighbors_of(plan).empty() || std::any_of(all.begin(), all.end(), serves)) return;
-    throw Error("no transport reaches arrays in " + std::string(to_string(plan.fields.front().space)) + " memory: keep them in the host's memory, "
-                "or register a transport for it (parhelion/transport/transport.hpp)");
-}
+// What the options ask for, understood.
+struct Settings {
+    std::string transport;
+    int parts = 1;
+    Use use = {};
+    std::shared_ptr<CopyTeam> team = {};
+
+    /// Throws what is wrong with them, and with the environment. Local.
+    void read(const ExchangeOptions& options) {
+        parts = part_count(options.parts);
+        use = use_of(options);
+        team = copy_team(thread_count(options.threads));
+        if (transport == "auto") parse_auto_list(auto_list_text(), transports());
+        else parse_choice(transport);
+    }
+};
 
 // Gives a plan its arrays back.
 struct OwnArrays {
@@ -142,24 +152,20 @@ struct Exchange::Impl {
     std::unique_ptr<StaleCheck> stale_check;  // when somebody has asked
     Direction way = Direction::forward;
 
-    Impl(std::vector<Group> groups, const ExchangeOptions& options, const std::string& requested)
-        : plan(plan_watched(std::move(groups), equal_options(requested, options))), arrays(plan),
+    Impl(std::vector<Group> groups, const ExchangeOptions& options, Settings settings)
+        : plan(plan_watched(std::move(groups), equal_options(settings.transport, options), [&] { settings.read(options); })), arrays(plan),
           timeout_s(time_limit(options.timeout_s, options.check)) {
-        Use use;
-        validate_together(plan.communicator(), [&] {
-            plan.parts = part_count(options.parts);
-            use = use_of(options);
-            plan.team = copy_team(thread_count(options.threads));
-            if (options.combine_in_end && plan.stages.size() > 1)
-                throw Error("a reverse exchange dimension by dimension passes on what it has combined: leave out combine_in_end");
-        });
+        if (options.combine_in_end && plan.stages.size() > 1)
+            throw Error("a reverse exchange dimension by dimension passes on what it has combined: leave out combine_in_end");
+        plan.parts = settings.parts;
+        plan.team = settings.team;
         if (is_on(options.progress_thread, "PARHELION_PROGRESS")) progress = ProgressThread::of_process();
         if (checks(options)) {
             calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
             array_check = std::make_unique<ArrayCheck>(plan);
         }
-        if (requested == "auto") validate_together(plan.communicator(), [&] { require_served(plan); });
-        chosen = requested == "auto" ? choose_automatically(plan, arrays, use) : choose_by_name(plan, arrays, requested);
+        const Use& use = settings.use;
+        chosen = settings.transport == "auto" ? choose_automatically(plan, arrays, use) : choose_by_name(plan, arrays, settings.transport);
         at_once = use.at_once;
         combine_in_end = options.combine_in_end;
         chosen.stages->make_reverse(combine_in_end);
@@ -179,8 +185,7 @@ struct Exchange::Impl {
         const std::string requested = requested_transport(options.transport);
         if (groups.empty()) throw Error("an exchange needs at least one group: pass a pattern with its fields");
         const Doing doing(groups.front().patterns.front().communicator, "Exchange", setup_time_limit(options.timeout_s, options.check));
-        doing.meet();
-        return std::make_shared<Impl>(std::move(groups), options, requested);
+        return std::make_shared<Impl>(std::move(groups), options, Settings{requested});
     }
 
     ~Impl() {

@@ -343,15 +343,16 @@ void compile_stages(Plan& plan) {
     for (std::size_t s = 0; s < plan.stages.size(); ++s) compile_stage(plan, s);
 }
 
-Plan make_plan(std::vector<Group> groups, const TellProperties& options, const std::vector<std::int64_t>& card) {
+Plan make_plan(std::vector<Group> groups, const PlanTerms& terms) {
     if (groups.empty()) throw Error("an exchange of no groups: pass at least one pattern with its fields");
-    const Communicator comm = groups.front().patterns.front().communicator;
-    validate_together(comm, [&] { check_groups(groups); });
-    require_equal(comm, "the fields, the domain or the options of the exchange",
-                  [&](Properties& told) { tell_all(told, groups, options); }, "pass the same ones on every rank");
+    require_equal(groups.front().patterns.front().communicator, "the fields, the domain or the options of the exchange",
+                  [&](Properties& told) { tell_all(told, groups, terms.options); }, "pass the same ones on every rank", [&] {
+                      check_groups(groups);
+                      if (terms.check) terms.check();
+                  });
     Plan plan = without_stages(std::move(groups));
     merge_stages(plan);
-    shake_hands(plan, card);
+    shake_hands(plan, terms.card ? terms.card() : std::vector<std::int64_t>());
     compile_stages(plan);
     return plan;
 }

@@ -91,7 +91,6 @@ public:
         : node_(context.plan.communicator().shared_state<NodeContext>()), arrays_(context.arrays), pipes_(channels.size()) {
         for (std::size_t i = 0; i < channels.size(); ++i) pipes_[i].channel = channels[i];
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where Yama restricts reading to parents; no effect elsewhere
-        validate_together(context.plan.communicator(), [&] { allocate(); });
         shake_hands(context);
     }
 
@@ -202,7 +201,8 @@ private:
         }
     }
 
-    void shake_hands(const TransportContext& context) {
+    std::vector<Words> write_letters() {
+        allocate();
         std::vector<Words> letters;
         for (const Pipe& pipe : pipes_) {
             Words& letter = letters.emplace_back();
@@ -210,7 +210,11 @@ private:
             put_place(letter, describe_place(pipe.mine));
             letter.push_back(reinterpret_cast<global_index>(pipe.mine));
         }
-        exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
+        return letters;
+    }
+
+    void shake_hands(const TransportContext& context) {
+        exchange_letters(context, [this] { return write_letters(); }, [&](std::size_t i, WordReader& letter) {
             Pipe& pipe = pipes_[i];
             pipe.neighbor = &node_.meet(pipe.channel.rank, get_place(letter));
             pipe.their_lines = map_place(get_place(letter));

@@ -125,13 +125,6 @@ public:
             for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b) blocks_.push_back(written_block(plan_, f, b));
         found_.resize(blocks_.size());
         places_.resize(blocks_.size());
-        validate_together(plan_.communicator(), [&] {
-            const std::string why = context.links.empty() ? "" : access.refusal(plan_);
-            if (!why.empty()) throw Error("transport " + name + ": " + why + ", or another transport");
-            lines_ = make_lines<Lines>(slots_.size());
-            table_ = make_lines<BlockPlace>(blocks_.size());
-        });
-        describe_arrays();
         shake_hands(context);
     }
 
@@ -397,7 +390,12 @@ private:
         return true;
     }
 
-    void shake_hands(const TransportContext& context) {
+    std::vector<Words> write_letters(const TransportContext& context) {
+        const std::string why = context.links.empty() ? "" : access_.refusal(plan_);
+        if (!why.empty()) throw Error("transport " + name_ + ": " + why + ", or another transport");
+        lines_ = make_lines<Lines>(slots_.size());
+        table_ = make_lines<BlockPlace>(blocks_.size());
+        describe_arrays();
         std::vector<Words> letters;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             slots_[i].link = context.links[i];
@@ -409,7 +407,11 @@ private:
             letter.push_back(static_cast<global_index>(set_->number));
             put_peer_plan(letter, plan_, slots_[i].link->links, access_);
         }
-        exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
+        return letters;
+    }
+
+    void shake_hands(const TransportContext& context) {
+        exchange_letters(context, [&] { return write_letters(context); }, [&](std::size_t i, WordReader& letter) {
             SharedSlot& slot = slots_[i];
             slot.neighbor = &node_.meet(slot.link->rank, get_place(letter));
             slot.their_lines = map_place(get_place(letter));

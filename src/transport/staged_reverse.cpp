@@ -39,7 +39,6 @@ public:
     StagedReverse(const TransportContext& context, const std::vector<Channel>& channels, std::shared_ptr<Memory> memory)
         : node_(context.plan.communicator().shared_state<NodeContext>()), source_(std::move(memory)) {
         for (const Channel& channel : channels) rings_.emplace_back().channel = channel;
-        validate_together(context.plan.communicator(), [&] { allocate(); });
         shake_hands(context);
     }
 
@@ -122,14 +121,19 @@ private:
         }
     }
 
-    void shake_hands(const TransportContext& context) {
+    std::vector<Words> write_letters() {
+        allocate();
         std::vector<Words> letters;
         for (const Ring& ring : rings_) {
             Words& letter = letters.emplace_back();
             put_place(letter, node_.postbox_place());
             source_->describe(letter, ring.here);
         }
-        exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
+        return letters;
+    }
+
+    void shake_hands(const TransportContext& context) {
+        exchange_letters(context, [this] { return write_letters(); }, [&](std::size_t i, WordReader& letter) {
             Ring& ring = rings_[i];
             ring.neighbor = &node_.meet(ring.channel.rank, get_place(letter));
             ring.there = source_->find(letter, ring.channel.rank);

@@ -110,7 +110,6 @@ public:
     StagedShared(const TransportContext& context, std::shared_ptr<Memory> memory)
         : arrays_(context.arrays), node_(context.plan.communicator().shared_state<NodeContext>()), source_(std::move(memory)) {
         for (const LinkPlan* link : context.links) rings_.emplace_back(context.plan, *link);
-        validate_together(context.plan.communicator(), [&] { allocate(); });
         shake_hands(context);
     }
 
@@ -262,7 +261,8 @@ private:
         }
     }
 
-    void shake_hands(const TransportContext& context) {
+    std::vector<Words> write_letters() {
+        allocate();
         std::vector<Words> letters;
         for (const Ring& ring : rings_) {
             Words& letter = letters.emplace_back();
@@ -271,7 +271,11 @@ private:
             letter.push_back(static_cast<global_index>(ring.receive.size()));
             letter.push_back(ring.receive.bytes);
         }
-        exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
+        return letters;
+    }
+
+    void shake_hands(const TransportContext& context) {
+        exchange_letters(context, [this] { return write_letters(); }, [&](std::size_t i, WordReader& letter) {
             Ring& ring = rings_[i];
             ring.neighbor = &node_.meet(ring.link->rank, get_place(letter));
             ring.there = source_->find(letter, ring.link->rank);

@@ -5,13 +5,15 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 
 namespace {
 
-std::atomic<int> world_calls{0};
+std::atomic<int> world_calls{0}, reductions{0};
 std::atomic<const char*> world_call{""};
 
 void watch(const char* name, MPI_Comm comm) {
+    reductions += std::strcmp(name, "MPI_Iallreduce") == 0;
     int initialized = 0, finalized = 0;
     PMPI_Initialized(&initialized);
     PMPI_Finalized(&finalized);
@@ -31,6 +33,7 @@ void watch(const char* name, MPI_Comm comm) {
 extern "C" {
 
 int watched_world_calls(void) { return world_calls; }
+int watched_reductions(void) { return reductions; }
 const char* watched_world_call(void) { return world_call; }
 
 int watched_split(void) {

@@ -10,6 +10,9 @@ extern "C" {
 int watched_world_calls(void);
 const char* watched_world_call(void);
 
+/* Reductions over any communicator in which ranks agree (MPI_Iallreduce), begun so far on this rank. */
+int watched_reductions(void);
+
 /* Of three ranks: splits the last one off. The others get their communicator's Fortran handle; the last one waits in a barrier of
    MPI_COMM_WORLD until the others call `watched_meet`, and gets MPI_COMM_NULL's. */
 int watched_split(void);

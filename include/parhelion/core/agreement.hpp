@@ -34,7 +34,9 @@ using TellProperties = std::function<void(Properties&)>;
 
 /// Collective, one reduction where all is well. Throws Error on every rank unless all ranks tell the same properties: "WHAT
 /// differ between ranks", the first property in which the lowest rank that differs from rank 0 does so, both values, and REMEDY.
-/// No rank gets to know more than rank 0's properties and one of another rank.
-void require_equal(const Communicator& comm, const std::string& what, const TellProperties& tell, const std::string& remedy);
+/// No rank gets to know more than rank 0's properties and one of another rank. `check` is run before, alone; the Error that it may throw on some
+/// rank is agreed on in the same reduction (validate_together).
+void require_equal(const Communicator& comm, const std::string& what, const TellProperties& tell, const std::string& remedy,
+                   const std::function<void()>& check = {});
 
 }  // namespace parhelion

@@ -28,6 +28,25 @@ private:
 /// Throws when an MPI call did not succeed. Local.
 void check_mpi(int code, const char* call);
 
+/// What a rank has to say against going on; an empty text is nothing.
+struct Complaint {
+    std::string text = {};
+    ErrorKind kind = ErrorKind::value;
+};
+
+/// Runs `local` and takes down the Error it may throw. Local.
+template <class Function>
+Complaint complaint_of(Function&& local) {
+    try {
+        std::forward<Function>(local)();
+    } catch (const Error& error) {
+        return {error.what(), error.kind()};
+    } catch (const std::bad_alloc&) {
+        return {"out of memory: use more ranks or a smaller problem", ErrorKind::system};
+    }
+    return {};
+}
+
 /// Collective. Each rank passes its complaint, empty when it has none. If any rank complains, every rank
 /// throws the complaint of the lowest one, so that no rank is left waiting for another.
 void agree(const Communicator& comm, const std::string& complaint, ErrorKind kind = ErrorKind::value);
@@ -35,18 +54,8 @@ void agree(const Communicator& comm, const std::string& complaint, ErrorKind kin
 /// Collective. Runs `local` (which must not communicate) and agrees on the Error it may throw.
 template <class Function>
 void validate_together(const Communicator& comm, Function&& local) {
-    std::string complaint;
-    ErrorKind kind = ErrorKind::value;
-    try {
-        std::forward<Function>(local)();
-    } catch (const Error& error) {
-        complaint = error.what();
-        kind = error.kind();
-    } catch (const std::bad_alloc&) {
-        complaint = "out of memory: use more ranks or a smaller problem";
-        kind = ErrorKind::system;
-    }
-    agree(comm, complaint, kind);
+    const Complaint complaint = complaint_of(std::forward<Function>(local));
+    agree(comm, complaint.text, complaint.kind);
 }
 
 }  // namespace parhelion

@@ -103,12 +103,18 @@ struct Plan {
     int messages_sent(Direction direction = Direction::forward) const;
 };
 
+/// What a later stage has ranks agree on, and tell each other, while a plan is made.
+struct PlanTerms {
+    TellProperties options = {};                      ///< whatever else must be equal on all ranks
+    std::function<void()> check = {};                 ///< throws what is wrong on this rank. Local
+    std::function<std::vector<std::int64_t>()> card = {};  ///< words for each neighbor. Collective: asked for once ranks have agreed
+};
+
 /// Collective. Checks the fields against their patterns and the ranks against each other, then compiles.
-/// `options` tells whatever else must be equal on all ranks. `card`, words for a later stage, goes to each neighbor.
 /// Errors (on every rank): no group, or patterns of several communicators; fields that do not fit their pattern, or that differ
 /// between ranks in number, element, components, stagger or depth; fields, or blocks of a field, that share cells (check_disjoint); broken
 /// patterns, and patterns whose links have no partner or another size or shape there.
-Plan make_plan(std::vector<Group> groups, const TellProperties& options = {}, const std::vector<std::int64_t>& card = {});
+Plan make_plan(std::vector<Group> groups, const PlanTerms& terms = {});
 
 /// "field 2", or where there are several groups "field 2 of group 1", for messages: numbered from 0 within its group.
 std::string field_name(const Plan& plan, int f);

@@ -300,7 +300,7 @@ private:
 
     void learn_nodes(const TransportContext& context) {
         node_of_.resize(links_.size());
-        exchange_letters(context, std::vector<Words>(links_.size(), Words{ranks_.front()}),
+        exchange_letters(context, [&] { return std::vector<Words>(links_.size(), Words{ranks_.front()}); },
                          [&](std::size_t i, WordReader& letter) { node_of_[i] = letter.next_in<int>(0, comm_.size() - 1); });
         for (std::size_t i = 0; i < links_.size(); ++i) links_to_[node_of_[i]].push_back(i);
     }
@@ -336,7 +336,7 @@ private:
         std::vector<Words> letters(links_.size());
         for (const auto& [node, which] : links_to_)
             for (std::size_t k = 0; k < which.size(); ++k) put_side(letters[which[k]], node, k);
-        exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) { get_side(letter, i); });
+        exchange_letters(context, [&] { return letters; }, [&](std::size_t i, WordReader& letter) { get_side(letter, i); });
     }
 
     void put_side(Words& letter, int node, std::size_t k) const {

@@ -87,7 +87,7 @@ private:
             peer.tag_here = worker_->new_tag();
             letters[static_cast<std::size_t>(peer.channel.link)].push_back(static_cast<global_index>(peer.tag_here));
         }
-        exchange_letters(context, letters, [&](std::size_t i, WordReader& letter) {
+        exchange_letters(context, [&] { return letters; }, [&](std::size_t i, WordReader& letter) {
             for (Peer& peer : peers_)
                 if (static_cast<std::size_t>(peer.channel.link) == i) peer.tag_there = static_cast<std::uint64_t>(letter.next());
         });

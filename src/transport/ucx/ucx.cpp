@@ -83,17 +83,18 @@ private:
     }
 
     void exchange_cards() {
-        std::vector<Words> letters(context_.links.size());
-        const std::uint64_t value = std::random_device{}() | 1;
-        sample_ = worker_.allocate(sizeof value);
-        std::memcpy(sample_.get(), &value, sizeof value);
-        for (Words& letter : letters) {
+        const auto write = [&] {
+            const std::uint64_t value = std::random_device{}() | 1;
+            sample_ = worker_.allocate(sizeof value);
+            std::memcpy(sample_.get(), &value, sizeof value);
+            Words letter;
             put_text(letter, worker_.address());
             put_text(letter, worker_.key(sample_.get()));
             letter.push_back(reinterpret_cast<global_index>(sample_.get()));
             letter.push_back(static_cast<global_index>(value));
-        }
-        exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) {
+            return std::vector<Words>(context_.links.size(), letter);
+        };
+        exchange_letters(context_, write, [&](std::size_t i, WordReader& letter) {
             Card& card = cards_[i];
             card.address = get_text(letter);
             card.key = get_text(letter);
@@ -106,7 +107,7 @@ private:
         std::vector<Words> letters;
         for (const Card& card : cards_) letters.push_back({worker_.connection_to_use(card.address)});
         comm_.node();
-        exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) {
+        exchange_letters(context_, [&] { return letters; }, [&](std::size_t i, WordReader& letter) {
             const std::int64_t here = letters[i][0], there = letter.next();
             const int rank = context_.links[i]->rank;
             const Card& card = cards_[i];
@@ -149,7 +150,7 @@ private:
     void agree_on_mapped() {
         std::vector<Words> letters;
         for (const bool mapped : mapped_) letters.push_back({mapped});
-        exchange_letters(context_, letters, [&](std::size_t i, WordReader& letter) {
+        exchange_letters(context_, [&] { return letters; }, [&](std::size_t i, WordReader& letter) {
             const bool there = letter.next() != 0;
             mapped_[i] = mapped_[i] && there;
         });

@@ -1,0 +1,51 @@
+// How often all ranks have to come together before an exchange is there: each time they may wait for one that has lost its core.
+#include <mpi.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "parhelion/parhelion.hpp"
+#include "watch.hpp"
+
+using namespace parhelion;
+
+namespace {
+
+/// Reductions that making an exchange of so many fields takes.
+int reductions(const CartesianDomain& domain, const std::string& transport, int count) {
+    std::vector<Array<double>> arrays;
+    std::vector<Field> fields;
+    for (int f = 0; f < count; ++f) arrays.push_back(make_array<double>(domain));
+    for (auto& array : arrays) fields.push_back(view(array));
+    const Pattern pattern = build_pattern(domain);
+    const int before = watched_reductions();
+    const Exchange exchange(pattern, fields, {.transport = transport});
+    return watched_reductions() - before;
+}
+
+bool takes_at_most(int most, int taken, const std::string& what) {
+    if (taken <= most) return true;
+    std::printf("FAILED: %s takes %d reductions, more than %d\n", what.c_str(), taken, most);
+    std::fflush(stdout);
+    return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    bool all = true;
+    {
+        const CartesianDomain domain({8 * Communicator(MPI_COMM_WORLD).size(), 8}, {.halo = 1, .periodic = true});
+        reductions(domain, "mpi_p2p", 1);  // what belongs to the communicator is there from now on
+        // Two before anything is made: what each rank was passed, and what neighbors have told each other. Then one for each direction in which
+        // a transport asks for memory.
+        all = takes_at_most(2, reductions(domain, "mpi_persistent", 4), "mpi_persistent") && all;
+        for (const char* transport : {"shared", "staged_shared", "cma"}) all = takes_at_most(4, reductions(domain, transport, 4), transport) && all;
+        reductions(domain, "auto", 4);
+        all = takes_at_most(5, reductions(domain, "auto", 3), "auto, after one of four fields, with three of them") && all;
+    }
+    MPI_Finalize();
+    return all ? 0 : 1;
+}
