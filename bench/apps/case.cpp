@@ -3,6 +3,7 @@
 #include "apps/contenders.hpp"
 #include "apps/finite_volume.hpp"
 #include "apps/multigrid_cg.hpp"
+#include "apps/poisson.hpp"
 #include "job.hpp"
 
 namespace parhelion::bench {
@@ -43,11 +44,21 @@ Case read_multigrid(const json& object, const Communicator& comm) {
             ways_to_fill_ghosts(multigrid_cg(problem, MPI_COMM_WORLD), MPI_COMM_WORLD)};
 }
 
-Case read_finite_volume(const json& object, const Communicator& comm) {
+int side_of_mesh(const json& object, const std::string& app, int ranks) {
     const auto extent = value_of(object, "extent", std::vector<std::int64_t>{});
-    if (extent.size() != 2 || extent[0] != extent[1] || !is_side_of_mesh(extent[0], comm.size()))
-        throw Error("job: 'extent' of the application finite_volume must be one power of two from 4 to 8192, twice, and give every rank a square");
-    return {"finite_volume", {{"extent", extent}}, ways_to_fill_ghosts(finite_volume(static_cast<int>(extent[0]), MPI_COMM_WORLD), MPI_COMM_WORLD)};
+    if (extent.size() != 2 || extent[0] != extent[1] || !is_side_of_mesh(extent[0], ranks))
+        throw Error("job: 'extent' of the application " + app + " must be one power of two from 4 to 8192, twice, and give every rank a square");
+    return static_cast<int>(extent[0]);
+}
+
+Case read_finite_volume(const json& object, const Communicator& comm) {
+    const int side = side_of_mesh(object, "finite_volume", comm.size());
+    return {"finite_volume", {{"extent", {side, side}}}, ways_to_fill_ghosts(finite_volume(side, MPI_COMM_WORLD), MPI_COMM_WORLD)};
+}
+
+Case read_poisson(const json& object, const Communicator& comm) {
+    const int side = side_of_mesh(object, "poisson", comm.size());
+    return {"poisson", {{"extent", {side, side}}}, ways_of_poisson(poisson(side, MPI_COMM_WORLD), MPI_COMM_WORLD)};
 }
 
 Case read_hydrodynamics(const json& object, const Communicator& comm) {
@@ -69,6 +80,7 @@ struct Known {
 
 constexpr Known applications[] = {{"multigrid_cg", read_multigrid},
                                   {"finite_volume", read_finite_volume},
+                                  {"poisson", read_poisson},
                                   {"shallow_water", read_shallow_water},
                                   {"hydrodynamics", read_hydrodynamics}};
 

@@ -72,6 +72,18 @@ std::vector<Entry> ways_to_fill_ghosts(const MakeApplication& make, MPI_Comm com
                      lines_of_hand_lists + lines_of_hand_neighbor_alltoallv}});
 }
 
+std::vector<Entry> ways_of_poisson(const MakeApplication& make, MPI_Comm comm) {
+    std::vector<Entry> all = ways_to_fill_ghosts(make, comm);
+    const Reference reference(over_ghosts(make, reference_update));
+    const auto add = [&](const std::string& library, int lines) {
+        const MakeProgram program = over_ghosts(make, [=] { return with_vectors_of(library); });
+        all.push_back({library, "peer", [=](SetupTimes& times) { return std::make_unique<Running>(program, reference.get(), lines, times); }});
+    };
+    add("petsc", lines_of_petsc_vector);
+    add("dolfinx", lines_of_dolfinx_vector);
+    return all;
+}
+
 std::vector<Entry> ways_of_hydrodynamics(const HydrodynamicsProblem& problem, MPI_Comm comm) {
     const auto over = [=](std::function<NodeSumsPointer()> way) { return hydrodynamics(problem, comm, std::move(way)); };
     const auto own = [=](const std::string& transport) { return over([=] { return nodes_with_parhelion(transport); }); };
@@ -89,7 +101,7 @@ std::vector<Entry> ways_of_shallow_water(const ShallowWaterProblem& problem, MPI
 }
 
 std::vector<Entry> application_contenders() {
-    std::vector<Entry> all = ways_to_fill_ghosts({}, MPI_COMM_NULL);
+    std::vector<Entry> all = ways_of_poisson({}, MPI_COMM_NULL);
     for (Entry& entry : ways_of_hydrodynamics({}, MPI_COMM_NULL))
         if (std::ranges::find(all, entry.name, &Entry::name) == all.end()) all.push_back(std::move(entry));
     return all;

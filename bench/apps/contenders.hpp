@@ -8,6 +8,8 @@ namespace parhelion::bench {
 
 /// An application's ways to exchange: the library over `auto`, or over a transport that is named, and those by hand.
 std::vector<Entry> ways_to_fill_ghosts(const MakeApplication& make, MPI_Comm comm);
+/// And vectors of other libraries.
+std::vector<Entry> ways_of_poisson(const MakeApplication& make, MPI_Comm comm);
 std::vector<Entry> ways_of_hydrodynamics(const HydrodynamicsProblem& problem, MPI_Comm comm);
 std::vector<Entry> ways_of_shallow_water(const ShallowWaterProblem& problem, MPI_Comm comm);
 

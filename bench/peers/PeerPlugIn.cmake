@@ -4,9 +4,9 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# The plug-in phl_peer_NAME, beside phl-bench. VERSION: of the library, as people read it.
+# The plug-in phl_peer_NAME, beside phl-bench, of NAME_peer.cpp and more sources. VERSION: of the library, as people read it.
 function(add_peer name version standard)
-  add_library(phl_peer_${name} MODULE ${name}_peer.cpp)
+  add_library(phl_peer_${name} MODULE ${name}_peer.cpp ${ARGN})
   target_include_directories(phl_peer_${name} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   target_compile_definitions(phl_peer_${name} PRIVATE PHL_PEER_VERSION="${version}")
   set_target_properties(phl_peer_${name} PROPERTIES CXX_STANDARD ${standard} CXX_VISIBILITY_PRESET hidden

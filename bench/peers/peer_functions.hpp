@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <exception>
 
+#include "vector_peer.h"
+
 /// What `make_new` returns; null with the reason in `error` where it throws.
 template <class MakeNew>
 void* phl_make_peer(char* error, int size, MakeNew&& make_new) {
@@ -31,3 +33,9 @@ template <class Peer>
 void phl_free_peer(void* peer) {
     delete static_cast<Peer*>(peer);
 }
+
+/// Of vectors of a class with values() and exchange().
+template <class Vector>
+inline constexpr phl_vector_peer_functions phl_vectors_of{
+    PHL_PEER_VERSION, [](const phl_peer_cells* cells, char* error, int size) { return phl_make_peer(error, size, [&] { return static_cast<void*>(new Vector(*cells)); }); },
+    [](void* peer) { return static_cast<double*>(static_cast<Vector*>(peer)->values()); }, phl_exchange_of<Vector>, phl_free_peer<Vector>};

@@ -1,6 +1,5 @@
 // PETSc's star forest: roots are the owned cells, leaves the ghosts, a gather is a broadcast from roots to leaves.
 #include <petscsf.h>
-#include <petscsys.h>
 
 #include <stdexcept>
 #include <string>
@@ -8,22 +7,9 @@
 
 #include "gather_peer.h"
 #include "peer_functions.hpp"
+#include "petsc_start.hpp"
 
 namespace {
-
-void require(PetscErrorCode code, const char* what) {
-    if (code) throw std::runtime_error(std::string("PETSc: ") + what + " failed with error " + std::to_string(code));
-}
-
-// Once per process. Errors come back as codes, and signals stay with the program.
-void start() {
-    PetscBool started = PETSC_FALSE;
-    require(PetscInitialized(&started), "PetscInitialized");
-    if (started) return;
-    require(PetscInitializeNoArguments(), "PetscInitialize");
-    require(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr), "PetscPushErrorHandler");
-    require(PetscPopSignalHandler(), "PetscPopSignalHandler");
-}
 
 // The types for which PETSc has packing of its own, where the element is one of them.
 MPI_Datatype base_type(const std::string& element) {
@@ -40,23 +26,23 @@ MPI_Datatype base_type(const std::string& element) {
 class Peer {
 public:
     Peer(const phl_peer_gather& gather, const std::string& variant) : cells_(gather.cells), ghosts_(gather.ghost_values) {
-        start();
+        start_petsc();
         unit_ = base_type(gather.element);
         if (gather.components > 1) {
             MPI_Type_contiguous(gather.components, unit_, &unit_);
             MPI_Type_commit(&unit_);
             own_unit_ = true;
         }
-        require(PetscSFCreate(gather.comm, &forest_), "PetscSFCreate");
+        require_petsc(PetscSFCreate(gather.comm, &forest_), "PetscSFCreate");
         choose(variant);
         std::vector<PetscSFNode> remote(static_cast<std::size_t>(gather.ghosts));
         for (int i = 0; i < gather.ghosts; ++i) {
             remote[static_cast<std::size_t>(i)].rank = gather.ghost_owners[i];
             remote[static_cast<std::size_t>(i)].index = gather.ghost_cells[i];
         }
-        require(PetscSFSetGraph(forest_, gather.owned, gather.ghosts, nullptr, PETSC_COPY_VALUES, remote.data(), PETSC_COPY_VALUES),
+        require_petsc(PetscSFSetGraph(forest_, gather.owned, gather.ghosts, nullptr, PETSC_COPY_VALUES, remote.data(), PETSC_COPY_VALUES),
                 "PetscSFSetGraph");
-        require(PetscSFSetUp(forest_), "PetscSFSetUp");
+        require_petsc(PetscSFSetUp(forest_), "PetscSFSetUp");
         exchange();  // what it prepares at the first use belongs to the set-up; types that cannot do it say so here
     }
     ~Peer() {
@@ -67,17 +53,17 @@ public:
     Peer& operator=(const Peer&) = delete;
 
     void exchange() {
-        require(PetscSFBcastBegin(forest_, unit_, cells_, ghosts_, MPI_REPLACE), "PetscSFBcastBegin");
-        require(PetscSFBcastEnd(forest_, unit_, cells_, ghosts_, MPI_REPLACE), "PetscSFBcastEnd");
+        require_petsc(PetscSFBcastBegin(forest_, unit_, cells_, ghosts_, MPI_REPLACE), "PetscSFBcastBegin");
+        require_petsc(PetscSFBcastEnd(forest_, unit_, cells_, ghosts_, MPI_REPLACE), "PetscSFBcastEnd");
     }
 
 private:
     void choose(const std::string& variant) {
         const std::size_t space = variant.find(' ');
-        require(PetscSFSetType(forest_, variant.substr(0, space).c_str()), "PetscSFSetType");
+        require_petsc(PetscSFSetType(forest_, variant.substr(0, space).c_str()), "PetscSFSetType");
         if (space == std::string::npos) return;
         const std::string sync = variant.substr(space + 1);
-        require(PetscSFWindowSetSyncType(forest_, sync == "fence"    ? PETSCSF_WINDOW_SYNC_FENCE
+        require_petsc(PetscSFWindowSetSyncType(forest_, sync == "fence"    ? PETSCSF_WINDOW_SYNC_FENCE
                                                   : sync == "active" ? PETSCSF_WINDOW_SYNC_ACTIVE
                                                                      : PETSCSF_WINDOW_SYNC_LOCK),
                 "PetscSFWindowSetSyncType");

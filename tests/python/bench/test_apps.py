@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from parhelion import launch
-from parhelion.tools.bench.apps import BY_HAND
+from parhelion.tools.bench.apps import BY_HAND, PEERS
 from parhelion.tools.bench.veros_program.grid import EXTENT, process_grid
 from parhelion.tools.documents.applications import applications, over_hand_written, share
 from parhelion.tools.documents.results import results
@@ -17,13 +17,17 @@ from parhelion.tools.records.model import Case as Line
 
 built = pytest.mark.skipif(not launch.flavors(), reason="no flavor is built: run `make build`")
 with_veros = pytest.mark.skipif(find_spec("veros") is None, reason="Veros is not installed: run `make apps`")
-COMPILED = ("--app", "multigrid_cg,finite_volume,shallow_water,hydrodynamics", "--extent", "8", "--mesh", "16")
+COMPILED = ("--app", "multigrid_cg,finite_volume,poisson,shallow_water,hydrodynamics", "--extent", "8", "--mesh", "16")
 
 
 def compiled_here():
     """The applications that the build has; the one in Fortran needs a compiler for it."""
     fortran = any((flavor.program.parent / "libphl_shallow_water.so").exists() for flavor in launch.flavors().values())
     return [app for app in BY_HAND if app != "shallow_water" or fortran]
+
+
+def peer_is_built(name):
+    return any((flavor.program.parent / f"libphl_peer_{name}.so").exists() for flavor in launch.flavors().values())
 
 
 def bench(folder, *words):
@@ -40,10 +44,12 @@ def test_every_way_of_an_application_is_verified_and_its_exchange_timed(tmp_path
     done, document = bench(tmp_path, *COMPILED, "--ranks", ranks)
     assert done.returncode == 0, done.stdout + done.stderr
     found = {(entry["params"]["app"], entry["contender"]): entry for entry in document["cases"]}
-    assert set(found) == {(app, way) for app in compiled_here() for way in ("auto", *BY_HAND[app])}
+    peers = {peer for peer in PEERS["poisson"] if peer_is_built(peer)}
+    assert set(found) == {(app, way) for app in compiled_here() for way in ("auto", *BY_HAND[app])} | {("poisson", peer) for peer in peers}
     assert ("shallow_water" in compiled_here()) != ("Fortran" in str(document["not_run"]))
-    for (app, _), entry in found.items():
-        assert entry["verified"] is True and 0 < entry["exchange_s"] and entry["bytes"] > 0
+    assert all(f"no libphl_peer_{peer}.so: `make peers` builds it" in str(document["not_run"]) for peer in PEERS["poisson"] - peers)
+    for (app, way), entry in found.items():
+        assert entry["verified"] is True and 0 < entry["exchange_s"] and (entry["bytes"] > 0 or way in peers)
         assert entry["exchange_share"] == pytest.approx(entry["exchange_s"] / entry["median_s"])
         assert 10 < found[app, "auto"]["exchange_lines"] < found[app, "hand_isend"]["exchange_lines"]
     assert "what exchanges take" in done.stdout

@@ -17,14 +17,17 @@ from .cases import balanced_grid, check_memory, usual_ranks
 from .veros_program.grid import ALL as OF_VEROS
 from .veros_program.grid import EXTENT, process_grid
 
-MULTIGRID, FINITE_VOLUME, SHALLOW_WATER, HYDRODYNAMICS, VEROS = APPS = (
-    "multigrid_cg", "finite_volume", "shallow_water", "hydrodynamics", "veros")  # fmt: skip
+MULTIGRID, FINITE_VOLUME, POISSON, SHALLOW_WATER, HYDRODYNAMICS, VEROS = APPS = (
+    "multigrid_cg", "finite_volume", "poisson", "shallow_water", "hydrodynamics", "veros")  # fmt: skip
+INDEXED = {"hand_isend", "hand_persistent", "hand_neighbor_alltoallv"}
 BY_HAND = {
-    MULTIGRID: {"hand_isend", "hand_persistent", "hand_neighbor_alltoallv"},
-    FINITE_VOLUME: {"hand_isend", "hand_persistent", "hand_neighbor_alltoallv"},
+    MULTIGRID: INDEXED,
+    FINITE_VOLUME: INDEXED,
+    POISSON: INDEXED,
     SHALLOW_WATER: {"hand_isend", "hand_sendrecv"},
     HYDRODYNAMICS: {"hand_isend", "hand_sendrecv"},
 }
+PEERS = {POISSON: {"petsc", "dolfinx"}}  # vectors of other libraries, where `make peers` has built them
 MODULE = "parhelion.tools.bench.veros_program"
 ROW_BYTES = 27 * 12 * 2  # a row of the matrix and its vectors, on all levels
 NODE_BYTES = 26 * 8  # of the cell and the node beside it
@@ -50,13 +53,14 @@ class Apps(Names):
 @click.option("--extent", type=Numbers(high=512, most=3), default="32", show_default=True,
               help="Cells per rank, along each dimension: of hydrodynamics, and rows of multigrid_cg, with up to 4 levels, as often as it can be halved.")
 @click.option("--mesh", type=Whole(4, MOST_MESH), default=128, show_default=True,
-              help="Sides of the whole mesh: cells of shallow_water, squares of two triangles of finite_volume, a power of two.")
+              help="Sides of the whole mesh: cells of shallow_water, squares of two triangles of finite_volume, nodes of poisson, a power of two.")
 @measuring_options
 def apps(options: MeasuringOptions, apps: tuple[str, ...] | None, ranks: int | None, extent: tuple[int, ...], mesh: int) -> None:
     """Whole applications: time per step with hand-written exchange and with the library's, every bit of the state compared.
 
     multigrid_cg: conjugate gradients with a multigrid preconditioner on the 27-point stencil, over index maps. finite_volume: Euler's
-    equations on an unstructured mesh. shallow_water: a staggered C grid with swapped time levels, in Fortran. hydrodynamics: forces of three
+    equations on an unstructured mesh. poisson: finite elements solved by conjugate gradients, also over vectors of PETSc and of DOLFINx
+    (`make peers`). shallow_water: a staggered C grid with swapped time levels, in Fortran. hydrodynamics: forces of three
     components summed at nodes that up to eight ranks hold. veros: a model of the ocean in Python (`make apps` installs it), whose own exchange is
     replaced from outside. Ends with what the exchanges of a step took, and the lines of code that they take.
     """  # fmt: skip
@@ -81,7 +85,8 @@ def _compiled_groups(cases: list[dict[str, object]], ranks: int, names: tuple[st
     """One for all, or where contenders are named, one for those applications that have the same of them."""
     groups: dict[tuple[str, ...], list[dict[str, object]]] = {}
     for case in cases:
-        others = set().union(*BY_HAND.values(), OF_VEROS) - BY_HAND[str(case["app"])] - {"auto", "planted_fault"}
+        own = BY_HAND[app := str(case["app"])] | PEERS.get(app, set())
+        others = set().union(*BY_HAND.values(), *PEERS.values(), OF_VEROS) - own - {"auto", "planted_fault"}
         groups.setdefault(tuple(name for name in names if name not in others), []).append(case)
     return [Group(ranks, some, contenders=chosen) for chosen, some in groups.items()]
 
@@ -110,11 +115,13 @@ def _compiled_cases(wanted: tuple[str, ...], ranks: int, extent: tuple[int, ...]
     if MULTIGRID in wanted:
         _check_box(ranks, sides, ROW_BYTES, "the matrices take")
         cases.append({"app": MULTIGRID, "grid": balanced_grid(ranks, 3), "extent": sides})
-    if FINITE_VOLUME in wanted:
+    for app, square_bytes in ((FINITE_VOLUME, 2 * 300), (POISSON, 7 * 20 + 100)):
+        if app not in wanted:
+            continue
         if mesh & (mesh - 1) or mesh * mesh < ranks:
             raise BadInput(f"--mesh {mesh}: give a power of two from 4 to {MOST_MESH}, with a square for each of {ranks} ranks")
-        check_memory(mesh * mesh * 2 * 300 * CONTENDERS_AT_ONCE, "the meshes take", "use a smaller --mesh")
-        cases.append({"app": FINITE_VOLUME, "extent": [mesh, mesh]})
+        check_memory(mesh * mesh * square_bytes * CONTENDERS_AT_ONCE, "the meshes take", "use a smaller --mesh")
+        cases.append({"app": app, "extent": [mesh, mesh]})
     if SHALLOW_WATER in wanted:
         grid = balanced_grid(ranks, 2)[::-1]  # rows, which are contiguous, stay long
         if mesh < 2 * max(grid):

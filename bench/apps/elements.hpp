@@ -1,0 +1,19 @@
+#pragma once
+
+#include "apps/cells.hpp"
+
+namespace parhelion::bench {
+
+/// A rank's rows of a matrix; columns are local numbers.
+struct Rows {
+    Cells cells;
+    std::vector<int> first{0};  // entry of each row, and behind the last
+    std::vector<int> columns;
+    std::vector<double> values, diagonal;
+};
+
+/// The Laplacian by linear finite elements on side × side inner nodes of a mesh of irregular triangles; zero on the border.
+/// Local.
+Rows assemble_laplacian(int side, MPI_Comm comm);
+
+}  // namespace parhelion::bench

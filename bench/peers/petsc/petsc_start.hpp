@@ -1,0 +1,20 @@
+#pragma once
+
+#include <petscsys.h>
+
+#include <stdexcept>
+#include <string>
+
+inline void require_petsc(PetscErrorCode code, const char* what) {
+    if (code) throw std::runtime_error(std::string("PETSc: ") + what + " failed with error " + std::to_string(code));
+}
+
+// Once per process. Errors come back as codes, and signals stay with the program.
+inline void start_petsc() {
+    PetscBool started = PETSC_FALSE;
+    require_petsc(PetscInitialized(&started), "PetscInitialized");
+    if (started) return;
+    require_petsc(PetscInitializeNoArguments(), "PetscInitialize");
+    require_petsc(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr), "PetscPushErrorHandler");
+    require_petsc(PetscPopSignalHandler(), "PetscPopSignalHandler");
+}
