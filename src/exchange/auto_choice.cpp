@@ -24,7 +24,7 @@ public:
     /// The choice for plans of this kind, of those that were measured the one that sends the most similar number of bytes; null where none is similar.
     const std::string* find(std::uint64_t kind, std::uint64_t bytes) const {
         const auto apart = [bytes](const Entry& entry) {
-            const auto [less, more] = std::minmax(static_cast<double>(entry.bytes), static_cast<double>(bytes));
+            const auto [less, more] = std::minmax({static_cast<double>(entry.bytes), static_cast<double>(bytes)});
             return less == more ? 1 : more / less;
         };
         const Entry* nearest = nullptr;
