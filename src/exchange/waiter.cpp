@@ -10,6 +10,7 @@
 
 #include "core/cores.hpp"
 #include "core/lost_rank.hpp"
+#include "core/time_limit.hpp"
 #include "exchange/background.hpp"
 #include "transport/node/node_context.hpp"
 
@@ -89,7 +90,7 @@ void Waiter::watch(const std::function<std::string()>& what) {
         look_for_lost(what);
     }
     if (timeout_s_ > 0 && passed(since_) >= timeout_s_)
-        throw Error("no answer within " + std::to_string(timeout_s_) + " s: " + what() + "; see whether that rank still runs "
+        throw Error("no answer within " + seconds_text(timeout_s_) + ": " + what() + "; see whether that rank still runs "
                     "and begins its exchanges in the same order (PARHELION_TIMEOUT sets the limit)", ErrorKind::timeout);
 }
 
