@@ -28,12 +28,14 @@ LevelScore count(const ProcessGrid& grid, const Stencil& stencil, const Machine&
             const int here = machine.unit_of(level, positions[static_cast<std::size_t>(p)]);
             const int there =
                 machine.unit_of(level, positions[static_cast<std::size_t>(numbering.rank(grid.extent, to))]);
+            leaving[here].sent_max += offset.bytes;
             if (here != there) leaving[here].edges_sum += 1, leaving[here].bytes_sum += offset.bytes;
         }
     LevelScore total;
     for (const auto& [unit, score] : leaving) {
         total.edges_sum += score.edges_sum, total.edges_max = std::max(total.edges_max, score.edges_sum);
         total.bytes_sum += score.bytes_sum, total.bytes_max = std::max(total.bytes_max, score.bytes_sum);
+        total.sent_max = std::max(total.sent_max, score.sent_max);
     }
     return total;
 }
