@@ -36,4 +36,7 @@ ContenderPointer make_gather_alltoallw(const GatherSetup& setup, SetupTimes& tim
 /// Pack, MPI_Put straight into the reader's ghosts, synchronised by post, start, complete and wait.
 ContenderPointer make_gather_put(const GatherSetup& setup, SetupTimes& times);
 
+/// What goes to other nodes in three steps: packed into memory of the node's first rank, one message from node to node, copied into the ghosts.
+ContenderPointer make_gather_nodes(const GatherSetup& setup, SetupTimes& times);
+
 }  // namespace parhelion::bench

@@ -13,6 +13,7 @@ struct Named {
     const char* name;
     const char* role;
     ContenderPointer (*make)(const GatherSetup&, SetupTimes&);
+    bool only_by_name = false;
 };
 
 constexpr Named others[] = {
@@ -22,6 +23,7 @@ constexpr Named others[] = {
     {"hand_isend", "baseline", make_gather_isend},
     {"hand_alltoallw", "baseline", make_gather_alltoallw},
     {"hand_put_pscw", "baseline", make_gather_put},
+    {"hand_nodes", "baseline", make_gather_nodes, true},
     {"floor_put", "floor", make_gather_floor_put},
     {"floor_get", "floor", make_gather_floor_get},
 };
@@ -55,7 +57,7 @@ std::vector<Entry> gather_contenders(const GatherSetup& setup) {
         entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_gather(way, setup, times); },
                            way.only_by_name, way.unavailable});
     for (const Named& named : others)
-        entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }});
+        entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }, named.only_by_name});
     for (const Peer& peer : peers)
         entries.push_back({peer.name, "peer",
                            [=](SetupTimes& times) { return make_gather_peer(peer.library, peer.variant, setup, times); }, true});

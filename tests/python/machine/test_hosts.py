@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from measured import document, need_build, parhelion
+from synthetic import write_dataset
 
 from parhelion.launch import default_flavor
 from parhelion.launch.hosts import Hosts
@@ -35,6 +36,13 @@ def test_each_host_has_its_own_name_processes_and_shared_memory(possible, tmp_pa
     assert (lines[0], lines[2], lines[3]) == ("phl1", "phl2", "0") and int(lines[1]) < 10
 
 
+def test_each_command_on_a_host_has_a_folder_of_its_own_for_what_it_names_by_process_numbers(possible, tmp_path):
+    done = parhelion("hosts", "sh", "-c", 'echo $TMPDIR; for i in 1 2; do $PARHELION_REMOTE_SHELL phl2 "echo \\$TMPDIR; ls -d \\$TMPDIR"; done', cwd=tmp_path)
+    here, *there = done.stdout.split()
+    assert done.returncode == 0 and there[0] == there[1] and there[2] == there[3], done.stdout + done.stderr
+    assert len({here, *there}) == 3 and not any(os.path.exists(folder) for folder in (here, *there))
+
+
 def test_the_exit_status_is_the_commands_and_the_document_says_so(possible, tmp_path):
     done = parhelion("hosts", "--json", "out.json", "sh", "-c", "exit 7", cwd=tmp_path)
     assert done.returncode == 7
@@ -57,19 +65,32 @@ def test_ranks_are_spread_over_both_hosts_and_every_byte_arrives(possible, tmp_p
 def test_halos_between_hosts_are_verified_too(possible, tmp_path):
     need_build()
     done = parhelion("hosts", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "2", "--extent", "8", "--halo", "1",
-                     "--fields", "1", "--contenders", "auto,mpi_persistent,shared,hand_packed", "--repetitions", "3", "--per-node", "--json", "out.json",
+                     "--fields", "1", "--contenders", "auto,mpi_persistent,shared,hand_packed,hand_nodes", "--repetitions", "3", "--per-node", "--json", "out.json",
                      cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     found = document(tmp_path)
-    assert {case["contender"] for case in found["cases"]} == {"auto", "mpi_persistent", "hand_packed"}
+    assert {case["contender"] for case in found["cases"]} == {"auto", "mpi_persistent", "hand_packed", "hand_nodes"}
     assert all(case["verified"] for case in found["cases"])
     between = {case["contender"]: case["traffic_by_level"] for case in found["cases"]}
     # 26 neighbors, of which 18 lie to the left or the right, on the other host: as many messages, unless they are joined.
     assert between["hand_packed"]["other_node"] == {"messages": 36, "bytes": 2 * 2 * 10 * 10 * 4}
     assert between["hand_packed"]["busiest_node"] == {"messages": 18, "bytes": 2 * 10 * 10 * 4}
+    assert between["hand_nodes"]["other_node"] == {"messages": 2, "bytes": 2 * 2 * 10 * 10 * 4}
     assert between["auto"]["other_node"] == {"messages": 2, "bytes": 2 * 2 * 8 * 8 * 4}  # images of a cell travel once
     assert between["auto"]["own_rank"]["bytes"] > 0
     assert [each["contender"] for each in found["not_run"]] == ["shared"]
+
+
+def test_a_gather_in_three_steps_by_hand_sends_one_message_from_host_to_host(possible, tmp_path):
+    need_build()
+    rows = write_dataset(tmp_path / "row-4", 4)
+    done = parhelion("hosts", sys.executable, "-m", "parhelion", "bench", "gather", rows, "--quick", "--contenders", "node_aware(mpi),hand_nodes", "--repetitions", "3",
+                     "--per-node", "--json", "out.json", cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = {case["contender"]: case for case in document(tmp_path)["cases"]}
+    assert set(cases) == {"node_aware(mpi)", "hand_nodes"} and all(case["verified"] for case in cases.values())
+    # Each rank sends its first cell to the one before it: rank 2 to rank 1, rank 0 to rank 3.
+    assert cases["hand_nodes"]["traffic_by_level"]["other_node"] == {"messages": 2, "bytes": 2 * 4}
 
 
 def test_the_published_runtimes_and_hybrids_run_by_their_names_between_hosts(possible, tmp_path):
