@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/left_behind.hpp"
+#include "core/rank_names.hpp"
 #include "core/time_limit.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
@@ -73,16 +74,6 @@ std::map<int, Note> hear_others(const Communicator& comm) {
     return notes;
 }
 
-// "rank 3", "ranks 3 to 5", "ranks 3, 5, 9 and 12 more".
-std::string named(const std::vector<int>& ranks) {
-    constexpr std::size_t most = 8;
-    const bool in_a_row = ranks.size() > 2 && ranks.back() - ranks.front() + 1 == static_cast<int>(ranks.size());
-    if (in_a_row) return "ranks " + std::to_string(ranks.front()) + " to " + std::to_string(ranks.back());
-    std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-    for (std::size_t i = 0; i < ranks.size() && i < most; ++i) text += (i > 0 ? ", " : "") + std::to_string(ranks[i]);
-    return ranks.size() <= most ? text : text + " and " + std::to_string(ranks.size() - most) + " more";
-}
-
 std::string who_is_where(const Communicator& comm, const std::map<int, Note>& notes) {
     std::map<std::string, std::vector<int>> at;
     std::vector<int> silent;
@@ -91,9 +82,9 @@ std::string who_is_where(const Communicator& comm, const std::map<int, Note>& no
         note == notes.end() ? silent.push_back(rank) : at[note->second.text()].push_back(rank);
     }
     std::string text;
-    for (const auto& [call, ranks] : at) text += (text.empty() ? "" : "; ") + named(ranks) + (ranks.size() > 1 ? " are in " : " is in ") + call;
+    for (const auto& [call, ranks] : at) text += (text.empty() ? "" : "; ") + named_ranks(ranks) + (ranks.size() > 1 ? " are in " : " is in ") + call;
     if (!silent.empty())
-        text += "; " + named(silent) + (silent.size() > 1 ? " have not called" : " has not called") + " (no answer: not in a set-up call of this library)";
+        text += "; " + named_ranks(silent) + (silent.size() > 1 ? " have not called" : " has not called") + " (no answer: not in a set-up call of this library)";
     return text;
 }
 

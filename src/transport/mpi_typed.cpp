@@ -42,8 +42,8 @@ public:
         ++number_;
         for (std::size_t i = 0; i < missing_.size(); ++i) missing_[i] = context_.links[i]->forward.receive_bytes > 0;
         Requests& now = known_.front();
-        for (int i = 0; i < now.receives.size(); ++i) check_mpi(MPI_Start(&now.receives[i]), "MPI_Start");
-        for (int i = 0; i < now.sends.size(); ++i) check_mpi(MPI_Start(&now.sends[i]), "MPI_Start");
+        for (int i = 0; i < now.receives.size(); ++i) now.receives.start(i);
+        for (int i = 0; i < now.sends.size(); ++i) now.sends.start(i);
     }
     int ready() override {
         const int done = known_.front().receives.test_any();

@@ -12,6 +12,16 @@
 
 namespace parhelion {
 
+/// What MPI says of a message to or from `rank`: it may know that this one has ended before anybody else does.
+inline void check_reached(int code, int rank, const char* call) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING] = {};
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    throw LostRank(rank, std::string(" or cannot be reached any more (") + call + ": " + text +
+                   "): look for its error message, at the network between the two, and start the job again");
+}
+
 /// Requests with the channel that each belongs to. Frees persistent ones that are still there. Those that are under way then, because
 /// the exchange was given up, get a second to end: MPI may still read and write their memory.
 class RequestSet {
@@ -31,11 +41,15 @@ public:
     MPI_Request& add(int channel, int rank) {
         channels_.push_back(channel);
         ranks_.push_back(rank);
+        statuses_.emplace_back();
         return requests_.emplace_back(MPI_REQUEST_NULL);
     }
     MPI_Request& operator[](int i) { return requests_[static_cast<std::size_t>(i)]; }
     int size() const { return static_cast<int>(requests_.size()); }
     int channel(int i) const { return channels_[static_cast<std::size_t>(i)]; }
+
+    /// A persistent one.
+    void start(int i) { check_reached(MPI_Start(&requests_[static_cast<std::size_t>(i)]), ranks_[static_cast<std::size_t>(i)], "MPI_Start"); }
 
     /// Index of a request that has completed since the last call, or −1.
     int test_any() {
@@ -47,8 +61,10 @@ public:
     bool test_all() {
         if (size() == 0) return true;
         int flag = 0;
-        if (const int code = MPI_Testall(size(), requests_.data(), &flag, MPI_STATUSES_IGNORE); code != MPI_SUCCESS)
-            failed(code, MPI_UNDEFINED, "MPI_Testall");
+        if (int code = MPI_Testall(size(), requests_.data(), &flag, statuses_.data()); code != MPI_SUCCESS) {
+            const int index = failed_of_all(code);
+            failed(code, index, "MPI_Testall");
+        }
         return flag != 0;
     }
 
@@ -73,18 +89,22 @@ public:
 
 private:
     // MPI says which request it was, or it is found by asking each.
-    [[noreturn]] void failed(int code, int index, const char* call) {
+    void failed(int code, int index, const char* call) {
         for (int i = 0; (index < 0 || index >= size()) && i < size(); ++i) {
             int flag = 0;
             const int one = MPI_Test(&requests_[static_cast<std::size_t>(i)], &flag, MPI_STATUS_IGNORE);
             if (one != MPI_SUCCESS) code = one, index = i;
         }
         if (index < 0 || index >= size()) check_mpi(code, call);
-        char text[MPI_MAX_ERROR_STRING] = {};
-        int length = 0;
-        MPI_Error_string(code, text, &length);
-        throw LostRank(ranks_[static_cast<std::size_t>(index)], std::string(" or cannot be reached any more (") + call + ": " + text +
-                       "): look for its error message, at the network between the two, and start the job again");
+        check_reached(code, ranks_[static_cast<std::size_t>(index)], call);
+    }
+    // Those that a test of all has completed with an error are not found by asking again.
+    int failed_of_all(int& code) const {
+        int kind = MPI_SUCCESS;
+        MPI_Error_class(code, &kind);
+        for (int i = 0; kind == MPI_ERR_IN_STATUS && i < size(); ++i)
+            if (const int one = statuses_[static_cast<std::size_t>(i)].MPI_ERROR; one != MPI_SUCCESS && one != MPI_ERR_PENDING) return code = one, i;
+        return MPI_UNDEFINED;
     }
     // Errors of a neighbor that is gone count as an end.
     static bool is_over(MPI_Request& request) {
@@ -96,6 +116,7 @@ private:
     Kind kind_;
     bool given_up_ = false;
     std::vector<MPI_Request> requests_;
+    std::vector<MPI_Status> statuses_;
     std::vector<int> channels_, ranks_;
 };
 

@@ -42,6 +42,7 @@ Refusal left_alone(Exchange& exchange, int rank) {
 CASE("a neighbor that does not begin is named, with the exchange, the direction and the state of both") {
     const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain domain({12, 8, 8}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1, 1}});
+    const bool on_one_node = comm.node().size() == comm.size();
     for (const Route& route : all_routes()) {
         if (route.transport == "auto") continue;  // what it chooses is not known here
         CAPTURE(route.transport);
@@ -52,8 +53,8 @@ CASE("a neighbor that does not begin is named, with the exchange, the direction 
         EXPECT_EQ(refusal.kind, ErrorKind::timeout);
         for (const char* part : {"forward", "of rank 0", "rank 1", "exchange number ", "PARHELION_TIMEOUT"})
             EXPECT_TRUE(holds(refusal.text, part));
-        if (route.transport.starts_with("shared")) EXPECT_TRUE(holds(refusal.text, "it has written number 1, it has begun number 1"));
-        if (route.transport.starts_with("staged_shared")) EXPECT_TRUE(holds(refusal.text, "it has sent number 1"));
+        if (on_one_node && route.transport.starts_with("shared")) EXPECT_TRUE(holds(refusal.text, "it has written number 1, it has begun number 1"));
+        if (on_one_node && route.transport.starts_with("staged_shared")) EXPECT_TRUE(holds(refusal.text, "it has sent number 1"));
         EXPECT_TRUE(holds(refusal_of([&] { work.exchange()(); }).text, "has failed before"));
     }
 }

@@ -16,6 +16,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/rank_names.hpp"
 #include "plan/shared_run.hpp"
 #include "transport/factories.hpp"
 #include "transport/left_behind.hpp"
@@ -202,10 +203,9 @@ public:
         const Slot& slot = slots_[static_cast<std::size_t>(i)];
         if (slot.receives && !has_come(reads_[slot.read])) return waits_for(reads_[slot.read]);
         for (const Sent& sent : sent_)
-            if (!sent.started) return waits_for_parts(sent);
+            if (!sent.started) return waits_for_parts(late(sent.name, sent.memory, number_), number_);
         for (const Given& given : given_)
-            if (!has_left(given)) return "waiting for rank " + std::to_string(rank_of(given.carrier)) + " of this node to send what it collects for the node of rank " +
-                                         std::to_string(given.name.node);
+            if (!has_left(given)) return waits_to_leave(given);
         return {};
     }
 
@@ -273,16 +273,26 @@ private:
         for (const Read& read : reads_) read.memory.rank(node_rank_).over.store(number_, std::memory_order_release);
     }
     std::string waits_for(const Read& read) const {
-        return "waiting for what the ranks of the node of rank " + std::to_string(read.name.node) + " collect in exchange number " + std::to_string(number_) +
-               ", which rank " + std::to_string(read.carrier_rank) + " receives (it has told of number " +
-               std::to_string(read.memory.carrier().number.load()) + ")";
+        std::vector<int> senders = sides_.at(read.name.node).candidates;
+        std::ranges::sort(senders);
+        return "waiting for what " + named_ranks(senders) + " of another node send together in exchange number " + std::to_string(number_) + ", which rank " +
+               std::to_string(read.carrier_rank) + " receives (it has told of number " + std::to_string(read.memory.carrier().number.load()) + ")";
     }
-    std::string waits_for_parts(const Sent& sent) const {
-        std::string who;
-        for (const int rank : sent.from)
-            if (const auto told = sent.memory.rank(rank).number.load(); told < number_)
-                who += (who.empty() ? "rank " : ", rank ") + std::to_string(ranks_[static_cast<std::size_t>(rank)]) + " (has begun number " + std::to_string(told) + ")";
-        return "waiting for " + who + " of this node to begin exchange number " + std::to_string(number_);
+    // Ranks of this node whose part of a message is not there yet.
+    std::vector<int> late(const SliceName& name, const SliceMemory& memory, std::uint64_t number) const {
+        std::vector<int> ranks;
+        for (const Route::Part& part : route_to(name.node).parts)
+            if (part.slice == name.slice && memory.rank(part.node_rank).number.load() < number) ranks.push_back(ranks_[static_cast<std::size_t>(part.node_rank)]);
+        return ranks;
+    }
+    static std::string waits_for_parts(const std::vector<int>& ranks, std::uint64_t number) {
+        return "waiting for " + named_ranks(ranks) + " of this node to begin exchange number " + std::to_string(number);
+    }
+    std::string waits_to_leave(const Given& given) const {
+        const std::uint64_t before = number_ - 1;
+        if (const std::vector<int> ranks = late(given.name, given.memory, before); !ranks.empty()) return waits_for_parts(ranks, before);
+        return "waiting for rank " + std::to_string(rank_of(given.carrier)) + " of this node to send what it collects for the node of rank " +
+               std::to_string(given.name.node);
     }
 
     // Set-up, in this order. What the node's ranks tell is gathered at its first rank and spread: no rank sends more than a few letters, none
