@@ -22,9 +22,9 @@ CallCheck::~CallCheck() {
     if (mpi_has_ended() || !std::all_of(sent_->begin(), sent_->end(), is_over)) leave_behind(sent_);
 }
 
-CallCheck::Card CallCheck::card_of(std::uint64_t number, const std::string& call) {
-    Card card{number, Hash().add_range(call).value(), {}};
-    call.copy(card.call.data(), card.call.size() - 1);
+CallCheck::Card CallCheck::card_of(std::uint64_t number, std::uint64_t print, const std::string& text) {
+    Card card{number, print, {}};
+    text.copy(card.call.data(), card.call.size() - 1);
     return card;
 }
 
@@ -36,16 +36,20 @@ bool CallCheck::is_over(Sent& sent) {
 
 std::uint64_t CallCheck::tell(const std::string& call) {
     while (!sent_->empty() && is_over(sent_->front())) sent_->pop_front();
-    const Card& card = mine_.emplace_back(card_of(++told_, call));
+    send(mine_.emplace_back(card_of(++told_, Hash().add_range(call).value(), call)));
+    return told_;
+}
+
+void CallCheck::send(const Card& card) {
     Sent& sent = sent_->emplace_back(Sent{card, std::vector<MPI_Request>(neighbors_.size(), MPI_REQUEST_NULL)});
     for (std::size_t i = 0; i < neighbors_.size(); ++i)
         check_mpi(MPI_Isend(&sent.card, sizeof(Card), MPI_BYTE, neighbors_[i], tag_, comm_.handle(), &sent.requests[i]), "MPI_Isend");
-    return told_;
 }
 
 void CallCheck::await(std::uint64_t number, const std::vector<int>& ranks, const std::function<void()>& get_on) {
     Waiter waiter(watched_, false, true, timeout_s_);
     for (take(); !all_told(number, ranks); take()) {
+        refuse_difference();
         get_on();
         waiter.pause([&] {
             const auto late = std::find_if(ranks.begin(), ranks.end(), [&](int rank) { return heard_.at(rank) < number; });
@@ -53,6 +57,16 @@ void CallCheck::await(std::uint64_t number, const std::vector<int>& ranks, const
                    " of this exchange (it has made " + std::to_string(heard_.at(*late)) + ")";
         });
     }
+}
+
+void CallCheck::look() {
+    take();
+    refuse_difference();
+}
+
+// Calls before it can be ended.
+void CallCheck::refuse_difference() const {
+    if (difference_.print > 0 && difference_.print <= told_) throw Error(difference_.call.data(), ErrorKind::communication);
 }
 
 // Matched probes: another thread may take cards at the same time.
@@ -64,8 +78,14 @@ void CallCheck::take() {
             MPI_Message message = MPI_MESSAGE_NULL;
             check_mpi(MPI_Improbe(rank, tag_, comm_.handle(), &there, &message, MPI_STATUS_IGNORE), "MPI_Improbe");
             if (there == 0) break;
-            check_mpi(MPI_Mrecv(&early.emplace_back(), sizeof(Card), MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-            heard_[rank] = early.back().number;
+            Card card;
+            check_mpi(MPI_Mrecv(&card, sizeof(Card), MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+            if (card.number == 0) {
+                pass_on(card);
+                continue;
+            }
+            early.push_back(card);
+            heard_[rank] = card.number;
         }
         while (!early.empty() && early.front().number <= told_) {
             const Card theirs = early.front();
@@ -76,12 +96,21 @@ void CallCheck::take() {
     forget_old();
 }
 
-void CallCheck::compare(int rank, const Card& theirs) const {
+void CallCheck::compare(int rank, const Card& theirs) {
     const Card& ours = mine_.at(static_cast<std::size_t>(theirs.number - mine_.front().number));
     if (theirs.print == ours.print) return;
-    throw Error("rank " + std::to_string(rank) + " has made call " + std::to_string(theirs.number) + " of this exchange for " +
-                theirs.call.data() + ", and rank " + std::to_string(comm_.rank()) + " for " + ours.call.data() +
-                ": make the same calls in the same order on every rank, of the same fields, depth and reduction", ErrorKind::communication);
+    const std::string text = "rank " + std::to_string(rank) + " has made call " + std::to_string(theirs.number) + " of this exchange for " +
+                             theirs.call.data() + ", and rank " + std::to_string(comm_.rank()) + " for " + ours.call.data() +
+                             ": make the same calls in the same order on every rank, of the same fields, depth and reduction";
+    pass_on(card_of(0, theirs.number, text));
+    throw Error(text, ErrorKind::communication);
+}
+
+// Once.
+void CallCheck::pass_on(const Card& difference) {
+    if (difference_.print > 0) return;
+    difference_ = difference;
+    send(difference_);
 }
 
 bool CallCheck::all_told(std::uint64_t number, const std::vector<int>& ranks) const {

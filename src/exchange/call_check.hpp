@@ -33,14 +33,16 @@ public:
     /// The next call begins. Returns its number. Waits for nobody, and compares nothing: whoever makes the same calls can end them.
     std::uint64_t tell(const std::string& call);
     /// Waits until these neighbors have told their call of that number, and calls `get_on` meanwhile. Throws Error where it is another one,
-    /// after the time limit, and when a neighbor is lost.
+    /// after the time limit, when a neighbor is lost, and as `look` does.
     void await(std::uint64_t number, const std::vector<int>& ranks, const std::function<void()>& get_on);
+    /// For whoever waits: throws Error where other ranks have found calls that differ. They tell their neighbors, which tell theirs.
+    void look();
     const std::vector<int>& neighbors() const { return neighbors_; }
 
 private:
     struct Card {
-        std::uint64_t number = 0, print = 0;
-        std::array<char, 240> call{};  // as much as there is room for
+        std::uint64_t number = 0, print = 0;  // number 0: calls of that other number differ, and the text says how
+        std::array<char, 400> call{};         // as much as there is room for
     };
     struct Sent {
         Card card;
@@ -48,10 +50,13 @@ private:
     };
     using AllSent = std::deque<Sent>;
 
-    static Card card_of(std::uint64_t number, const std::string& call);
+    static Card card_of(std::uint64_t number, std::uint64_t print, const std::string& text);
     static bool is_over(Sent& sent);
     void take();
-    void compare(int rank, const Card& theirs) const;
+    void send(const Card& card);
+    void compare(int rank, const Card& theirs);
+    void pass_on(const Card& difference);
+    void refuse_difference() const;
     bool all_told(std::uint64_t number, const std::vector<int>& ranks) const;
     void forget_old();
 
@@ -65,6 +70,7 @@ private:
     std::deque<Card> mine_;                  // those that some neighbor has not told yet
     std::map<int, std::deque<Card>> early_;  // by rank: of calls that this rank has not made yet
     std::map<int, std::uint64_t> heard_;     // by rank: the last one
+    Card difference_;                        // that some rank has found
 };
 
 }  // namespace parhelion

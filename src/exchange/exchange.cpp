@@ -285,7 +285,7 @@ struct Exchange::Impl {
     void end_checked() {
         const std::string written = array_check->written(arrays);
         await_calls();
-        chosen.stages->end(timeout_s);
+        chosen.stages->end(timeout_s, [&] { calls->look(); });
         if (!written.empty()) throw Error(written);
     }
 

@@ -145,13 +145,13 @@ bool Stages::test() {
     return ++idle_tests_ % between_looks == 0 && watched_ != nullptr && watched_->lost_rank() >= 0;
 }
 
-void Stages::end(double timeout_s) {
+void Stages::end(double timeout_s, const std::function<void()>& look) {
     if (parts_.is_open()) put_what_is_left();
     const Hold hold(busy_);
     under_way_.store(false, std::memory_order_relaxed);
     if (failure_) give_up();
     try {
-        finish(timeout_s);
+        finish(timeout_s, look);
     } catch (...) {
         failure_ = std::current_exception();  // neighbors are at other numbers now
         give_up();
@@ -197,13 +197,17 @@ int Stages::lost_rank() const {
     return lost;
 }
 
-void Stages::finish(double timeout_s) {
+void Stages::finish(double timeout_s, const std::function<void()>& look) {
     while (stage_ < stages().size()) {
         StageExchange& stage = stages()[stage_];
         Waiter waiter(stage.node() != nullptr ? stage.node() : watched_, stage.node() != nullptr, stage.must_poll(), timeout_s);
         for (Poll last; (last = poll(true)) != Poll::complete;) {
-            if (last == Poll::moved) waiter.reset();
-            else waiter.pause([&] { return stage.missing_text(); });
+            if (last == Poll::moved) {
+                waiter.reset();
+                continue;
+            }
+            if (look) look();
+            waiter.pause([&] { return stage.missing_text(); });
         }
     }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -37,8 +38,9 @@ public:
     bool put_part(int part);
     /// After begin: does what can be done without waiting. Whether `end` will not have to wait for a neighbor that lives.
     bool test();
-    /// Waits for the neighbors; each wait of a stage at most `timeout_s`. After an error the exchange cannot be used again.
-    void end(double timeout_s);
+    /// Waits for the neighbors; each wait of a stage at most `timeout_s`. `look` is called meanwhile, and may throw. After an error the exchange
+    /// cannot be used again.
+    void end(double timeout_s, const std::function<void()>& look = {});
     /// What the forward direction goes by.
     const Plan& forward_plan() const { return staged_ ? *staged_ : plan_; }
     /// After begin, instead of end: it is given up for a reason that neighbors know.
@@ -61,7 +63,7 @@ private:
     void close_parts();
     void put_what_is_left();
     Poll poll(bool in_end = false);
-    void finish(double timeout_s);
+    void finish(double timeout_s, const std::function<void()>& look);
     [[noreturn]] void give_up();
     int lost_rank() const;
     std::vector<StageExchange>& stages(Direction direction) { return direction == Direction::forward ? forward_ : reverse_; }
