@@ -11,6 +11,9 @@ done
 host=$1
 shift
 cpus=$(cat "$PARHELION_HOSTS_FOLDER/$host.cpus") || exit 255
+# Process numbers are those of other hosts, and of earlier calls, too: whoever names files by them (Open MPI's daemons) must not meet theirs.
+TMPDIR=$(mktemp -d "$PARHELION_HOSTS_FOLDER/$host.XXXXXX") || exit 255
+export TMPDIR
 exec ip netns exec "$host" unshare --uts --mount --ipc --pid --fork --kill-child --mount-proc sh -c '
     hostname "$1"
     mount -t tmpfs none /dev/shm
