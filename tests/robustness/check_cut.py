@@ -1,6 +1,5 @@
 """The link between two hosts is cut in mid-exchange: both ranks are told within the time limit which neighbor they miss."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -21,7 +20,7 @@ def main() -> int:
     on_hosts.need_hosts()
     with tempfile.TemporaryDirectory() as directory:
         try:
-            said = on_hosts.run(options, 2, directory, options.transport, LIMIT, env=dict(os.environ)).stdout
+            said = on_hosts.run(options, (1, 1), directory, options.transport, LIMIT).stdout
         except subprocess.TimeoutExpired as expired:
             said = f"did not end: {expired.stdout}"
         told = {rank: read(Path(directory) / str(rank)) for rank in (0, 1)}

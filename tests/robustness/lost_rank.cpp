@@ -1,8 +1,8 @@
 // lost_rank DIRECTORY TRANSPORT PLACE VICTIM [SECONDS]: ranks in a row, of which one is killed; the others write down what they are told.
 //
 // PLACE is `between` (it dies before it begins an exchange that the others wait in, as at a barrier), `first` (before its first
-// one), `amid` (after it has begun), `exit` (then, too, but it ends by itself), `early` (then, too, and before any other has begun), or
-// a number n: while a second exchange is made, at the n-th agreement. Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its message.
+// one), `amid` (after it has begun), `exit` (then, too, but it ends by itself), `early` (then, too, and before any other has begun), `stopped` (as
+// `between`, but it is stopped until the others have written), or a number n: while a second exchange is made, at the n-th agreement. Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its message.
 #include <signal.h>
 #include <unistd.h>
 
@@ -43,10 +43,34 @@ void write(const std::filesystem::path& file, const std::string& text) {
     std::filesystem::rename(hidden, file);
 }
 
+// A launcher that sees a rank end may end the others: all write first.
+void wait_for_others(const Orders& orders, int ranks) {
+    for (int tenths = 0; tenths < 200; ++tenths) {
+        int there = 0;
+        for (int r = 0; r < ranks; ++r) there += std::filesystem::exists(orders.file(std::to_string(r)));
+        if (there == ranks - 1) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+}
+
+// Until another process, which does not stop, ends it.
+void stop(const Orders& orders) {
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const pid_t stopped = getpid();
+    if (fork() == 0) {
+        wait_for_others(orders, ranks);
+        kill(stopped, SIGKILL);
+        _exit(0);
+    }
+    raise(SIGSTOP);
+}
+
 [[noreturn]] void die(const Orders& orders) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));  // let the others fall asleep
     write(orders.file("death"), std::to_string(now()));
     if (orders.place == "exit") std::exit(1);
+    if (orders.place == "stopped") stop(orders);
     kill(getpid(), SIGKILL);
     std::abort();
 }
@@ -60,7 +84,7 @@ void exchange_until_death(const Orders& orders, const Communicator& comm) {
     Exchange exchange(build_pattern(domain), {view(u)}, {orders.transport, orders.timeout_s});
     first.reset();
     const bool early = orders.place == "early", amid = early || orders.place == "amid" || orders.place == "exit";
-    const int fatal = !early && (amid || orders.place == "between") ? 50 : 0;
+    const int fatal = !early && (amid || orders.place == "between" || orders.place == "stopped") ? 50 : 0;
     for (int i = 0; i < 100; ++i) {
         const bool last = i == fatal && comm.rank() == orders.victim;
         if (last && !amid) die(orders);
@@ -75,16 +99,6 @@ double death_time(const Orders& orders) {
     double time = now();
     std::ifstream(orders.file("death")) >> time;
     return time;
-}
-
-// A launcher that sees a rank end may end the others: all write first.
-void wait_for_others(const Orders& orders, int ranks) {
-    for (int tenths = 0; tenths < 200; ++tenths) {
-        int there = 0;
-        for (int r = 0; r < ranks; ++r) there += std::filesystem::exists(orders.file(std::to_string(r)));
-        if (there == ranks - 1) return;
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 """Running a program's ranks on several hosts made out of this machine (docs/hosts.md)."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,11 +18,19 @@ def need_hosts() -> None:
         ranks.skip(reason)
 
 
-def run(options, count: int, *args: object, env: dict[str, str], launcher_options=(), wrap=(), hosts: int = 2) -> subprocess.CompletedProcess:
-    """`count` ranks of the program, spread over so many hosts; ended after the time limit."""
-    launch = [sys.executable, str(Path(ranks.__file__).parents[2] / "scripts" / "mpirun.py"), "--flavor-file", options.flavor_file,
-              "--ranks", str(count), "--timeout", str(options.timeout), *(f"--option={each}" for each in launcher_options),
+def run(options, spread: tuple[int, ...], *args: object, env: dict | None = None, launcher_options=(), wrap=()) -> subprocess.CompletedProcess:
+    """The program with so many ranks on each host; ended after the time limit."""
+    names = ",".join(f"phl{host}:{ranks_there}" for host, ranks_there in enumerate(spread, start=1))
+    launch = ["env", f"PARHELION_HOSTS={names}", sys.executable, str(Path(ranks.__file__).parents[2] / "scripts" / "mpirun.py"),
+              "--flavor-file", options.flavor_file, "--ranks", str(sum(spread)), "--timeout", str(options.timeout), *(f"--option={each}" for each in launcher_options),
               *wrap, options.program, *map(str, args)]  # fmt: skip
     start = "import sys; from parhelion.tools.machine.hosts import run_on_hosts; sys.exit(run_on_hosts(int(sys.argv[1]), sys.argv[2:]))"
-    return subprocess.run([sys.executable, "-c", start, str(hosts), *launch], env=env, text=True, timeout=options.timeout + 20,
+    return subprocess.run([sys.executable, "-c", start, str(len(spread)), *launch], env={**os.environ, **(env or {})}, text=True, timeout=options.timeout + 20,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+
+
+def passes(options, spread: tuple[int, ...], cases: str, **how) -> bool:
+    """Whether these cases of a test program pass; says what they printed last."""
+    done = run(options, spread, f"--gtest_filter={cases}", **how)
+    print(f"ranks on each host: {spread}", done.stdout[-3000:], sep="\n", flush=True)
+    return done.returncode == 0 and f"{sum(spread)} ranks: passed" in done.stdout
