@@ -1,6 +1,6 @@
 """Installs wheels into empty environments, one for each Python and each MPI that can be had, and exchanges ghosts on two ranks there.
 
-`test_wheel.py [--pythons PYTHON…] [--mpis MPI…] [WHEEL…]`: wheels that `make wheel` has put into dist/; prints a table, status 1 where a cell failed.
+`test_wheel.py [WHEEL…] [--pythons PYTHON…] [--mpis MPI…]`: wheels that `make wheel` has put into dist/; prints a table, status 1 where a cell failed.
 """
 
 import argparse
