@@ -29,13 +29,13 @@ PUBLISHED_RANKS_PER_NODE = (64, 128)
 def run_simulate(output: Output, **options: Any) -> None:
     """Build, simulate, print, draw."""
     say = output.console.print
-    if unknown := set(options["transports"]) - TRANSPORTS.keys():
+    if unknown := set(options["contenders"]) - TRANSPORTS.keys():
         raise BadInput(f"{', '.join(sorted(unknown))} cannot be simulated: choose from {', '.join(TRANSPORTS)}")
     try:
         program = find_program(options["build"], not options["no_build"])
         figures = read_parameters(options["parameters"]) if options["parameters"] else default_figures()
         problems = {ranks: find_problem(ranks, options) for ranks in options["ranks_per_node"]}
-        study = run_study(program, options["topology"], problems, find_cases(options), find_numberings(options), figures, options["transports"],
+        study = run_study(program, options["topology"], problems, find_cases(options), find_numberings(options), figures, options["contenders"],
                           1e-6 * options["overhead"], options["iterations"], options["timeout"], options["verify"], lambda text: say(text, markup=False))  # fmt: skip
     except SimulationError as problem:
         raise RanksFailed(str(problem)) from None

@@ -36,7 +36,8 @@ MACHINE, WEIGHTS, SEARCH, OUTPUT = map(options_of, ("Machine", "Weights of neigh
 @SEARCH("--objective", type=click.Choice(["jsum", "jmax"]), default="jsum", show_default=True,
               help="What leaves all units together, or the worst of them.")
 @SEARCH("--parameters", type=FILE, metavar="FILE",
-              help="Take what lasts shortest, as these figures of `parhelion model fit` predict it with messages between nodes collected.")
+              help="Latency and bandwidth, as `model fit` or `model published` wrote them: take what is predicted to last shortest, with messages "
+                   "between nodes collected.")
 @SEARCH("--method", default="", metavar="MEMBER", help="One member of the portfolio as it is, such as blocked.")
 @SEARCH("--no-refine", is_flag=True, help="Take the best member of the portfolio as it is.")
 @SEARCH("--blocks", metavar="'node:3x3x3 socket:1x1x2 …'", help="By hand, level by level, as published.")
