@@ -38,6 +38,7 @@ struct BetweenNodes {
 
     friend bool operator==(const BetweenNodes&, const BetweenNodes&) = default;
 };
+/// The sums over all pairs, and the most of a node. Local.
 BetweenNodes between_nodes(const std::vector<NodePair>& pairs);
 
 /// What messages and bytes cost, as `parhelion model fit` finds it out.
