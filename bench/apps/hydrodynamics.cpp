@@ -58,7 +58,7 @@ public:
         for (int z = 0; z < box_.cells[2]; ++z)
             for (int y = 0; y < box_.cells[1]; ++y)
                 for (int x = 0; x < box_.cells[0]; ++x)
-                    for (int c = 0; c < 8; ++c) corner_.push_back(sums_->place(box_.number({x + (c & 1), y + (c >> 1 & 1), z + (c >> 2)})));
+                    for (int c = 0; c < 8; ++c) corner_.push_back(box_.number({x + (c & 1), y + (c >> 1 & 1), z + (c >> 2)}));
         energy_.resize(corner_.size() / corners);
         volume_.resize(energy_.size());
         stress_.resize(energy_.size());
@@ -109,7 +109,7 @@ public:
     std::string explain() const override { return sums_->explain(); }
 
 private:
-    std::size_t where(int node) const { return static_cast<std::size_t>(sums_->place(node)); }
+    static std::size_t where(int node) { return static_cast<std::size_t>(node); }
 
     /// An eighth of each cell around a node is its mass; it does not move through walls.
     void describe(int node) {

@@ -48,6 +48,18 @@ struct NodeBox {
         }
         return there[0] + grid[0] * (there[1] + grid[1] * there[2]);
     }
+    /// Of three fields: the planes, edges and corners of nodes that it shares with each of up to 26 neighbors.
+    Traffic to_neighbors() const {
+        Traffic sum;
+        for (int k = 0; k < 27; ++k) {
+            const Triple direction{k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+            if (k == 13 || neighbor(direction) == MPI_PROC_NULL) continue;
+            std::int64_t nodes = 1;
+            for (std::size_t d = 0; d < 3; ++d) nodes *= direction[d] == 0 ? cells[d] + 1 : 1;
+            sum.bytes += 3 * nodes * static_cast<std::int64_t>(sizeof(double)), ++sum.messages;
+        }
+        return sum;
+    }
 };
 
 /// How nodes that several ranks hold get the sum of what these have, in three fields at once. There is a file in ways/ for each.
@@ -56,8 +68,6 @@ public:
     virtual ~NodeSums() = default;
     /// Collective. Zeroed arrays of three fields, which live as long as this.
     virtual std::array<std::span<double>, 3> add(const NodeBox& box) = 0;
-    /// Where the arrays have a node.
-    virtual int place(int node) const { return node; }
     virtual void sum() = 0;
     /// Of one sum.
     virtual Traffic traffic() const { return {}; }

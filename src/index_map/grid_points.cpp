@@ -90,10 +90,12 @@ private:
         }
         const global_index first = box_.lo[index(d)], last = box_.hi[index(d)] - 1;
         const bool staggered = layout_.stagger.along[index(d)] != 0;
+        const Axis& axis = points_.axis(d);
         bool inside = border;  // whether points between the ends may be on the border
         for (int rest = d + 1; rest < domain_.dimensions(); ++rest) inside = inside || layout_.stagger.along[index(rest)] != 0;
         for (global_index x = first; x <= last; x = inside || x == last ? x + 1 : last) {
-            const bool end = staggered && (x == first || x == last);
+            // The ends of the grid itself are nobody else's.
+            const bool end = staggered && (x == first || x == last) && (axis.periodic || (x > 0 && x < axis.extent - 1));
             at[index(d)] = x;
             if (end || inside) visit(at, d + 1, border || end);
         }

@@ -4,7 +4,7 @@
 
 namespace parhelion::bench {
 
-/// The library over one of its transports: a map of the nodes, whose shared points are summed.
+/// The library over one of its transports: the points of the grid that several ranks hold are summed.
 NodeSumsPointer nodes_with_parhelion(const std::string& transport);
 /// Packed and sent to each of 26 neighbors, MPI_Isend and MPI_Irecv.
 NodeSumsPointer nodes_by_hand_with_isend();

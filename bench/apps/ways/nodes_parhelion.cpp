@@ -2,9 +2,7 @@
 
 #include "apps/ways/nodes.hpp"
 #include "parhelion/core/node_memory.hpp"
-#include "parhelion/index_map/index_map.hpp"
-#include "parhelion/index_map/localize.hpp"
-#include "parhelion/pattern/shared_points.hpp"
+#include "parhelion/index_map/point_sums.hpp"
 
 namespace parhelion::bench {
 
@@ -15,35 +13,31 @@ public:
     explicit WithParhelion(const std::string& transport) : options_{.transport = transport, .at_once = true} {}
 
     std::array<std::span<double>, 3> add(const NodeBox& box) override {
-        std::vector<global_index> ids;
-        for (int node = 0; node < box.nodes(); ++node) ids.push_back(box.global(node));
-        auto [nodes, places] = localize(ids, box.comm);
-        places_ = std::move(places);
-        map_.emplace(std::move(nodes), options_);
-        memory_ = allocate_node_shared(static_cast<byte_count>(3 * ids.size() * sizeof(double)));
+        box_.emplace(box);
+        CartesianOptions how{.halo = 0, .process_grid = {box.grid[0], box.grid[1], box.grid[2]}, .rank_order = RankFill::first_fastest};
+        const CartesianDomain domain({box.grid[0] * box.cells[0], box.grid[1] * box.cells[1], box.grid[2] * box.cells[2]}, how, box.comm);
+        const auto nodes = static_cast<std::size_t>(box.nodes());
+        memory_ = allocate_node_shared(static_cast<byte_count>(3 * nodes * sizeof(double)));
         auto* first = reinterpret_cast<double*>(memory_.get());
-        for (std::size_t f = 0; f < 3; ++f) fields_[f] = {first + f * ids.size(), ids.size()};
-        sum();
+        std::vector<Field> forces;
+        for (std::size_t f = 0; f < 3; ++f) {
+            fields_[f] = {first + f * nodes, nodes};
+            forces.push_back(view(domain, fields_[f].data(), {.order = Order::fortran, .stagger = 1}));
+        }
+        sums_.emplace(domain, std::move(forces), options_);
         return fields_;
     }
-    int place(int node) const override { return places_[static_cast<std::size_t>(node)]; }
-    void sum() override { map_->sum_shared({fields_[0].data(), fields_[1].data(), fields_[2].data()}); }
+    void sum() override { (*sums_)(); }
 
-    Traffic traffic() const override {
-        const SharedPoints points = find_shared_points(map_->domain());
-        Traffic sum;
-        for (const Link& link : points.pattern.stages.front())
-            sum.bytes += static_cast<std::int64_t>(3 * link.send.cells.size() * sizeof(double)), sum.messages += !link.send.cells.empty();
-        return sum;
-    }
-    std::string explain() const override { return map_->explain_shared({fields_[0].data(), fields_[1].data(), fields_[2].data()}); }
+    Traffic traffic() const override { return box_->to_neighbors(); }
+    std::string explain() const override { return sums_->explain(); }
 
 private:
     ExchangeOptions options_;
-    std::optional<IndexMap> map_;
-    std::vector<local_index> places_;
+    std::optional<NodeBox> box_;
     std::shared_ptr<std::byte> memory_;
     std::array<std::span<double>, 3> fields_;
+    std::optional<PointSums> sums_;
 };
 
 }  // namespace
