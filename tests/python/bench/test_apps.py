@@ -20,14 +20,14 @@ with_veros = pytest.mark.skipif(find_spec("veros") is None, reason="Veros is not
 COMPILED = ("--app", "multigrid_cg,finite_volume,poisson,shallow_water,hydrodynamics", "--extent", "8", "--mesh", "16")
 
 
+def has(library):
+    """Whether the build that measures has it beside its program."""
+    return (launch.find_flavor(measuring=True).program.parent / library).exists()
+
+
 def compiled_here():
     """The applications that the build has; the one in Fortran needs a compiler for it."""
-    fortran = any((flavor.program.parent / "libphl_shallow_water.so").exists() for flavor in launch.flavors().values())
-    return [app for app in BY_HAND if app != "shallow_water" or fortran]
-
-
-def peer_is_built(name):
-    return any((flavor.program.parent / f"libphl_peer_{name}.so").exists() for flavor in launch.flavors().values())
+    return [app for app in BY_HAND if app != "shallow_water" or has("libphl_shallow_water.so")]
 
 
 def bench(folder, *words):
@@ -44,7 +44,7 @@ def test_every_way_of_an_application_is_verified_and_its_exchange_timed(tmp_path
     done, document = bench(tmp_path, *COMPILED, "--ranks", ranks)
     assert done.returncode == 0, done.stdout + done.stderr
     found = {(entry["params"]["app"], entry["contender"]): entry for entry in document["cases"]}
-    peers = {peer for peer in PEERS["poisson"] if peer_is_built(peer)}
+    peers = {peer for peer in PEERS["poisson"] if has(f"libphl_peer_{peer}.so")}
     assert set(found) == {(app, way) for app in compiled_here() for way in ("auto", *BY_HAND[app])} | {("poisson", peer) for peer in peers}
     assert ("shallow_water" in compiled_here()) != ("Fortran" in str(document["not_run"]))
     assert all(f"no libphl_peer_{peer}.so: `make peers` builds it" in str(document["not_run"]) for peer in PEERS["poisson"] - peers)
