@@ -59,7 +59,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help apps peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup wheel test-wheel sdist demo test test-quick test-all test-cpp test-python \
+.PHONY: help apps peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup wheel test-wheel sdist demo test test-quick test-others test-all test-cpp test-python \
         lint tidy docs licenses coverage install clean distclean
 
 ##@ The two commands
@@ -73,13 +73,16 @@ demo: configure $(STAMPS)/package ## Build and run the main job on all cores; sa
 	@$(own_flavor)
 	@$(BIN)/parhelion demo $(DEMO_ARGS)
 
-test: ## Build and run the tests: C++ under MPICH, Open MPI and sanitizers, and Python
+test: ## Build and run the tests of C++ and Python under the embedded MPI, after lint
 	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh usual
 
-test-quick: ## C++ and Python tests under the embedded MPI alone
+test-quick: ## The quickest of them: minutes
 	@JOBS=$(JOBS) scripts/test.sh quick
 
-test-all: ## All of them at every number of ranks, and messages of gigabytes: an hour and more
+test-others: ## C++ tests under Open MPI and under sanitizers, at two and three ranks
+	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh others
+
+test-all: ## All of these at every number of ranks, and messages of gigabytes: an hour and more
 	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh all
 
 ##@ Building
@@ -150,7 +153,7 @@ test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
 
 test-python: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/wheel $(STAMPS)/apps ## Python tests against the flavor built last
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target mpi_watch -- $(NINJA_ARGS)
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(shell expr $(JOBS) + 1) --dist loadfile --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
 
 coverage: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/coverage ## What the tests run of C++ and Python: a summary, and pages under build/coverage
 	-@$(MAKE) --no-print-directory test-cpp COVERAGE=1
@@ -162,8 +165,9 @@ coverage: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/coverage ## What the tes
 	  --exclude-directories '.*/CMakeFiles/[0-9.]+' --sort uncovered-percent --txt --html-details build/coverage/cpp/index.html
 
 ##@ Looking at the sources
-lint: $(STAMPS)/lint $(STAMPS)/run ## ruff and mypy
+lint: $(STAMPS)/lint $(STAMPS)/run ## ruff, mypy and clang-format
 	@$(BIN)/ruff check
+	@find bench c examples fortran include python src studies tests -name '*.[ch]' -o -name '*.[ch]pp' | xargs $(BIN)/clang-format --dry-run --Werror
 	@$(BIN)/mypy
 
 # Of its own, where each source has its own command.

@@ -48,9 +48,7 @@ PlannedCase plan_application(const json& object, const Job& job, const Communica
 PlannedCase plan_setup(const json& object, const Job& job, const Communicator& comm) {
     const SetupCase which = read_setup_case(object, comm.size());
     const std::vector<Stage> stages = chosen_stages(job.contenders);
-    return {[=](const Job& asked, Ground ground, const ReportOutcome& report) {
-                run_setup_case(which, stages, asked, ground, report);
-            },
+    return {[=](const Job& asked, Ground ground, const ReportOutcome& report) { run_setup_case(which, stages, asked, ground, report); },
             stages.size()};
 }
 
@@ -68,8 +66,8 @@ Plan plan_of(const std::string& benchmark) {
 json entries_of(const std::vector<Entry>& entries) {
     json list = json::array();
     for (const Entry& entry : entries)
-        list.push_back({{"name", entry.name}, {"role", entry.role}, {"only_by_name", entry.only_by_name},
-                        {"unavailable", entry.unavailable}});
+        list.push_back(
+            {{"name", entry.name}, {"role", entry.role}, {"only_by_name", entry.only_by_name}, {"unavailable", entry.unavailable}});
     return list;
 }
 

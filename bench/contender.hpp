@@ -58,6 +58,8 @@ public:
     virtual int exchange_lines() const { return 0; }
 };
 
+using ContenderPointer = std::unique_ptr<Contender>;
+
 /// Seconds that this rank spent on making a contender.
 struct SetupTimes {
     double pattern = 0;  // who exchanges what with whom

@@ -17,7 +17,7 @@ struct Ground {
     const Communicator& comm;
     StartLine& start_line;
     FlagProbe& probe;
-    double mpi_init_s = 0;  // what MPI_Init took on this rank
+    double mpi_init_s = 0;           // what MPI_Init took on this rank
     const Levels* levels = nullptr;  // where messages are to be counted by level
 };
 
@@ -71,7 +71,7 @@ private:
     unsigned round_ = 0;
     std::int64_t wrong_ = 0;  // elements on this rank, over all rounds
     bool precise_ = false;
-    double exchange_s_ = 0;   // estimate, maximum over ranks
+    double exchange_s_ = 0;  // estimate, maximum over ranks
 };
 
 }  // namespace parhelion::bench

@@ -48,8 +48,7 @@ std::unordered_set<std::string> known_names() {
 std::vector<std::regex> patterns(const std::string& kind) {
     std::vector<std::regex> found;
     for (const std::string& line : lines_of(secret_patterns))
-        if (line.rfind(kind + " ", 0) == 0)
-            found.emplace_back(line.substr(kind.size() + 1), std::regex::ECMAScript | std::regex::icase);
+        if (line.rfind(kind + " ", 0) == 0) found.emplace_back(line.substr(kind.size() + 1), std::regex::ECMAScript | std::regex::icase);
     return found;
 }
 

@@ -14,8 +14,7 @@ using nlohmann::json;
 std::string text_of(const std::string& path) {
     std::ifstream file(path);
     std::ostringstream text;
-    if (!file || !(text << file.rdbuf()))
-        throw Error("cannot read the job " + path + ": give an existing, non-empty file");
+    if (!file || !(text << file.rdbuf())) throw Error("cannot read the job " + path + ": give an existing, non-empty file");
     return text.str();
 }
 
@@ -63,8 +62,7 @@ Job job_of(const json& object) {
     if (object.contains("pair")) job.pair = static_cast<int>(integer_of(object, "pair", 0, 0, 1 << 30));
     job.seed = static_cast<std::uint64_t>(integer_of(object, "seed", 1, 0, INT64_MAX));
     job.repetitions = static_cast<int>(integer_of(object, "repetitions", job.repetitions, 1, 1000000));
-    job.most_repetitions =
-        static_cast<int>(integer_of(object, "most_repetitions", job.most_repetitions, 1, 1000000));
+    job.most_repetitions = static_cast<int>(integer_of(object, "most_repetitions", job.most_repetitions, 1, 1000000));
     job.precision = precision_of(object);
     job.min_sample_s = seconds_of(object, "min_sample_s", job.min_sample_s);
     job.bind = value_of(object, "bind", job.bind);
@@ -92,23 +90,20 @@ Job read_job(const std::string& path, const Communicator& comm) {
     return job;
 }
 
-std::int64_t integer_of(const json& object, const std::string& key, std::int64_t fallback, std::int64_t least,
-                        std::int64_t most) {
+std::int64_t integer_of(const json& object, const std::string& key, std::int64_t fallback, std::int64_t least, std::int64_t most) {
     if (!object.contains(key)) return fallback;
     const json& value = object.at(key);
-    const bool whole =
-        value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX);
+    const bool whole = value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX);
     if (!whole || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most)
-        throw Error("job: '" + key + "' is " + value.dump() + ": give a whole number from " + std::to_string(least) +
-                    " to " + std::to_string(most));
+        throw Error("job: '" + key + "' is " + value.dump() + ": give a whole number from " + std::to_string(least) + " to " +
+                    std::to_string(most));
     return value.get<std::int64_t>();
 }
 
 void refuse_other_keys(const json& object, const std::string& what, const std::vector<std::string>& known) {
     if (!object.is_object()) throw Error("job: " + what + " is not an object: " + object.dump());
     for (const auto& [key, value] : object.items())
-        if (std::find(known.begin(), known.end(), key) == known.end())
-            throw Error("job: " + what + " has an unknown key '" + key + "'");
+        if (std::find(known.begin(), known.end(), key) == known.end()) throw Error("job: " + what + " has an unknown key '" + key + "'");
 }
 
 }  // namespace parhelion::bench

@@ -24,10 +24,10 @@ struct Job {
     int most_repetitions = 1000;
     double min_sample_s = 0.0005;
     bool bind = true;
-    bool per_node = false;  // count messages and bytes by level of the machine
+    bool per_node = false;                // count messages and bytes by level of the machine
     std::vector<std::string> contenders;  // "all", as none does, stands for all that need no naming
     std::vector<nlohmann::json> cases;
-    std::optional<int> pair;  // of this start, where another build takes turns with this one
+    std::optional<int> pair;                           // of this start, where another build takes turns with this one
     nlohmann::json params = nlohmann::json::object();  // put into the params of every case line as they are
 };
 
@@ -46,8 +46,7 @@ T value_of(const nlohmann::json& object, const std::string& key, const T& fallba
 }
 
 /// An integer within [least, most]; unlike the JSON library's own conversion it refuses 1.5 and 1e30.
-std::int64_t integer_of(const nlohmann::json& object, const std::string& key, std::int64_t fallback, std::int64_t least,
-                        std::int64_t most);
+std::int64_t integer_of(const nlohmann::json& object, const std::string& key, std::int64_t fallback, std::int64_t least, std::int64_t most);
 
 /// Throws Error naming the first key of `object` that is not in `known`.
 void refuse_other_keys(const nlohmann::json& object, const std::string& what, const std::vector<std::string>& known);

@@ -14,9 +14,7 @@ constexpr std::byte guard_pattern{0xC5};
 
 std::size_t round_up(std::size_t bytes) { return (bytes + guard_bytes - 1) / guard_bytes * guard_bytes; }
 
-std::int64_t count_other_than_guard(const std::byte* first) {
-    return guard_bytes - std::count(first, first + guard_bytes, guard_pattern);
-}
+std::int64_t count_other_than_guard(const std::byte* first) { return guard_bytes - std::count(first, first + guard_bytes, guard_pattern); }
 
 }  // namespace
 
@@ -32,9 +30,7 @@ PrivateMemory::PrivateMemory(int blocks, std::size_t bytes) : bytes_(bytes) {
     }
 }
 
-std::byte* PrivateMemory::block(int index) const {
-    return blocks_[static_cast<std::size_t>(index)].get() + guard_bytes;
-}
+std::byte* PrivateMemory::block(int index) const { return blocks_[static_cast<std::size_t>(index)].get() + guard_bytes; }
 
 std::int64_t PrivateMemory::count_damaged_guards() const {
     std::int64_t damaged = 0;

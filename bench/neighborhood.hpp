@@ -13,8 +13,7 @@ public:
         // MPICH wants weights to be MPI_UNWEIGHTED even where there is no neighbor; reserved storage keeps data() valid.
         const std::vector<int> from = padded(sources), to = padded(targets);
         MPI_Dist_graph_create_adjacent(comm, static_cast<int>(sources.size()), from.data(), MPI_UNWEIGHTED,
-                                       static_cast<int>(targets.size()), to.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                       &comm_);
+                                       static_cast<int>(targets.size()), to.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm_);
     }
     ~Neighborhood() { MPI_Comm_free(&comm_); }
     Neighborhood(const Neighborhood&) = delete;

@@ -102,13 +102,15 @@ void NodeAreas::meet() const {
 
 void NodeAreas::post_receives() {
     for (std::size_t i = 0; i < in_requests_.size(); ++i)
-        MPI_Irecv(memory() + in_[i].begin, static_cast<int>(in_[i].bytes), MPI_BYTE, in_[i].leader, tag_between_nodes, comm_, &in_requests_[i]);
+        MPI_Irecv(memory() + in_[i].begin, static_cast<int>(in_[i].bytes), MPI_BYTE, in_[i].leader, tag_between_nodes, comm_,
+                  &in_requests_[i]);
 }
 
 void NodeAreas::send() {
     meet();
     for (std::size_t i = 0; i < out_requests_.size(); ++i)
-        MPI_Isend(memory() + out_[i].begin, static_cast<int>(out_[i].bytes), MPI_BYTE, out_[i].leader, tag_between_nodes, comm_, &out_requests_[i]);
+        MPI_Isend(memory() + out_[i].begin, static_cast<int>(out_[i].bytes), MPI_BYTE, out_[i].leader, tag_between_nodes, comm_,
+                  &out_requests_[i]);
 }
 
 void NodeAreas::await_receives() {

@@ -12,8 +12,7 @@ namespace {
 
 class Own : public Contender {
 public:
-    Own(Exchange exchange, std::shared_ptr<Values> values)
-        : exchange_(std::move(exchange)), values_(std::move(values)) {}
+    Own(Exchange exchange, std::shared_ptr<Values> values) : exchange_(std::move(exchange)), values_(std::move(values)) {}
 
     void exchange() override { exchange_(); }
     bool has_halves() const override { return true; }
@@ -95,8 +94,8 @@ void require_usable(const OwnWay& way, const Communicator& comm) {
     if (!agreed.empty()) throw CannotRun(agreed);
 }
 
-std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Pattern()>& pattern,
-                                    std::vector<Field> fields, std::shared_ptr<Values> values, SetupTimes& times, const Work& work) {
+std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Pattern()>& pattern, std::vector<Field> fields,
+                                    std::shared_ptr<Values> values, SetupTimes& times, const Work& work) {
     Pattern built = timed(times.pattern, pattern);
     return timed(times.plan, [&] {
         ExchangeOptions options{.transport = way.transport, .overlap = work.any(), .at_once = !work.any(), .work_s = work.seconds};

@@ -31,8 +31,7 @@ Traffic traffic_of(const Plan& plan);
 void require_usable(const OwnWay& way, const Communicator& comm);
 
 /// A contender that goes through the library's public interface, over `values`, on which `fields` of `pattern` lie.
-std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Pattern()>& pattern,
-                                    std::vector<Field> fields, std::shared_ptr<Values> values, SetupTimes& times,
-                                    const Work& work = {});
+std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Pattern()>& pattern, std::vector<Field> fields,
+                                    std::shared_ptr<Values> values, SetupTimes& times, const Work& work = {});
 
 }  // namespace parhelion::bench

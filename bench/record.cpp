@@ -26,9 +26,7 @@ std::vector<double> maximum_over_ranks(const std::vector<std::vector<double>>& b
     return slowest;
 }
 
-json setup_of(const Outcome& outcome) {
-    return {{"pattern", outcome.pattern_s}, {"plan", outcome.plan_s}, {"first", outcome.first_s}};
-}
+json setup_of(const Outcome& outcome) { return {{"pattern", outcome.pattern_s}, {"plan", outcome.plan_s}, {"first", outcome.first_s}}; }
 
 json probes_of(const Outcome& outcome) {
     json probes = json::array();
@@ -53,8 +51,7 @@ Record::Record(const std::string& path, const Communicator& comm, int launch, js
     validate_together(comm, [&] {
         if (!writes_) return;
         file_.open(path, std::ios::app);
-        if (!file_)
-            throw Error("cannot write the record " + path + ": give a file in a folder that exists and is yours");
+        if (!file_) throw Error("cannot write the record " + path + ": give a file in a folder that exists and is yours");
     });
 }
 

@@ -22,9 +22,9 @@ struct Outcome {
     std::vector<std::vector<double>> samples_by_rank;
     std::vector<std::optional<double>> probe_ns;
     Skew skew;
-    Traffic traffic;  // maximum over ranks
+    Traffic traffic;                  // maximum over ranks
     nlohmann::json traffic_by_level;  // of all ranks, see Levels::count; null: not asked for, or not known
-    std::vector<double> exchange_s;  // beside each sample, of whole applications: see Contender::step_held; mean over ranks
+    std::vector<double> exchange_s;   // beside each sample, of whole applications: see Contender::step_held; mean over ranks
     int exchange_lines = 0;
     nlohmann::json explain;
 };

@@ -39,11 +39,13 @@ void take_turns(std::deque<Entrant>& entrants, const Job& job) {
 }  // namespace
 
 void run_case(const Case& which, const Job& job, Ground ground, const std::function<void(const Outcome&)>& report) {
+    constexpr double times_apart = 10;  // by as much as hosts begin apart a sample is too long
+    const double least_s = std::max(job.min_sample_s, times_apart * ground.start_line.hosts_apart());
     std::deque<Entrant> entrants;
     for (const Entry& entry : which.entries) {
         Entrant& entrant = entrants.emplace_back(entry, ground, which.work);
         if (entrant.in_race()) entrant.verify_first_exchanges();
-        if (entrant.in_race()) entrant.choose_iterations(job.min_sample_s);
+        if (entrant.in_race()) entrant.choose_iterations(least_s);
     }
     take_turns(entrants, job);
     for (Entrant& entrant : entrants) {

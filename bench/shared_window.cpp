@@ -1,6 +1,5 @@
 #include "shared_window.hpp"
 
-#include <array>
 #include <cstdint>
 
 #include "parhelion/core/error.hpp"
@@ -27,16 +26,11 @@ bool on_every_rank(MPI_Comm comm, bool here) {
     return all != 0;
 }
 
-using Words = std::array<std::int64_t, 5>;
-
 std::vector<RemotePlace> places_of_all(MPI_Comm comm, const RemotePlace& mine) {
     int size = 0;
     MPI_Comm_size(comm, &size);
-    const Words words{mine.process, mine.descriptor, mine.identity, mine.size, mine.offset};
-    std::vector<Words> all(static_cast<std::size_t>(size));
-    MPI_Allgather(words.data(), 5, MPI_INT64_T, all.data(), 5, MPI_INT64_T, comm);
-    std::vector<RemotePlace> places;
-    for (const Words& w : all) places.push_back({w[0], w[1], w[2], w[3], w[4]});
+    std::vector<RemotePlace> places(static_cast<std::size_t>(size));
+    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, places.data(), sizeof mine, MPI_BYTE, comm);
     return places;
 }
 

@@ -21,9 +21,7 @@ struct alignas(64) Flag {
     void post(std::uint32_t sequence) { value.store(sequence, std::memory_order_release); }
 
     /// Sequence numbers may wrap around: what was posted is never 2^31 steps behind or ahead.
-    bool reached(std::uint32_t sequence) const {
-        return static_cast<std::int32_t>(value.load(std::memory_order_acquire) - sequence) >= 0;
-    }
+    bool reached(std::uint32_t sequence) const { return static_cast<std::int32_t>(value.load(std::memory_order_acquire) - sequence) >= 0; }
     void wait_for(std::uint32_t sequence) const {
         while (!reached(sequence)) pause_briefly();
     }

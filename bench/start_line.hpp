@@ -18,11 +18,15 @@ public:
     /// Collective. Returns when every rank has called it.
     void wait();
 
+    /// Collective. How far apart it may let hosts go: what a barrier takes between them, the same on all ranks. 0 with one host.
+    double hosts_apart();
+
 private:
     void arrive();
     void wait_for_all_of_node();
     void release_node();
 
+    MPI_Comm comm_;
     Communicator node_;
     bool crowded_;
     MPI_Comm leaders_ = MPI_COMM_NULL;  // first ranks of the nodes

@@ -13,7 +13,8 @@ struct Work {
 };
 
 inline void spin(double seconds) {
-    for (const double end = now() + seconds; now() < end;) {}
+    for (const double end = now() + seconds; now() < end;) {
+    }
 }
 
 }  // namespace parhelion::bench

@@ -35,7 +35,8 @@ RankOrder rank_order_from(const phl_cartesian_options& given, int ranks) {
     if (given.rank_order < PHL_RANKS_LAST_FASTEST || given.rank_order > PHL_RANKS_OF_COMMUNICATOR)
         throw Error("order of ranks " + std::to_string(given.rank_order) + " does not exist: use one of enum phl_rank_order");
     if (given.ranks == nullptr) return static_cast<RankFill>(given.rank_order);
-    if (given.rank_order != PHL_RANKS_LAST_FASTEST) throw Error("a table of ranks and a rule for their order are given: give one of the two");
+    if (given.rank_order != PHL_RANKS_LAST_FASTEST)
+        throw Error("a table of ranks and a rule for their order are given: give one of the two");
     return std::vector<int>(given.ranks, given.ranks + ranks);
 }
 
@@ -58,8 +59,7 @@ CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int 
 }
 
 template <class Comm>
-int create(Comm handle, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
-           phl_cartesian* domain) {
+int create(Comm handle, int dimensions, const int64_t* extents, const phl_cartesian_options* options, phl_cartesian* domain) {
     return guarded([&] {
         const Communicator comm(handle);
         CartesianOptions chosen;
@@ -71,8 +71,9 @@ int create(Comm handle, int dimensions, const int64_t* extents, const phl_cartes
             require_array(extents, dimensions, "extents");
             chosen = cartesian_options_from(options ? *options : phl_cartesian_options{}, dimensions, comm.size());
         });
-        cartesians().add(std::make_shared<CartesianObject>(
-            CartesianObject{CartesianDomain({extents, extents + dimensions}, std::move(chosen), comm)}), *domain);
+        cartesians().add(
+            std::make_shared<CartesianObject>(CartesianObject{CartesianDomain({extents, extents + dimensions}, std::move(chosen), comm)}),
+            *domain);
     });
 }
 
@@ -97,8 +98,8 @@ CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* ce
     for (int d = 0; d < domain.dimensions(); ++d) {
         const auto& starts = domain.axis(d).starts;
         if (cell[d] < 0 || cell[d] >= domain.axis(d).extent)
-            throw Error("cell coordinate " + std::to_string(cell[d]) + " in dimension " + std::to_string(d) +
-                        " is outside of 0 … " + std::to_string(domain.axis(d).extent - 1));
+            throw Error("cell coordinate " + std::to_string(cell[d]) + " in dimension " + std::to_string(d) + " is outside of 0 … " +
+                        std::to_string(domain.axis(d).extent - 1));
         position[d] = static_cast<int>(std::upper_bound(starts.begin(), starts.end(), cell[d]) - starts.begin()) - 1;
     }
     return domain.place_of(position);
@@ -112,8 +113,7 @@ int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, 
                          phl_cartesian* domain) {
     return create(comm, dimensions, extents, options, domain);
 }
-int phl_cartesian_create_f(int comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
-                           phl_cartesian* domain) {
+int phl_cartesian_create_f(int comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options, phl_cartesian* domain) {
     return create(FortranComm{comm}, dimensions, extents, options, domain);
 }
 
@@ -149,8 +149,7 @@ int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coo
 int phl_cartesian_coordinates(phl_cartesian domain, int rank, int32_t* coordinates) {
     return guarded([&] {
         const auto object = get(domain);
-        if (rank < 0 || rank >= object->domain.communicator().size())
-            throw Error("rank " + std::to_string(rank) + " does not exist");
+        if (rank < 0 || rank >= object->domain.communicator().size()) throw Error("rank " + std::to_string(rank) + " does not exist");
         copy_out(object->domain.coordinates_of(rank), coordinates);
     });
 }

@@ -41,14 +41,17 @@ void require_some_halo(const std::vector<Group>& groups) {
         const Pattern& pattern = group.patterns.front();
         if (pattern.indexed() || pattern.halo == HaloWidth(0) || group.fields.empty()) return;
         for (const Field& field : group.fields)
-            if (field.halo != HaloWidth(0) || field.stagger != Stagger{}) return;  // the point that the next block owns travels at any depth
+            if (field.halo != HaloWidth(0) || field.stagger != Stagger{})
+                return;  // the point that the next block owns travels at any depth
     }
-    throw Error("no field has a halo, though its domain has one: nothing would be exchanged. Leave own_halo 0 for the domain's halo, or give "
-                "halo_lower and halo_upper");
+    throw Error(
+        "no field has a halo, though its domain has one: nothing would be exchanged. Leave own_halo 0 for the domain's halo, or give "
+        "halo_lower and halo_upper");
 }
 
 void add(Exchange exchange, std::vector<MadeField> made, std::vector<ArrayShape> shapes, phl_exchange& handle) {
-    auto object = std::make_shared<ExchangeObject>(ExchangeObject{std::move(exchange), std::move(made), {}, {}, std::move(shapes), {}, {}, {}, {}});
+    auto object =
+        std::make_shared<ExchangeObject>(ExchangeObject{std::move(exchange), std::move(made), {}, {}, std::move(shapes), {}, {}, {}, {}});
     object->transport = object->exchange.transport();
     object->places.reserve(object->exchange.plan().bases.size());
     object->given.resize(object->made.size());
@@ -64,7 +67,8 @@ void create(int count, const phl_group* given, const phl_exchange_options* optio
     const Doing doing(first.communicator(), "phl_exchange_create", options != nullptr ? options->timeout_s : 0);
     validate_together(first.communicator(), [&] {
         require_output(exchange, "exchange");
-        for (int g = 0; g < count; ++g) groups.push_back(group_of(g == 0 ? first : later_source("group " + std::to_string(g), given[g], g), given[g], made));
+        for (int g = 0; g < count; ++g)
+            groups.push_back(group_of(g == 0 ? first : later_source("group " + std::to_string(g), given[g], g), given[g], made));
         require_some_halo(groups);
     });
     add(Exchange(std::move(groups), options_from(options)), std::move(made), {}, *exchange);
@@ -83,7 +87,8 @@ Only only_from(const phl_only& given) {
 
 int components_of(const phl_field& field) { return std::max(field.element.components, 1); }
 
-bool equal_widths(bool one, const int32_t* lower, const int32_t* upper, bool other, const int32_t* others_lower, const int32_t* others_upper) {
+bool equal_widths(bool one, const int32_t* lower, const int32_t* upper, bool other, const int32_t* others_lower,
+                  const int32_t* others_upper) {
     if (!one || !other) return one == other;
     return std::equal(lower, lower + PHL_MAX_DIMENSIONS, others_lower) && std::equal(upper, upper + PHL_MAX_DIMENSIONS, others_upper);
 }
@@ -95,7 +100,8 @@ bool equal_halo(const phl_field& a, const phl_field& b) {
 
 void require_like(const phl_field& given, const phl_field& made, int f) {
     const auto refuse = [f](const char* what) {
-        throw Error("field " + std::to_string(f) + " has another " + what + " than the exchange was made for: pass arrays of the layouts "
+        throw Error("field " + std::to_string(f) + " has another " + what +
+                    " than the exchange was made for: pass arrays of the layouts "
                     "that it was made with, or make another one, on every rank");
     };
     if (!(element_from(given.element) == element_from(made.element))) refuse("element type");

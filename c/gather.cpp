@@ -22,8 +22,8 @@ CellArray array_from(const phl_cells& cells, byte_count width, const char* name)
 
 void require_cells(int64_t given, int64_t needed, const char* name) {
     if (given != needed)
-        throw Error(std::string(name) + " has " + std::to_string(given) + " cells and the map needs " +
-                    std::to_string(needed) + ": pass an array of that many cells");
+        throw Error(std::string(name) + " has " + std::to_string(given) + " cells and the map needs " + std::to_string(needed) +
+                    ": pass an array of that many cells");
 }
 
 // Of a map: which cells of the arrays belong together, the map finds out.
@@ -87,17 +87,20 @@ int phl_map_reverse(phl_index_map map, int reduction, const phl_values* arrays, 
     return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.reverse(all, reduction_from(reduction)); });
 }
 int phl_map_begin_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.begin_reverse(all, reduction_from(reduction)); });
+    return with_arrays(map, arrays, count,
+                       [&](const IndexMap& m, const CellArrays& all) { m.begin_reverse(all, reduction_from(reduction)); });
 }
 int phl_map_end_reverse(phl_index_map map, const phl_values* arrays, int count) {
     return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.end_reverse(all); });
 }
 
 int phl_map_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.reduce_shared(all, reduction_from(reduction)); });
+    return with_arrays(map, arrays, count,
+                       [&](const IndexMap& m, const CellArrays& all) { m.reduce_shared(all, reduction_from(reduction)); });
 }
 int phl_map_begin_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.begin_reduce_shared(all, reduction_from(reduction)); });
+    return with_arrays(map, arrays, count,
+                       [&](const IndexMap& m, const CellArrays& all) { m.begin_reduce_shared(all, reduction_from(reduction)); });
 }
 int phl_map_end_reduce_shared(phl_index_map map, const phl_values* arrays, int count) {
     return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.end_reduce_shared(all); });

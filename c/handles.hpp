@@ -48,9 +48,7 @@ private:
     };
     static_assert(sizeof(std::uintptr_t) == 8, "handles need 64 bits");
 
-    std::uintptr_t value_of(std::size_t slot) const {
-        return std::uintptr_t{slots_[slot].uses} << 32 | slot << 4 | T::kind;
-    }
+    std::uintptr_t value_of(std::size_t slot) const { return std::uintptr_t{slots_[slot].uses} << 32 | slot << 4 | T::kind; }
     std::size_t find(std::uintptr_t value) const {
         const std::string what = std::string(T::name) + " handle ";
         if (value == 0) throw HandleError(what + "is null: make one first, and do not use it after it was freed");

@@ -10,9 +10,7 @@ using namespace parhelion::c;
 
 namespace {
 
-std::span<const global_index> span_of(const int64_t* values, int64_t count) {
-    return {values, static_cast<std::size_t>(count)};
-}
+std::span<const global_index> span_of(const int64_t* values, int64_t count) { return {values, static_cast<std::size_t>(count)}; }
 
 std::vector<global_index> vector_of(const int64_t* values, int64_t count) { return {values, values + count}; }
 
@@ -30,8 +28,8 @@ int create(Comm handle, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
 }
 
 template <class Comm>
-int create_with_ids(Comm handle, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
-                    int self_ghosts, const phl_exchange_options* options, phl_index_map* map) {
+int create_with_ids(Comm handle, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids, int self_ghosts,
+                    const phl_exchange_options* options, phl_index_map* map) {
     return guarded([&] {
         const Communicator comm(handle);
         const Doing doing(comm, "phl_index_map_create_with_ids");
@@ -41,13 +39,14 @@ int create_with_ids(Comm handle, int64_t owned, const int64_t* owned_ids, int64_
             require_array(ghost_ids, ghosts, "ghost_ids");
         });
         keep(IndexedDomain::with_owned_ids(vector_of(owned_ids, owned), vector_of(ghost_ids, ghosts), comm,
-                                           self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused), options_from(options), map);
+                                           self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused),
+             options_from(options), map);
     });
 }
 
 template <class Comm>
-int create_from_root(Comm handle, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
-                     int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
+int create_from_root(Comm handle, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts, int64_t ghosts,
+                     const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
     return guarded([&] {
         const Communicator comm(handle);
         const Doing doing(comm, "phl_index_map_create_from_root");
@@ -59,8 +58,8 @@ int create_from_root(Comm handle, int root, int64_t ranks, const int64_t* owned,
             require_array(ghost_counts, ranks, "ghost_counts");
             require_array(ghost_ids, ghosts, "ghost_ids");
         });
-        const RootLists lists = is_root ? RootLists{span_of(owned, ranks), span_of(ghost_counts, ranks),
-                                                    span_of(ghost_ids, ghosts)} : RootLists{};
+        const RootLists lists =
+            is_root ? RootLists{span_of(owned, ranks), span_of(ghost_counts, ranks), span_of(ghost_ids, ghosts)} : RootLists{};
         keep(domain_from_root(lists, root, comm), options_from(options), map);
     });
 }
@@ -103,32 +102,28 @@ void read_keys(const IndexMap& map, const char* path, int32_t* per_id, int64_t c
 
 extern "C" {
 
-int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
-                         const phl_exchange_options* options, phl_index_map* map) {
+int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options,
+                         phl_index_map* map) {
     return create(comm, owned, ghosts, ghost_ids, options, map);
 }
-int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
-                           const phl_exchange_options* options, phl_index_map* map) {
+int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options,
+                           phl_index_map* map) {
     return create(FortranComm{comm}, owned, ghosts, ghost_ids, options, map);
 }
-int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
-                                  const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
-                                  phl_index_map* map) {
+int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
+                                  int self_ghosts, const phl_exchange_options* options, phl_index_map* map) {
     return create_with_ids(comm, owned, owned_ids, ghosts, ghost_ids, self_ghosts, options, map);
 }
-int phl_index_map_create_with_ids_f(int comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
-                                    const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
-                                  phl_index_map* map) {
+int phl_index_map_create_with_ids_f(int comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
+                                    int self_ghosts, const phl_exchange_options* options, phl_index_map* map) {
     return create_with_ids(FortranComm{comm}, owned, owned_ids, ghosts, ghost_ids, self_ghosts, options, map);
 }
-int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
-                                   const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
-                                   const phl_exchange_options* options, phl_index_map* map) {
+int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
+                                   int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
     return create_from_root(comm, root, ranks, owned, ghost_counts, ghosts, ghost_ids, options, map);
 }
-int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const int64_t* owned,
-                                     const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
-                                     const phl_exchange_options* options, phl_index_map* map) {
+int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts, int64_t ghosts,
+                                     const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
     return create_from_root(FortranComm{comm}, root, ranks, owned, ghost_counts, ghosts, ghost_ids, options, map);
 }
 
@@ -178,8 +173,7 @@ int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* id
         const Doing doing(object->map.communicator(), "phl_index_map_add_ghosts");
         validate_together(object->map.communicator(), [&] {
             require_array(ids, count, "ids");
-            if (object->map.under_way())
-                throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
+            if (object->map.under_way()) throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
         });
         object->map = IndexMap(with_added_ghosts(object->map.domain(), span_of(ids, count)), object->options);
     });
@@ -191,8 +185,7 @@ int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids,
         validate_together(object->map.communicator(), [&] {
             require_array(ids, count, "ids");
             require_array(cells, count, "cells");
-            if (object->map.under_way())
-                throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
+            if (object->map.under_way()) throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
         });
         auto [nodes, numbers] = localize(span_of(ids, count), object->map.domain());
         object->map = IndexMap(std::move(nodes));

@@ -38,7 +38,8 @@ extern "C" int phl_release(void* memory) {
     return guarded([&] {
         const std::lock_guard lock(allocations().mutex);
         if (allocations().live.erase(memory) == 0)
-            throw HandleError("this memory is not from phl_allocate or was released already: release it once, by the "
-                              "address that phl_allocate gave");
+            throw HandleError(
+                "this memory is not from phl_allocate or was released already: release it once, by the "
+                "address that phl_allocate gave");
     });
 }

@@ -30,8 +30,9 @@ Element element_from(phl_element element) {
     const int scalar = in_range(element.scalar, PHL_COMPLEX128, "element type");
     const int size = scalar == PHL_BYTES ? element.bytes : bytes_of[scalar];
     if (size < 1 || (element.bytes != 0 && element.bytes != size))
-        throw Error("elements of " + std::to_string(element.bytes) + " bytes do not fit element type " +
-                    std::to_string(scalar) + ": give the size of opaque elements, 0 for others", ErrorKind::type);
+        throw Error("elements of " + std::to_string(element.bytes) + " bytes do not fit element type " + std::to_string(scalar) +
+                        ": give the size of opaque elements, 0 for others",
+                    ErrorKind::type);
     return {static_cast<Scalar>(scalar), size};
 }
 

@@ -52,7 +52,7 @@ struct ExchangeObject {
     static constexpr const char* name = "exchange";
     Exchange exchange;
     std::vector<MadeField> made;
-    std::vector<std::byte*> places;  ///< of the arrays of a call
+    std::vector<std::byte*> places;       ///< of the arrays of a call
     std::vector<phl_field> given = {};    ///< by a call from Fortran: room for all fields
     std::vector<ArrayShape> shapes = {};  ///< of what Fortran has passed
     std::vector<void*> addresses = {};    ///< of the arrays of such a call

@@ -18,7 +18,8 @@ std::vector<Field> views(const Source& domain, const phl_field* fields, int coun
 
 extern "C" {
 
-int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options, phl_point_sums* sums) {
+int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options,
+                          phl_point_sums* sums) {
     return guarded([&] {
         const Source source(domain);
         std::vector<Field> all;
@@ -27,7 +28,8 @@ int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* fie
             require_output(sums, "sums");
             all = views(source, field, fields);
         });
-        point_sums().add(std::make_shared<PointSumsObject>(PointSumsObject{{*source.grid(), std::move(all), options_from(options)}, source}), *sums);
+        point_sums().add(
+            std::make_shared<PointSumsObject>(PointSumsObject{{*source.grid(), std::move(all), options_from(options)}, source}), *sums);
     });
 }
 

@@ -16,8 +16,9 @@ int create(Handle from, Handle to, const phl_exchange_options* options, phl_redi
             require_output(redistribution, "redistribution");
             after = later_source("the second domain", to);
         });
-        redistributions().add(std::make_shared<RedistributionObject>(
-            RedistributionObject{{domain_of(*get(from)), domain_of(*get(to)), options_from(options)}, before, *after}), *redistribution);
+        redistributions().add(std::make_shared<RedistributionObject>(RedistributionObject{
+                                  {domain_of(*get(from)), domain_of(*get(to)), options_from(options)}, before, *after}),
+                              *redistribution);
     });
 }
 

@@ -56,7 +56,8 @@ Kept& find(int number) {
     auto& all = reduction_table().all;
     const int slot = number - first_own;
     if (slot < 0 || slot >= static_cast<int>(all.size()) || all[static_cast<std::size_t>(slot)].freed)
-        throw Error("reduction " + std::to_string(number) + " does not exist: use one of enum phl_reduction, or what phl_reduction_create gave, "
+        throw Error("reduction " + std::to_string(number) +
+                    " does not exist: use one of enum phl_reduction, or what phl_reduction_create gave, "
                     "until it is freed");
     return all[static_cast<std::size_t>(slot)];
 }

@@ -25,8 +25,7 @@ bool is_logical(CFI_type_t type) {
 #ifdef CFI_type_Logical  // gfortran: any kind
     return (type & CFI_type_mask) == CFI_type_Logical;
 #else  // flang: those of more than a byte have the codes of C's "least" integers; where these are integers here, they are found before
-    return type == CFI_type_Bool || type == CFI_type_int_least16_t || type == CFI_type_int_least32_t ||
-           type == CFI_type_int_least64_t;
+    return type == CFI_type_Bool || type == CFI_type_int_least16_t || type == CFI_type_int_least32_t || type == CFI_type_int_least64_t;
 #endif
 }
 
@@ -87,14 +86,14 @@ Cells cells_of(const CFI_cdesc_t& array, const char* name) {
         components *= array.dim[d].extent;
     }
     const byte_count count = array.dim[last].extent;
-    if (count < 0)
-        throw Error(std::string(name) + " is an array of assumed size, whose extent is not known: declare it as (:)");
-    if (!contiguous)
-        throw Error(std::string(name) + " has cells that are not contiguous: pass all of the first dimensions");
+    if (count < 0) throw Error(std::string(name) + " is an array of assumed size, whose extent is not known: declare it as (:)");
+    if (!contiguous) throw Error(std::string(name) + " has cells that are not contiguous: pass all of the first dimensions");
     if (components < 1 || components > 1 << 24)
         throw Error(std::string(name) + " has " + std::to_string(components) + " components per cell: pass 1 to 2^24");
     const byte_count dense = components * static_cast<byte_count>(array.elem_len);
-    return {kind_of(array), static_cast<int>(components), count,
+    return {kind_of(array),
+            static_cast<int>(components),
+            count,
             {static_cast<std::byte*>(array.base_addr), count > 1 ? array.dim[last].sm : dense}};
 }
 
@@ -113,8 +112,8 @@ void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, c
     require_integers(array, name);
     const byte_count count = require_contiguous(array, name);
     if (count != static_cast<byte_count>(values.size()))
-        throw Error(std::string(name) + " has " + std::to_string(count) + " elements and needs " +
-                    std::to_string(values.size()) + ": pass an array of that size");
+        throw Error(std::string(name) + " has " + std::to_string(count) + " elements and needs " + std::to_string(values.size()) +
+                    ": pass an array of that size");
     auto* at = static_cast<std::byte*>(array.base_addr);
     for (global_index value : values) {
         if (array.elem_len == 4) store<std::int32_t>(at, value, name);

@@ -53,8 +53,8 @@ phl_field grid_field(const CartesianDomain& domain, const CFI_cdesc_t& array, co
     require_contiguous(array, "the array");
     const int dims = domain.dimensions();
     if (array.rank != dims && array.rank != dims + 1)
-        throw Error("the array has " + std::to_string(array.rank) + " dimensions: pass those of the domain, " +
-                    std::to_string(dims) + ", and one more last for components where there are any");
+        throw Error("the array has " + std::to_string(array.rank) + " dimensions: pass those of the domain, " + std::to_string(dims) +
+                    ", and one more last for components where there are any");
     layers.require(dims);
     phl_field field{};
     tell_layers(field, layers, dims);
@@ -75,16 +75,15 @@ phl_field cell_field(const IndexedDomain& domain, const CFI_cdesc_t& x, const CF
     const Cells cells = cells_of(x, "the array");
     const byte_count needed = ghosts ? domain.owned() : domain.size();
     if (cells.count != needed)
-        throw Error("the array has " + std::to_string(cells.count) + " cells in its last dimension and the map " +
-                    std::to_string(needed) + ": make them equal");
+        throw Error("the array has " + std::to_string(cells.count) + " cells in its last dimension and the map " + std::to_string(needed) +
+                    ": make them equal");
     phl_field field{};
     field.element = element_of_array(x, cells.components);
     field.cells = x.base_addr;
     if (ghosts == nullptr) return field;
     require_contiguous(*ghosts, "the array of ghosts");
     const Cells others = cells_of(*ghosts, "the array of ghosts");
-    if (others.count != domain.ghosts() || others.components != cells.components ||
-        !(others.kind.element == cells.kind.element))
+    if (others.count != domain.ghosts() || others.components != cells.components || !(others.kind.element == cells.kind.element))
         throw Error("the array of ghosts does not fit the map's " + std::to_string(domain.ghosts()) +
                     " ghosts and the array of owned cells: give it the same type and first dimensions");
     field.ghosts = ghosts->base_addr;
@@ -203,7 +202,9 @@ Fields fields_of(const Source& source, const Arrays& arrays, int count) {
         if (source.grid() != nullptr) {
             add_grid_field(fields, *source.grid(), arrays, i, more);
         } else {
-            if (more > 1) throw Error("a field of an index map has " + std::to_string(more + 1) + " arrays: add owned cells, and at most one of ghosts");
+            if (more > 1)
+                throw Error("a field of an index map has " + std::to_string(more + 1) +
+                            " arrays: add owned cells, and at most one of ghosts");
             const Descriptor cells(arrays[i]);
             if (more == 0) fields.all.push_back(cell_field(*source.cells(), *cells, nullptr));
             else fields.all.push_back(cell_field(*source.cells(), *cells, &*Descriptor(arrays[i + 1])));
@@ -246,7 +247,8 @@ void require_like(const FortranArray& array, const ArrayShape& made, int i) {
     ArrayShape shape = array.shape;
     shape.goes_on = made.goes_on;  // arguments do not tell
     if (!(shape == made))
-        throw Error("array " + std::to_string(i + 1) + " has another type or shape than the exchange was made for: pass arrays like "
+        throw Error("array " + std::to_string(i + 1) +
+                    " has another type or shape than the exchange was made for: pass arrays like "
                     "those that it was made with, or make another one, on every rank");
     array.require_contiguous();
 }
@@ -310,8 +312,8 @@ void spread_splits(phl_cartesian_options& options, int given, int dimensions) {
 
 extern "C" {
 
-int phl_f_cartesian_create(const int* comm, int dimensions, const int64_t* extents,
-                           const phl_cartesian_options* options, const int* given, phl_cartesian* domain) {
+int phl_f_cartesian_create(const int* comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options, const int* given,
+                           phl_cartesian* domain) {
     phl_cartesian_options all = *options;
     const int status = guarded([&] {
         const Communicator own(comm_from_fortran(*comm));
@@ -325,8 +327,8 @@ int phl_f_cartesian_create(const int* comm, int dimensions, const int64_t* exten
             if (given[3] != 0 && given[3] != dimensions) refuse_list("process_grid", given[3], dimensions, "one number of ranks for each");
             if (given[4] != 0) spread_splits(all, given[4], dimensions);
             if (given[5] != 0 && given[5] != comm_size)
-                throw Error("ranks has " + std::to_string(std::max(given[5], 0)) + " entries and the communicator " + std::to_string(comm_size) +
-                            " ranks: give the rank at each place of the process grid");
+                throw Error("ranks has " + std::to_string(std::max(given[5], 0)) + " entries and the communicator " +
+                            std::to_string(comm_size) + " ranks: give the rank at each place of the process grid");
         });
     });
     return status != PHL_SUCCESS ? status : phl_cartesian_create_f(*comm, dimensions, extents, &all, domain);
@@ -352,14 +354,16 @@ int phl_f_exchange_groups(int count, const FortranGroup* group, const phl_exchan
     });
 }
 
-int phl_f_exchange_only(phl_exchange whole, int field_count, const int32_t* fields, int depths, const int32_t* depth, phl_exchange* subset) {
+int phl_f_exchange_only(phl_exchange whole, int field_count, const int32_t* fields, int depths, const int32_t* depth,
+                        phl_exchange* subset) {
     return guarded([&] {
         Only only;
         if (field_count == 0) throw Error("no field is named: name at least one, or leave fields out for all of them");
         const auto made = static_cast<int>(get(whole)->made.size());
         for (int i = 0; i < field_count; ++i) {
             if (fields[i] < 1 || fields[i] > made)
-                throw Error("there is no field " + std::to_string(fields[i]) + " in this exchange: it has fields 1 to " + std::to_string(made));
+                throw Error("there is no field " + std::to_string(fields[i]) + " in this exchange: it has fields 1 to " +
+                            std::to_string(made));
             only.fields.push_back(fields[i] - 1);
         }
         if (depths == 1) only.depth = depth[0];
@@ -369,8 +373,8 @@ int phl_f_exchange_only(phl_exchange whole, int field_count, const int32_t* fiel
     });
 }
 
-int phl_f_exchange_call(phl_exchange exchange, int call, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h,
-                        int count, const FortranArray* list) {
+int phl_f_exchange_call(phl_exchange exchange, int call, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
+                        Array h, int count, const FortranArray* list) {
     return begin_with(exchange, {{a, b, c, d, e, f, g, h}, count, list}, [&](const phl_field* fields, int all) {
         switch (static_cast<Call>(call)) {
             case Call::forward: return phl_exchange_forward(exchange, fields, all);
@@ -385,18 +389,20 @@ int phl_f_exchange_call(phl_exchange exchange, int call, int reduction, Array a,
 }
 
 int phl_f_exchange_stale(phl_exchange exchange, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h, int count,
-                         const FortranArray* list, int counts_size, int64_t* counts, int32_t capacity, phl_stale_ghost* first, int32_t* told) {
+                         const FortranArray* list, int counts_size, int64_t* counts, int32_t capacity, phl_stale_ghost* first,
+                         int32_t* told) {
     return begin_with(exchange, {{a, b, c, d, e, f, g, h}, count, list}, [&](const phl_field* fields, int all) {
         const int status = guarded([&] {
             if (const auto made = get(exchange)->made.size(); static_cast<std::size_t>(counts_size) != made)
-                throw Error("counts has " + std::to_string(counts_size) + " entries and the exchange " + std::to_string(made) + " arrays: make them equal");
+                throw Error("counts has " + std::to_string(counts_size) + " entries and the exchange " + std::to_string(made) +
+                            " arrays: make them equal");
         });
         return status != PHL_SUCCESS ? status : phl_exchange_stale(exchange, fields, all, counts, capacity, first, told);
     });
 }
 
-int phl_f_redistribution_move(phl_redistribution redistribution, int back, Array a, Array b, int from_count, const FortranArray* from, int to_count,
-                              const FortranArray* to) {
+int phl_f_redistribution_move(phl_redistribution redistribution, int back, Array a, Array b, int from_count, const FortranArray* from,
+                              int to_count, const FortranArray* to) {
     return guarded([&] {
         const auto object = get(redistribution);
         const Arguments sources({a}, from_count, from), targets({b}, to_count, to);
@@ -425,8 +431,8 @@ int phl_f_point_sums_create(const FortranGroup* group, const phl_exchange_option
     });
 }
 
-int phl_f_point_sums_reduce(phl_point_sums sums, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h,
-                            int count, const FortranArray* list) {
+int phl_f_point_sums_reduce(phl_point_sums sums, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
+                            Array h, int count, const FortranArray* list) {
     return guarded([&] {
         const auto object = get(sums);
         const Arguments given({a, b, c, d, e, f, g, h}, count, list);
@@ -444,7 +450,8 @@ int phl_f_reduction_create(Array mold, void (*combine)(void*, const void*, int64
     };
     int status = PHL_SUCCESS;
     const int read = guarded([&] {
-        status = phl_reduction_create(element_of_array(*mold, 1), combine == nullptr ? nullptr : +call, reinterpret_cast<void*>(combine), reduction);
+        status = phl_reduction_create(element_of_array(*mold, 1), combine == nullptr ? nullptr : +call, reinterpret_cast<void*>(combine),
+                                      reduction);
     });
     return read != PHL_SUCCESS ? read : status;
 }

@@ -125,7 +125,8 @@ int phl_f_index_map_create_with_ids(const int* comm, Array owned_ids, Array ghos
             owned = ids_from_zero(*owned_ids, "owned");
             ids = ids_from_zero(*ghosts, "ghosts");
         });
-        keep(IndexedDomain::with_owned_ids(std::move(owned), std::move(ids), duplicate, self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused),
+        keep(IndexedDomain::with_owned_ids(std::move(owned), std::move(ids), duplicate,
+                                           self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused),
              options_from(options), map);
     });
 }
@@ -221,8 +222,7 @@ int phl_f_map_forward(phl_index_map map, int phase, Array a, Array b, Array c, A
     });
 }
 
-int phl_f_map_reverse(phl_index_map map, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
-                      Array h) {
+int phl_f_map_reverse(phl_index_map map, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h) {
     return guarded([&] {
         const auto object = get(map);
         const Reduction how = reduction_from(reduction);
@@ -297,8 +297,7 @@ int phl_f_localize(phl_index_map map, Array ids, Array cells) {
                                 " (0: none)");
                 if (id > 0) wanted.push_back(id - 1);
             }
-            if (object->map.under_way())
-                throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
+            if (object->map.under_way()) throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
         });
         object->map = IndexMap(with_added_ghosts(domain, wanted));
         for (auto& id : values) id = id == 0 ? 0 : object->map.domain().local_of(id - 1) + 1;

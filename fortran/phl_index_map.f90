@@ -7,7 +7,7 @@
 !> the program with its message. Collective procedures report a mistake on every rank, others where it was made.
 module phl_index_map
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_int, c_int32_t, c_int64_t, c_null_char, c_null_ptr, c_ptr
-  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use, intrinsic :: iso_fortran_env, only: int64
   use phl_bindings
   use phl_options, only: c_options, exchange_options, phl_name_length
   use phl_status, only: finish
@@ -29,10 +29,8 @@ module phl_index_map
   contains
     !> Collective. init(comm, owned), init(comm, owned, ghosts), init(comm, owned_ids, ghosts),
     !> init(comm, root, owned, ghost_counts, ghosts), init(rows, counts): see the procedures; all but the last take `options`, of the map's exchanges.
-    generic :: init => init_block, init_ghosts_32, init_ghosts_64, init_ids_32, init_ids_64
-    generic :: init => init_root_32, init_root_64, init_ragged_32, init_ragged_64
-    procedure, private :: init_block, init_ghosts_32, init_ghosts_64, init_root_32, init_root_64
-    procedure, private :: init_ids_32, init_ids_64, init_ragged_32, init_ragged_64
+    generic :: init => init_block, init_ghosts, init_ids, init_root, init_ragged
+    procedure, private :: init_block, init_ghosts, init_ids, init_root, init_ragged
     procedure :: read => read_map, read_keys, push
     procedure :: free
     final :: finalize
@@ -63,31 +61,16 @@ contains
     type(exchange_options), intent(in), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(int32) :: none(0)
-    call init_ghosts_32(this, comm, owned, none, stat, errmsg, options)
+    integer :: none(0)
+    call init_ghosts(this, comm, owned, none, stat, errmsg, options)
   end subroutine
 
   !> Blocks in rank order: this rank owns the `owned` ids behind those of the rank before, and reads `ghosts`.
-  subroutine init_ghosts_32(this, comm, owned, ghosts, stat, errmsg, options)
+  subroutine init_ghosts(this, comm, owned, ghosts, stat, errmsg, options)
     class(index_map), intent(inout) :: this
     type(*), intent(in) :: comm
     integer, intent(in) :: owned
-    integer(int32), intent(in) :: ghosts(:)
-    type(exchange_options), intent(in), optional :: options
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    character(kind=c_char), target :: name(phl_name_length + 1)
-    type(c_ptr) :: made
-    made = c_null_ptr
-    call replace(this, phl_f_index_map_create(comm, int(owned, c_int32_t), ghosts, c_options(options, name), made), made, &
-                 stat, errmsg)
-  end subroutine
-
-  subroutine init_ghosts_64(this, comm, owned, ghosts, stat, errmsg, options)
-    class(index_map), intent(inout) :: this
-    type(*), intent(in) :: comm
-    integer, intent(in) :: owned
-    integer(int64), intent(in) :: ghosts(:)
+    type(*), intent(in) :: ghosts(:)
     type(exchange_options), intent(in), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -99,28 +82,10 @@ contains
   end subroutine
 
   !> This rank owns the ids `owned`, in that local order, and reads `ghosts`; with `self_ghosts` a ghost may be an own cell.
-  subroutine init_ids_32(this, comm, owned, ghosts, self_ghosts, stat, errmsg, options)
+  subroutine init_ids(this, comm, owned, ghosts, self_ghosts, stat, errmsg, options)
     class(index_map), intent(inout) :: this
     type(*), intent(in) :: comm
-    integer(int32), intent(in) :: owned(:), ghosts(:)
-    logical, intent(in), optional :: self_ghosts
-    type(exchange_options), intent(in), optional :: options
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    character(kind=c_char), target :: name(phl_name_length + 1)
-    integer(c_int) :: allowed
-    type(c_ptr) :: made
-    allowed = 0
-    if (present(self_ghosts)) allowed = merge(1_c_int, 0_c_int, self_ghosts)
-    made = c_null_ptr
-    call replace(this, phl_f_index_map_create_with_ids(comm, owned, ghosts, allowed, c_options(options, name), made), made, &
-                 stat, errmsg)
-  end subroutine
-
-  subroutine init_ids_64(this, comm, owned, ghosts, self_ghosts, stat, errmsg, options)
-    class(index_map), intent(inout) :: this
-    type(*), intent(in) :: comm
-    integer(int64), intent(in) :: owned(:), ghosts(:)
+    type(*), intent(in) :: owned(:), ghosts(:)
     logical, intent(in), optional :: self_ghosts
     type(exchange_options), intent(in), optional :: options
     integer, intent(out), optional :: stat
@@ -137,26 +102,11 @@ contains
 
   !> From lists that rank `root` alone has (others may pass empty ones): owned cells and number of ghosts of each rank,
   !> and the ghosts, rank after rank.
-  subroutine init_root_32(this, comm, root, owned, ghost_counts, ghosts, stat, errmsg, options)
+  subroutine init_root(this, comm, root, owned, ghost_counts, ghosts, stat, errmsg, options)
     class(index_map), intent(inout) :: this
     type(*), intent(in) :: comm
     integer, intent(in) :: root, owned(:), ghost_counts(:)
-    integer(int32), intent(in) :: ghosts(:)
-    type(exchange_options), intent(in), optional :: options
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    character(kind=c_char), target :: name(phl_name_length + 1)
-    type(c_ptr) :: made
-    made = c_null_ptr
-    call replace(this, phl_f_index_map_create_from_root(comm, int(root, c_int32_t), owned, ghost_counts, ghosts, &
-                                                        c_options(options, name), made), made, stat, errmsg)
-  end subroutine
-
-  subroutine init_root_64(this, comm, root, owned, ghost_counts, ghosts, stat, errmsg, options)
-    class(index_map), intent(inout) :: this
-    type(*), intent(in) :: comm
-    integer, intent(in) :: root, owned(:), ghost_counts(:)
-    integer(int64), intent(in) :: ghosts(:)
+    type(*), intent(in) :: ghosts(:)
     type(exchange_options), intent(in), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -169,21 +119,10 @@ contains
 
   !> Ragged: entries of the rows of another map, row i having counts(i). `counts` has an entry for each owned row (those of
   !> ghost rows may follow). The ghosts are the entries of the ghost rows.
-  subroutine init_ragged_32(this, rows, counts, stat, errmsg)
+  subroutine init_ragged(this, rows, counts, stat, errmsg)
     class(index_map), intent(inout) :: this
     class(index_map), intent(in) :: rows
-    integer(int32), intent(in) :: counts(:)
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: made
-    made = c_null_ptr
-    call replace(this, phl_f_index_map_create_ragged(rows%handle, counts, made), made, stat, errmsg)
-  end subroutine
-
-  subroutine init_ragged_64(this, rows, counts, stat, errmsg)
-    class(index_map), intent(inout) :: this
-    class(index_map), intent(in) :: rows
-    integer(int64), intent(in) :: counts(:)
+    type(*), intent(in) :: counts(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: made

@@ -5,8 +5,6 @@
 Which file belongs to which room is known to the tests that hold the order of rooms.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterable

@@ -1,6 +1,7 @@
 #!/bin/bash
-# How much: "quick", C++ and Python tests under the embedded MPI; "usual", ruff and mypy before that, and the C++ tests under Open MPI and
-# under sanitizers at two and three ranks; "all", these at all numbers of ranks, and messages of gigabytes.
+# How much: "quick", unit tests, the others at three ranks, and Python tests that start none; "usual", lint and all C++ and Python tests
+# under the embedded MPI; "others", the C++ tests under Open MPI and under sanitizers at two and three ranks; "all", all of these at
+# all numbers of ranks, and messages of gigabytes.
 # A suite that fails does not keep the next one from running; the exit status tells of any failure. With EXPECTED_SKIPS=FILE a
 # test that was skipped for another reason than those in FILE is one.
 set -uo pipefail
@@ -32,20 +33,27 @@ cpp() { suite "C++ $1" '^[0-9]+% tests passed' "${make[@]}" test-cpp "${@:2}"; }
 "${make[@]}" setup || exit 1
 mkdir -p "$logs" && touch "$logs/made-by-make"
 rm -f build/*/ctest.xml build/*/pytest.xml
-repeated='-LE exhaustive -E [.][1468]$$'
+few='-LE exhaustive -E [.][1468]$$'
+once="-LE 'exhaustive|robustness' -E '[.]([12468]|12|24)\$\$'"
+without_ranks=$(echo tests/python/{comparing,documents,partitioning,project,records,statistics,style})
+
+others() {
+    cpp "openmpi" MPI=openmpi "CTEST_ARGS=$1"
+    cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined "CTEST_ARGS=$1" 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
+}
+embedded() {
+    cpp "mpich" MPI=mpich "CTEST_ARGS=$1"
+    suite "Python" '(passed|failed|error|no tests ran).* in [0-9.]+' "${make[@]}" test-python MPI=mpich "${@:2}"
+}
+lint() { suite "Lint" '^(Success|Found [0-9]+ error)' "${make[@]}" lint; }
+
 case ${1:-usual} in
-    quick) others= embedded="-LE exhaustive" ;;
-    usual) others=$repeated embedded="-LE exhaustive" ;;
-    all) others=' ' embedded= && export PARHELION_TEST_MATRIX=1 ;;
-    *) echo "$0 quick|usual|all" >&2 && exit 2 ;;
+    quick) embedded "$once" "PYTEST_ARGS=$without_ranks" ;;
+    usual) lint; embedded '-LE exhaustive' ;;
+    others) others "$few" ;;
+    all) export PARHELION_TEST_MATRIX=1; lint; others ' '; embedded '' ;;
+    *) echo "$0 quick|usual|others|all" >&2 && exit 2 ;;
 esac
-if [ -n "$others" ]; then
-    suite "Lint" '^(Success|Found [0-9]+ error)' "${make[@]}" lint
-    cpp "openmpi" MPI=openmpi "CTEST_ARGS=$others"
-    cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined "CTEST_ARGS=$others" 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
-fi
-cpp "mpich" MPI=mpich "CTEST_ARGS=$embedded"
-suite "Python" '(passed|failed|error|no tests ran).* in [0-9.]+' "${make[@]}" test-python MPI=mpich
 
 .venv/bin/python scripts/skips.py ${EXPECTED_SKIPS:+--expected "$EXPECTED_SKIPS"} build/*/ctest.xml build/*/pytest.xml || {
     failed=1

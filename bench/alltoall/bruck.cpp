@@ -1,11 +1,7 @@
-#include <cstring>
-
-#include "alltoall/on_buffers.hpp"
-#include "alltoall/ways.hpp"
-#include "clock.hpp"
-#include "errors.hpp"
-
 #include <climits>
+
+#include "alltoall/ways.hpp"
+#include "errors.hpp"
 
 namespace parhelion::bench {
 
@@ -44,8 +40,8 @@ private:
         for (int i = 0; i < ranks(); ++i)
             if (i & distance) copy(end, slot(i)), end += block_bytes();
         const int bytes = static_cast<int>(end - packed_.block(0));
-        MPI_Sendrecv(packed_.block(0), bytes, MPI_BYTE, (rank() + distance) % ranks(), tag_of_bruck, arrived_.block(0), bytes,
-                     MPI_BYTE, (rank() - distance + ranks()) % ranks(), tag_of_bruck, comm(), MPI_STATUS_IGNORE);
+        MPI_Sendrecv(packed_.block(0), bytes, MPI_BYTE, (rank() + distance) % ranks(), tag_of_bruck, arrived_.block(0), bytes, MPI_BYTE,
+                     (rank() - distance + ranks()) % ranks(), tag_of_bruck, comm(), MPI_STATUS_IGNORE);
         const std::byte* next = arrived_.block(0);
         for (int i = 0; i < ranks(); ++i)
             if (i & distance) copy(slot(i), next), next += block_bytes();
@@ -59,7 +55,7 @@ private:
 ContenderPointer make_bruck(const AlltoallSetup& setup, SetupTimes& times) {
     const auto bytes = static_cast<double>(setup.buffers->ranks()) * static_cast<double>(setup.buffers->block_bytes());
     if (bytes > INT_MAX) throw CannotRun("a message of half the blocks would be larger than 31 bits can count");
-    return timed(times.plan, [&] { return std::make_unique<Bruck>(setup); });
+    return make_way<Bruck>(setup, times);
 }
 
 }  // namespace parhelion::bench

@@ -5,21 +5,17 @@
 namespace parhelion::bench {
 
 AlltoallBuffers::AlltoallBuffers(int rank, int ranks, std::size_t block_bytes)
-    : rank_(rank), ranks_(ranks), block_bytes_(block_bytes),
-      memory_(2, static_cast<std::size_t>(ranks) * block_bytes) {}
+    : rank_(rank), ranks_(ranks), block_bytes_(block_bytes), memory_(2, static_cast<std::size_t>(ranks) * block_bytes) {}
 
 // Whole words where a block is made of them: large blocks are checked eight times as fast.
 template <class Visit>
 void AlltoallBuffers::with_words(Visit&& visit) const {
-    if (block_bytes_ % sizeof(std::uint64_t) == 0)
-        visit(std::uint64_t{});
-    else
-        visit(std::uint8_t{});
+    if (block_bytes_ % sizeof(std::uint64_t) == 0) visit(std::uint64_t{});
+    else visit(std::uint8_t{});
 }
 
 std::uint64_t AlltoallBuffers::first_id(int from, int to) const {
-    return (static_cast<std::uint64_t>(from) * static_cast<std::uint64_t>(ranks_) + static_cast<std::uint64_t>(to))
-           << 32;
+    return (static_cast<std::uint64_t>(from) * static_cast<std::uint64_t>(ranks_) + static_cast<std::uint64_t>(to)) << 32;
 }
 
 void AlltoallBuffers::refresh(unsigned round) {

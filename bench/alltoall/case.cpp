@@ -20,8 +20,8 @@ void check_memory(std::size_t block_bytes, int ranks, int ranks_here) {
     const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     if (wanted > 0.9 * present)
         throw Error("job: an alltoall of " + std::to_string(block_bytes) + " B needs " + std::to_string(wanted / gib) +
-                    " GiB on a node with " + std::to_string(ranks_here) + " of " + std::to_string(ranks) +
-                    " ranks, and it has " + std::to_string(present / gib) + ": use smaller sizes or more nodes");
+                    " GiB on a node with " + std::to_string(ranks_here) + " of " + std::to_string(ranks) + " ranks, and it has " +
+                    std::to_string(present / gib) + ": use smaller sizes or more nodes");
 }
 
 }  // namespace

@@ -14,9 +14,7 @@ constexpr unsigned calls = 10;  // the published test's
 // No barrier before the first call: it would make some of the connections.
 double timed_call(AlltoallBuffers& buffers, int bytes) {
     double seconds = 0;
-    timed(seconds, [&] {
-        MPI_Alltoall(buffers.send(0), bytes, MPI_BYTE, buffers.receive(0), bytes, MPI_BYTE, MPI_COMM_WORLD);
-    });
+    timed(seconds, [&] { MPI_Alltoall(buffers.send(0), bytes, MPI_BYTE, buffers.receive(0), bytes, MPI_BYTE, MPI_COMM_WORLD); });
     return seconds;
 }
 

@@ -1,9 +1,5 @@
-#include <cstring>
-
 #include "alltoall/node_map.hpp"
-#include "alltoall/on_buffers.hpp"
 #include "alltoall/ways.hpp"
-#include "clock.hpp"
 #include "floor/open_memory.hpp"
 
 namespace parhelion::bench {
@@ -64,8 +60,8 @@ public:
     }
 
     nlohmann::json explain() const override {
-        return std::to_string(map_.nodes()) + (map_.nodes() == 1 ? " node" : " nodes") + ", " +
-               std::to_string(node_.size()) + " ranks on that of rank 0";
+        return std::to_string(map_.nodes()) + (map_.nodes() == 1 ? " node" : " nodes") + ", " + std::to_string(node_.size()) +
+               " ranks on that of rank 0";
     }
 
 private:
@@ -90,9 +86,7 @@ private:
     }
 
     int blocks(int node) const { return static_cast<int>(blocks_between(map_, node)); }
-    int partner(int node) const {
-        return map_.of(node)[static_cast<std::size_t>(map_.speaker(node, map_.mine))];
-    }
+    int partner(int node) const { return map_.of(node)[static_cast<std::size_t>(map_.speaker(node, map_.mine))]; }
 
     void pack(int node, std::byte* to) const {
         for (int place = 0; place < node_.size(); ++place)

@@ -1,27 +1,42 @@
 #pragma once
 
-#include "alltoall/buffers.hpp"
+#include <cstring>
 
-// Ways of an alltoall, MPI's own and written out. Each is collective; what it takes is added to `times.plan`.
+#include "alltoall/buffers.hpp"
+#include "clock.hpp"
 
 namespace parhelion::bench {
 
-using ContenderPointer = std::unique_ptr<Contender>;
+/// What all the ways of an alltoall share: the case's buffers, and one message to every other rank unless told otherwise.
+class OnBuffers : public Contender {
+public:
+    explicit OnBuffers(const AlltoallSetup& setup) : comm_(setup.comm), buffers_(setup.buffers) {}
 
-ContenderPointer make_mpi_alltoall(const AlltoallSetup& setup, SetupTimes& times);
-ContenderPointer make_mpi_alltoall_init(const AlltoallSetup& setup, SetupTimes& times);
-ContenderPointer make_mpi_ialltoall(const AlltoallSetup& setup, SetupTimes& times);
-ContenderPointer make_mpi_alltoallv(const AlltoallSetup& setup, SetupTimes& times);
+    Values& values() override { return *buffers_; }
+    Traffic traffic() const override {
+        const std::int64_t others = ranks() - 1;
+        return {others * static_cast<std::int64_t>(block_bytes()), others};
+    }
 
-/// One partner after the other: in step i rank r sends to r + i and receives from r - i, or both with r xor i where the
-/// ranks are a power of two (Thakur, Rabenseifner & Gropp, IJHPCA 2005, section 4.4).
-ContenderPointer make_pairwise(const AlltoallSetup& setup, SetupTimes& times);
+protected:
+    MPI_Comm comm() const { return comm_; }
+    int rank() const { return buffers_->rank(); }
+    int ranks() const { return buffers_->ranks(); }
+    std::size_t block_bytes() const { return buffers_->block_bytes(); }
+    int count() const { return static_cast<int>(block_bytes()); }  // a case's size fits, see case.cpp
+    std::byte* send(int to) const { return buffers_->send(to); }
+    std::byte* receive(int from) const { return buffers_->receive(from); }
 
-/// All partners at once, each rank beginning with the one behind it, so that no rank is everybody's first.
-ContenderPointer make_spread_out(const AlltoallSetup& setup, SetupTimes& times);
+private:
+    MPI_Comm comm_;
+    std::shared_ptr<AlltoallBuffers> buffers_;
+};
 
-/// The same with requests that are made once.
-ContenderPointer make_spread_out_init(const AlltoallSetup& setup, SetupTimes& times);
+/// Collective; what it takes is added to `times.plan`.
+template <class Way>
+ContenderPointer make_way(const AlltoallSetup& setup, SetupTimes& times) {
+    return timed(times.plan, [&] { return std::make_unique<Way>(setup); });
+}
 
 /// Logarithmically many messages, each of half the data (Bruck et al., IEEE TPDS 1997): for small blocks.
 ContenderPointer make_bruck(const AlltoallSetup& setup, SetupTimes& times);

@@ -19,7 +19,8 @@ std::array<int, n> sides_of(const json& object, const std::string& key, int leas
     if (given.size() != n) throw Error("job: '" + key + "' of an application must be " + std::to_string(n) + " numbers");
     for (std::size_t d = 0; d < n; ++d) {
         if (given[d] < least || given[d] > most)
-            throw Error("job: '" + key + "' has " + std::to_string(given[d]) + ": from " + std::to_string(least) + " to " + std::to_string(most));
+            throw Error("job: '" + key + "' has " + std::to_string(given[d]) + ": from " + std::to_string(least) + " to " +
+                        std::to_string(most));
         sides[d] = static_cast<int>(given[d]);
     }
     return sides;
@@ -31,7 +32,8 @@ std::array<int, n> grid_of(const json& object, int ranks) {
     std::int64_t started = 1;
     for (const int side : grid) started *= side;
     if (started != ranks)
-        throw Error("job: the process grid makes " + std::to_string(started) + " ranks and " + std::to_string(ranks) + " run: make them agree");
+        throw Error("job: the process grid makes " + std::to_string(started) + " ranks and " + std::to_string(ranks) +
+                    " run: make them agree");
     return grid;
 }
 
@@ -40,14 +42,16 @@ Case read_multigrid(const json& object, const Communicator& comm) {
     problem.grid = grid_of<3>(object, comm.size());
     problem.extent = sides_of<3>(object, "extent", 1, 512);
     problem.levels = levels_of(problem.extent);
-    return {"multigrid_cg", {{"grid", problem.grid}, {"extent", problem.extent}, {"levels", problem.levels}},
+    return {"multigrid_cg",
+            {{"grid", problem.grid}, {"extent", problem.extent}, {"levels", problem.levels}},
             ways_to_fill_ghosts(multigrid_cg(problem, MPI_COMM_WORLD), MPI_COMM_WORLD)};
 }
 
 int side_of_mesh(const json& object, const std::string& app, int ranks) {
     const auto extent = value_of(object, "extent", std::vector<std::int64_t>{});
     if (extent.size() != 2 || extent[0] != extent[1] || !is_side_of_mesh(extent[0], ranks))
-        throw Error("job: 'extent' of the application " + app + " must be one power of two from 4 to 8192, twice, and give every rank a square");
+        throw Error("job: 'extent' of the application " + app +
+                    " must be one power of two from 4 to 8192, twice, and give every rank a square");
     return static_cast<int>(extent[0]);
 }
 
@@ -69,7 +73,8 @@ Case read_hydrodynamics(const json& object, const Communicator& comm) {
 Case read_shallow_water(const json& object, const Communicator& comm) {
     const ShallowWaterProblem problem{grid_of<2>(object, comm.size()), sides_of<2>(object, "extent", 2, 32768)};
     for (std::size_t d = 0; d < 2; ++d)
-        if (problem.cells[d] < 2 * problem.ranks[d]) throw Error("job: 'extent' of the application shallow_water must give every rank two cells in each dimension");
+        if (problem.cells[d] < 2 * problem.ranks[d])
+            throw Error("job: 'extent' of the application shallow_water must give every rank two cells in each dimension");
     return {"shallow_water", {{"grid", problem.ranks}, {"extent", problem.cells}}, ways_of_shallow_water(problem, MPI_COMM_WORLD)};
 }
 

@@ -11,7 +11,7 @@ namespace parhelion::bench {
 /// The cells of a rank as an application knows them before any exchange is set up. Global ids are given rank after rank.
 struct Cells {
     MPI_Comm comm = MPI_COMM_WORLD;
-    std::int64_t first = 0;                 // global id of the first owned cell
+    std::int64_t first = 0;  // global id of the first owned cell
     int owned = 0;
     std::vector<std::int64_t> ghosts = {};  // global ids, ascending; local numbers follow those of the owned cells
     std::vector<int> owners = {};           // rank of each ghost

@@ -44,8 +44,8 @@ std::unique_ptr<Contender> make_planted_fault(const MakeProgram& make, const Ref
     return std::make_unique<PlantedFault>(std::move(right), is_last_rank(comm) ? victim : nullptr);
 }
 
-std::vector<Entry> entries(MPI_Comm comm, const Reference& reference, const std::function<MakeProgram(const std::string&)>& with_library, int lines,
-                           const std::vector<ByHand>& by_hand) {
+std::vector<Entry> entries(MPI_Comm comm, const Reference& reference, const std::function<MakeProgram(const std::string&)>& with_library,
+                           int lines, const std::vector<ByHand>& by_hand) {
     std::vector<Entry> all;
     for (const OwnWay& way : own_ways()) {
         const auto make = [=](SetupTimes& times) {
@@ -55,9 +55,11 @@ std::vector<Entry> entries(MPI_Comm comm, const Reference& reference, const std:
         all.push_back({way.transport, "own", make, way.transport != "auto", way.unavailable});
     }
     for (const ByHand& way : by_hand)
-        all.push_back({way.name, "baseline", [=](SetupTimes& times) { return std::make_unique<Running>(way.make, reference.get(), way.lines, times); }});
+        all.push_back({way.name, "baseline",
+                       [=](SetupTimes& times) { return std::make_unique<Running>(way.make, reference.get(), way.lines, times); }});
     const MakeProgram right = by_hand.front().make;
-    all.push_back({"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(right, reference, comm, times); }, true});
+    all.push_back(
+        {"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(right, reference, comm, times); }, true});
     return all;
 }
 
@@ -65,11 +67,12 @@ std::vector<Entry> entries(MPI_Comm comm, const Reference& reference, const std:
 
 std::vector<Entry> ways_to_fill_ghosts(const MakeApplication& make, MPI_Comm comm) {
     const auto own = [=](const std::string& transport) { return over_ghosts(make, [=] { return with_parhelion(transport); }); };
-    return entries(comm, Reference(over_ghosts(make, reference_update)), own, lines_of_parhelion,
-                   {{"hand_isend", over_ghosts(make, by_hand_with_isend), lines_of_hand_lists + lines_of_hand_isend},
-                    {"hand_persistent", over_ghosts(make, by_hand_with_persistent_requests), lines_of_hand_lists + lines_of_hand_persistent},
-                    {"hand_neighbor_alltoallv", over_ghosts(make, by_hand_with_neighbor_alltoallv),
-                     lines_of_hand_lists + lines_of_hand_neighbor_alltoallv}});
+    return entries(
+        comm, Reference(over_ghosts(make, reference_update)), own, lines_of_parhelion,
+        {{"hand_isend", over_ghosts(make, by_hand_with_isend), lines_of_hand_lists + lines_of_hand_isend},
+         {"hand_persistent", over_ghosts(make, by_hand_with_persistent_requests), lines_of_hand_lists + lines_of_hand_persistent},
+         {"hand_neighbor_alltoallv", over_ghosts(make, by_hand_with_neighbor_alltoallv),
+          lines_of_hand_lists + lines_of_hand_neighbor_alltoallv}});
 }
 
 std::vector<Entry> ways_of_poisson(const MakeApplication& make, MPI_Comm comm) {
@@ -77,7 +80,8 @@ std::vector<Entry> ways_of_poisson(const MakeApplication& make, MPI_Comm comm) {
     const Reference reference(over_ghosts(make, reference_update));
     const auto add = [&](const std::string& library, int lines) {
         const MakeProgram program = over_ghosts(make, [=] { return with_vectors_of(library); });
-        all.push_back({library, "peer", [=](SetupTimes& times) { return std::make_unique<Running>(program, reference.get(), lines, times); }});
+        all.push_back(
+            {library, "peer", [=](SetupTimes& times) { return std::make_unique<Running>(program, reference.get(), lines, times); }});
     };
     add("petsc", lines_of_petsc_vector);
     add("dolfinx", lines_of_dolfinx_vector);

@@ -61,8 +61,7 @@ public:
         for (std::size_t i = 0; i < owned; ++i) stage_.values[i] = now_.values[i] + dt / cell_area * change_[i];
         ghosts_.update(stage_.number);
         add_fluxes(stage_.values);
-        for (std::size_t i = 0; i < owned; ++i)
-            now_.values[i] = 0.5 * (now_.values[i] + stage_.values[i] + dt / cell_area * change_[i]);
+        for (std::size_t i = 0; i < owned; ++i) now_.values[i] = 0.5 * (now_.values[i] + stage_.values[i] + dt / cell_area * change_[i]);
     }
 
     std::vector<std::span<const double>> state() const override { return {stage_.values, now_.values}; }

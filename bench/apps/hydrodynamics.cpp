@@ -191,9 +191,11 @@ public:
     void sum() override {
         for (std::vector<double>& field : fields_) {
             std::ranges::fill(all_, 0.0);
-            for (int node = 0; node < box_->nodes(); ++node) all_[static_cast<std::size_t>(box_->global(node))] = field[static_cast<std::size_t>(node)];
+            for (int node = 0; node < box_->nodes(); ++node)
+                all_[static_cast<std::size_t>(box_->global(node))] = field[static_cast<std::size_t>(node)];
             MPI_Allreduce(MPI_IN_PLACE, all_.data(), static_cast<int>(all_.size()), MPI_DOUBLE, MPI_SUM, box_->comm);
-            for (int node = 0; node < box_->nodes(); ++node) field[static_cast<std::size_t>(node)] = all_[static_cast<std::size_t>(box_->global(node))];
+            for (int node = 0; node < box_->nodes(); ++node)
+                field[static_cast<std::size_t>(node)] = all_[static_cast<std::size_t>(box_->global(node))];
         }
     }
 

@@ -59,7 +59,8 @@ public:
     }
 
     std::vector<std::span<const double>> state() const override {
-        std::vector<std::span<const double>> all{levels_.front().vector(direction), solution_, levels_.front().right_hand_side, {&r_dot_r_, 1}};
+        std::vector<std::span<const double>> all{
+            levels_.front().vector(direction), solution_, levels_.front().right_hand_side, {&r_dot_r_, 1}};
         for (const MultigridLevel& level : levels_) all.push_back(level.vector(correction));
         return all;
     }

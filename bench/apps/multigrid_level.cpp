@@ -82,7 +82,8 @@ MultigridLevel::MultigridLevel(const MultigridProblem& problem, int level, MPI_C
     const Box finer(problem, level - (level > 0), rank);
     for (int row = 0; level > 0 && row < rows(); ++row) {
         const std::array<int, 3> at = box.place_of(row);
-        finer_row_.push_back(static_cast<int>(finer.id({2 * at[0], 2 * at[1], 2 * at[2]}) - static_cast<std::int64_t>(rank) * finer.rows()));
+        finer_row_.push_back(
+            static_cast<int>(finer.id({2 * at[0], 2 * at[1], 2 * at[2]}) - static_cast<std::int64_t>(rank) * finer.rows()));
     }
     vectors_ = ghosts.add(cells_, 1, vectors);
     right_hand_side.resize(static_cast<std::size_t>(rows()));

@@ -22,7 +22,8 @@ public:
     PeerVectors& operator=(const PeerVectors&) = delete;
 
     std::vector<Ghosted> add(const Cells& cells, int components, int count) override {
-        const phl_peer_cells given{cells.comm, cells.owned, static_cast<std::int32_t>(cells.ghosts.size()), cells.ghosts.data(), cells.owners.data(), components};
+        const phl_peer_cells given{cells.comm,          cells.owned,         static_cast<std::int32_t>(cells.ghosts.size()),
+                                   cells.ghosts.data(), cells.owners.data(), components};
         std::vector<Ghosted> added;
         for (int i = 0; i < count; ++i) {
             char error[500] = "";

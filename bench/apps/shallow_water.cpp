@@ -22,7 +22,8 @@ struct Asked {
 
 template <class Function>
 Function* function(const char* name) {
-    return reinterpret_cast<Function*>(const_cast<void*>(plug_in_symbol("shallow_water", name, "a build with a Fortran compiler makes it")));
+    return reinterpret_cast<Function*>(
+        const_cast<void*>(plug_in_symbol("shallow_water", name, "a build with a Fortran compiler makes it")));
 }
 
 /// What the plug-in has.
@@ -81,9 +82,14 @@ MakeProgram shallow_water(const ShallowWaterProblem& problem, MPI_Comm comm, Sha
     return [=](ExchangeClock& clock) {
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
-        const Asked asked{static_cast<int>(way), static_cast<int>(MPI_Comm_c2f(comm)), rank, {problem.cells[0], problem.cells[1]},
-                          {problem.ranks[0], problem.ranks[1]}, [](ExchangeClock* each) { each->begin(); },
-                          [](ExchangeClock* each) { each->end(); }, &clock};
+        const Asked asked{static_cast<int>(way),
+                          static_cast<int>(MPI_Comm_c2f(comm)),
+                          rank,
+                          {problem.cells[0], problem.cells[1]},
+                          {problem.ranks[0], problem.ranks[1]},
+                          [](ExchangeClock* each) { each->begin(); },
+                          [](ExchangeClock* each) { each->end(); },
+                          &clock};
         return std::make_unique<ShallowWater>(asked, transport);
     };
 }

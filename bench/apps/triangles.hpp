@@ -15,8 +15,8 @@ struct Face {
 /// A rank's part of the mesh; squares have sides of 1, triangles an area of ½.
 struct Triangles {
     Cells cells;
-    std::vector<Face> faces;                      // those between owned cells once
-    std::vector<std::array<double, 2>> centers;   // of owned cells
+    std::vector<Face> faces;                     // those between owned cells once
+    std::vector<std::array<double, 2>> centers;  // of owned cells
 };
 
 Triangles make_triangles(int side, MPI_Comm comm);

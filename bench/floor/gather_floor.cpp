@@ -7,8 +7,7 @@ namespace parhelion::bench {
 namespace {
 
 std::shared_ptr<OpenMemory> open_memory(const GatherSetup& setup) {
-    return std::make_shared<OpenMemory>(setup.comm, 1,
-                                        static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes());
+    return std::make_shared<OpenMemory>(setup.comm, 1, static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes());
 }
 
 /// Listed cells of one rank's array, to a row of ghosts of another's.
@@ -23,39 +22,24 @@ std::vector<ListedCopy> puts(const GatherSetup& setup, const IndexLists& lists, 
     const std::vector<std::int64_t> places = places_at_targets(setup.comm, *setup.domain, lists);
     std::vector<ListedCopy> copies;
     for (std::size_t t = 0; t < lists.targets.size(); ++t)
-        copies.push_back(
-            {memory.block(0), lists.cells.data() + lists.send_offset[t], lists.sent_to(t),
-             memory.block_of(lists.targets[t], 0) + static_cast<std::size_t>(places[t]) * setup.params.cell_bytes()});
+        copies.push_back({memory.block(0), lists.cells.data() + lists.send_offset[t], lists.sent_to(t),
+                          memory.block_of(lists.targets[t], 0) + static_cast<std::size_t>(places[t]) * setup.params.cell_bytes()});
     return copies;
 }
 
-// Positions of a rank's ghosts in their owners' blocks.
-std::vector<int> cells_at_owners(const GatherSetup& setup) {
-    std::vector<global_index> first(static_cast<std::size_t>(setup.domain->communicator().size()));
-    const global_index mine = setup.domain->first();
-    MPI_Allgather(&mine, 1, MPI_INT64_T, first.data(), 1, MPI_INT64_T, setup.comm);
-    std::vector<int> cells;
-    for (std::size_t g = 0; g < setup.domain->ghost_ids().size(); ++g)
-        cells.push_back(static_cast<int>(setup.domain->ghost_ids()[g] -
-                                         first[static_cast<std::size_t>(setup.domain->ghost_owners()[g])]));
-    return cells;
-}
-
-std::vector<ListedCopy> gets(const IndexLists& lists, const std::vector<int>& cells, const OpenMemory& memory,
-                             const GatherArray& array) {
+std::vector<ListedCopy> gets(const IndexLists& lists, const std::vector<int>& cells, const OpenMemory& memory, const GatherArray& array) {
     std::vector<ListedCopy> copies;
     for (std::size_t s = 0; s < lists.sources.size(); ++s)
-        copies.push_back({memory.block_of(lists.sources[s], 0), cells.data() + lists.ghost_offset[s],
-                          lists.read_from(s), array.ghosts() + lists.ghost_offset[s] * array.cell_bytes()});
+        copies.push_back({memory.block_of(lists.sources[s], 0), cells.data() + lists.ghost_offset[s], lists.read_from(s),
+                          array.ghosts() + lists.ghost_offset[s] * array.cell_bytes()});
     return copies;
 }
 
 class GatherFloor : public Contender {
 public:
     GatherFloor(const GatherSetup& setup, IndexLists lists, std::shared_ptr<OpenMemory> memory, bool puts_cells)
-        : lists_(std::move(lists)), memory_(std::move(memory)), array_(setup.params, setup.domain, memory_),
-          puts_(puts_cells) {
-        if (!puts_) cells_at_owners_ = cells_at_owners(setup);
+        : lists_(std::move(lists)), memory_(std::move(memory)), array_(setup.params, setup.domain, memory_), puts_(puts_cells) {
+        if (!puts_) cells_at_owners_ = cells_at_owners(setup.comm, *setup.domain);
         copies_ = puts_ ? puts(setup, lists_, *memory_) : gets(lists_, cells_at_owners_, *memory_, array_);
     }
 
@@ -86,20 +70,13 @@ private:
 };
 
 ContenderPointer make_floor(const GatherSetup& setup, bool puts_cells, SetupTimes& times) {
-    IndexLists lists =
-        timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] {
-        return std::make_unique<GatherFloor>(setup, std::move(lists), open_memory(setup), puts_cells);
-    });
+    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
+    return timed(times.plan, [&] { return std::make_unique<GatherFloor>(setup, std::move(lists), open_memory(setup), puts_cells); });
 }
 
 }  // namespace
 
-ContenderPointer make_gather_floor_put(const GatherSetup& setup, SetupTimes& times) {
-    return make_floor(setup, true, times);
-}
-ContenderPointer make_gather_floor_get(const GatherSetup& setup, SetupTimes& times) {
-    return make_floor(setup, false, times);
-}
+ContenderPointer make_gather_floor_put(const GatherSetup& setup, SetupTimes& times) { return make_floor(setup, true, times); }
+ContenderPointer make_gather_floor_get(const GatherSetup& setup, SetupTimes& times) { return make_floor(setup, false, times); }
 
 }  // namespace parhelion::bench

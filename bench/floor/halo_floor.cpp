@@ -48,9 +48,8 @@ class HaloFloor : public Contender {
 public:
     HaloFloor(const HaloSetup& setup, How how)
         : geometry_(setup.geometry), how_(how), places_(dense_places(geometry_, setup.params.fields, dense_bytes_)),
-          memory_(std::make_shared<OpenMemory>(
-              setup.comm, setup.params.fields,
-              static_cast<std::size_t>(cells_per_array(geometry_)) * geometry_.cell_bytes)),
+          memory_(std::make_shared<OpenMemory>(setup.comm, setup.params.fields,
+                                               static_cast<std::size_t>(cells_per_array(geometry_)) * geometry_.cell_bytes)),
           buffers_(setup.comm, 2, dense_bytes_), arrays_(geometry_, setup.params, memory_) {
         for (int parity : {0, 1})
             for (const Offset& offset : neighbor_offsets(geometry_))
@@ -76,8 +75,7 @@ private:
         const Region mine = region_of(geometry_, send_box(geometry_, offset), arrays_.field(field));
         const Region ghosts = region_of(geometry_, ghost_box(geometry_, offset), arrays_.field(field));
         const Region sent = region_of(geometry_, send_box(geometry_, opposite(offset)), memory_->block_of(rank, field));
-        const Region target =
-            region_of(geometry_, ghost_box(geometry_, opposite(offset)), memory_->block_of(rank, field));
+        const Region target = region_of(geometry_, ghost_box(geometry_, opposite(offset)), memory_->block_of(rank, field));
         if (rank == geometry_.rank) return step.while_waiting.push_back({sent, ghosts});
         note_neighbor(rank, parity == 0 ? mine.bytes() : 0);
         if (how_ == How::get) {
@@ -91,8 +89,7 @@ private:
     }
 
     std::byte* dense_start(int rank, int parity, const Offset& offset, int field, const Region& region) const {
-        return buffers_.block_of(rank, parity) + places_.at(offset_number(offset)) +
-               static_cast<std::size_t>(field) * region.bytes();
+        return buffers_.block_of(rank, parity) + places_.at(offset_number(offset)) + static_cast<std::size_t>(field) * region.bytes();
     }
 
     void note_neighbor(int rank, std::size_t bytes) {
@@ -119,14 +116,8 @@ ContenderPointer make_floor(const HaloSetup& setup, How how, SetupTimes& times) 
 
 }  // namespace
 
-ContenderPointer make_halo_floor_put(const HaloSetup& setup, SetupTimes& times) {
-    return make_floor(setup, How::put, times);
-}
-ContenderPointer make_halo_floor_get(const HaloSetup& setup, SetupTimes& times) {
-    return make_floor(setup, How::get, times);
-}
-ContenderPointer make_halo_floor_packed(const HaloSetup& setup, SetupTimes& times) {
-    return make_floor(setup, How::packed, times);
-}
+ContenderPointer make_halo_floor_put(const HaloSetup& setup, SetupTimes& times) { return make_floor(setup, How::put, times); }
+ContenderPointer make_halo_floor_get(const HaloSetup& setup, SetupTimes& times) { return make_floor(setup, How::get, times); }
+ContenderPointer make_halo_floor_packed(const HaloSetup& setup, SetupTimes& times) { return make_floor(setup, How::packed, times); }
 
 }  // namespace parhelion::bench

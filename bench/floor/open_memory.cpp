@@ -16,8 +16,7 @@ std::size_t block_distance(std::size_t bytes) {
 }
 
 const Communicator& whole_node(const Communicator& comm) {
-    if (comm.node().size() != comm.size())
-        throw CannotRun("the ranks are on several nodes: the floor copies within one");
+    if (comm.node().size() != comm.size()) throw CannotRun("the ranks are on several nodes: the floor copies within one");
     return comm.node();
 }
 
@@ -41,12 +40,8 @@ std::byte* OpenMemory::block_of(int rank, int index) const {
     return window_.of(rank) + sizeof(Flag) + static_cast<std::size_t>(index) * bytes_[static_cast<std::size_t>(rank)];
 }
 
-void OpenMemory::post(std::uint32_t step) const {
-    crowded_ ? flag_of(rank_).post_and_wake(step) : flag_of(rank_).post(step);
-}
+void OpenMemory::post(std::uint32_t step) const { crowded_ ? flag_of(rank_).post_and_wake(step) : flag_of(rank_).post(step); }
 
-void OpenMemory::wait_for(int rank, std::uint32_t step) const {
-    crowded_ ? flag_of(rank).sleep_until(step) : flag_of(rank).wait_for(step);
-}
+void OpenMemory::wait_for(int rank, std::uint32_t step) const { crowded_ ? flag_of(rank).sleep_until(step) : flag_of(rank).wait_for(step); }
 
 }  // namespace parhelion::bench

@@ -19,8 +19,6 @@ struct GatherSetup {
     std::shared_ptr<MadeOnce<GatherArray>> node_shared = std::make_shared<MadeOnce<GatherArray>>();
 };
 
-using ContenderPointer = std::unique_ptr<Contender>;
-
 /// The published Fortran way: pack by index list, MPI_Neighbor_alltoallv straight into the ghosts.
 ContenderPointer make_gather_neighbor_alltoallv(const GatherSetup& setup, SetupTimes& times);
 
@@ -38,5 +36,8 @@ ContenderPointer make_gather_put(const GatherSetup& setup, SetupTimes& times);
 
 /// What goes to other nodes in three steps: packed into memory of the node's first rank, one message from node to node, copied into the ghosts.
 ContenderPointer make_gather_nodes(const GatherSetup& setup, SetupTimes& times);
+
+/// Another library's, from a plug-in. Throws CannotRun on every rank where there is no plug-in, or where it cannot do the case.
+ContenderPointer make_gather_peer(const std::string& library, const std::string& variant, const GatherSetup& setup, SetupTimes& times);
 
 }  // namespace parhelion::bench

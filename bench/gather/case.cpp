@@ -17,8 +17,7 @@ std::string folder_name(const std::string& dataset) {
 }
 
 std::string name_of(const GatherParams& params) {
-    return "gather " + folder_name(params.dataset) + " " + to_string(params.element) + "x" +
-           std::to_string(params.components);
+    return "gather " + folder_name(params.dataset) + " " + to_string(params.element) + "x" + std::to_string(params.components);
 }
 
 nlohmann::json params_of(const GatherParams& params, int ranks) {

@@ -1,7 +1,7 @@
-#include "gather/contenders.hpp"
+#include "contenders.hpp"
 
 #include "floor/floor.hpp"
-#include "gather/gather_peer.hpp"
+#include "gather/case.hpp"
 #include "gather/own_gather.hpp"
 #include "planted_fault.hpp"
 
@@ -9,14 +9,13 @@ namespace parhelion::bench {
 
 namespace {
 
-struct Named {
-    const char* name;
-    const char* role;
-    ContenderPointer (*make)(const GatherSetup&, SetupTimes&);
-    bool only_by_name = false;
-};
+// Without ghosts the byte behind the array is hit, a guard: that is noticed too.
+ContenderPointer make_planted_fault(const GatherSetup& setup, SetupTimes& times) {
+    auto right = make_gather_isend(setup, times);
+    return std::make_unique<PlantedFault>(std::move(right), is_last_rank(setup.comm) ? setup.array->ghosts() : nullptr);
+}
 
-constexpr Named others[] = {
+constexpr Named<GatherSetup> others[] = {
     {"index_map", "own", make_index_map_gather},
     {"hand_neighbor_alltoallv", "baseline", make_gather_neighbor_alltoallv},
     {"hand_persistent_packed", "baseline", make_gather_persistent_packed},
@@ -26,6 +25,7 @@ constexpr Named others[] = {
     {"hand_nodes", "baseline", make_gather_nodes, true},
     {"floor_put", "floor", make_gather_floor_put},
     {"floor_get", "floor", make_gather_floor_get},
+    {"planted_fault", "baseline", make_planted_fault, true},
 };
 
 struct Peer {
@@ -43,26 +43,17 @@ constexpr Peer peers[] = {
     {"dolfinx", "dolfinx", "scatterer"},
 };
 
-// Without ghosts the byte behind the array is hit, a guard: that is noticed too.
-ContenderPointer make_planted_fault(const GatherSetup& setup, SetupTimes& times) {
-    auto right = make_gather_isend(setup, times);
-    return std::make_unique<PlantedFault>(std::move(right), is_last_rank(setup.comm) ? setup.array->ghosts() : nullptr);
-}
-
 }  // namespace
 
 std::vector<Entry> gather_contenders(const GatherSetup& setup) {
     std::vector<Entry> entries;
     for (const OwnWay& way : own_ways())
-        entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_gather(way, setup, times); },
-                           way.only_by_name, way.unavailable});
-    for (const Named& named : others)
-        entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }, named.only_by_name});
+        entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_gather(way, setup, times); }, way.only_by_name,
+                           way.unavailable});
+    add_entries(entries, others, setup);
     for (const Peer& peer : peers)
-        entries.push_back({peer.name, "peer",
-                           [=](SetupTimes& times) { return make_gather_peer(peer.library, peer.variant, setup, times); }, true});
-    entries.push_back(
-        {"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(setup, times); }, true});
+        entries.push_back(
+            {peer.name, "peer", [=](SetupTimes& times) { return make_gather_peer(peer.library, peer.variant, setup, times); }, true});
     return entries;
 }
 

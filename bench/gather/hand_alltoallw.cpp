@@ -19,8 +19,8 @@ public:
     }
 
     void exchange() override {
-        MPI_Neighbor_alltoallw(array_->cells(), ones_.data(), zeros_.data(), sent_.data(), array_->ghosts(),
-                               ones_.data(), ghosts_at_.data(), received_.data(), neighborhood_.get());
+        MPI_Neighbor_alltoallw(array_->cells(), ones_.data(), zeros_.data(), sent_.data(), array_->ghosts(), ones_.data(),
+                               ghosts_at_.data(), received_.data(), neighborhood_.get());
     }
 
     Values& values() override { return *array_; }
@@ -29,8 +29,7 @@ public:
 private:
     void add_send_type(std::size_t t) {
         MPI_Datatype type = MPI_DATATYPE_NULL;
-        MPI_Type_create_indexed_block(static_cast<int>(lists_.sent_to(t)), 1,
-                                      lists_.cells.data() + lists_.send_offset[t], cell_, &type);
+        MPI_Type_create_indexed_block(static_cast<int>(lists_.sent_to(t)), 1, lists_.cells.data() + lists_.send_offset[t], cell_, &type);
         sent_.add(type);
     }
 
@@ -53,8 +52,7 @@ private:
 }  // namespace
 
 ContenderPointer make_gather_alltoallw(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists =
-        timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
+    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
     return timed(times.plan, [&] { return std::make_unique<GatherAlltoallw>(setup, std::move(lists)); });
 }
 

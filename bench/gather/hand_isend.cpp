@@ -8,21 +8,19 @@ namespace {
 class GatherIsend : public Contender {
 public:
     GatherIsend(const GatherSetup& setup, IndexLists lists)
-        : comm_(setup.comm), array_(setup.array), lists_(std::move(lists)),
-          buffer_(1, lists_.cells.size() * array_->cell_bytes()),
+        : comm_(setup.comm), array_(setup.array), lists_(std::move(lists)), buffer_(1, lists_.cells.size() * array_->cell_bytes()),
           requests_(lists_.sources.size() + lists_.targets.size()) {}
 
     void exchange() override {
         const std::size_t bytes = array_->cell_bytes();
         MPI_Request* request = requests_.data();
         for (std::size_t s = 0; s < lists_.sources.size(); ++s)
-            MPI_Irecv(array_->ghosts() + lists_.ghost_offset[s] * bytes, static_cast<int>(lists_.read_from(s) * bytes),
-                      MPI_BYTE, lists_.sources[s], 0, comm_, request++);
+            MPI_Irecv(array_->ghosts() + lists_.ghost_offset[s] * bytes, static_cast<int>(lists_.read_from(s) * bytes), MPI_BYTE,
+                      lists_.sources[s], 0, comm_, request++);
         for (std::size_t t = 0; t < lists_.targets.size(); ++t) {
             std::byte* packed = buffer_.block(0) + lists_.send_offset[t] * bytes;
             pack_cells(array_->cells(), lists_.cells.data() + lists_.send_offset[t], lists_.sent_to(t), bytes, packed);
-            MPI_Isend(packed, static_cast<int>(lists_.sent_to(t) * bytes), MPI_BYTE, lists_.targets[t], 0, comm_,
-                      request++);
+            MPI_Isend(packed, static_cast<int>(lists_.sent_to(t) * bytes), MPI_BYTE, lists_.targets[t], 0, comm_, request++);
         }
         MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
     }
@@ -41,8 +39,7 @@ private:
 }  // namespace
 
 ContenderPointer make_gather_isend(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists =
-        timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
+    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
     return timed(times.plan, [&] { return std::make_unique<GatherIsend>(setup, std::move(lists)); });
 }
 

@@ -44,8 +44,7 @@ private:
 }  // namespace
 
 ContenderPointer make_gather_neighbor_alltoallv(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists =
-        timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
+    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
     return timed(times.plan, [&] { return std::make_unique<GatherNeighborAlltoallv>(setup, std::move(lists)); });
 }
 

@@ -36,7 +36,8 @@ public:
         areas_.post_receives();
         MPI_Request* request = requests_.data();
         for (std::size_t i = 0; i < receives_.near.size(); ++i)
-            MPI_Irecv(ghosts(receives_.near_from[i]), static_cast<int>(receives_.near[i].bytes), MPI_BYTE, receives_.near[i].rank, 0, comm_, request++);
+            MPI_Irecv(ghosts(receives_.near_from[i]), static_cast<int>(receives_.near[i].bytes), MPI_BYTE, receives_.near[i].rank, 0, comm_,
+                      request++);
         for (std::size_t i = 0; i < sends_.away.size(); ++i) pack(sends_.away[i], sends_.away_from[i], areas_.to_send(i));
         areas_.send();
         for (std::size_t i = 0; i < sends_.near.size(); ++i) {
@@ -81,8 +82,7 @@ private:
 }  // namespace
 
 ContenderPointer make_gather_nodes(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists =
-        timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
+    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
     return timed(times.plan, [&] { return std::make_unique<GatherNodes>(setup, std::move(lists)); });
 }
 

@@ -12,19 +12,17 @@ public:
         : array_(setup.array), lists_(std::move(lists)), buffer_(1, lists_.cells.size() * array_->cell_bytes()) {
         const std::size_t bytes = array_->cell_bytes();
         for (std::size_t s = 0; s < lists_.sources.size(); ++s)
-            MPI_Recv_init(array_->ghosts() + lists_.ghost_offset[s] * bytes,
-                          static_cast<int>(lists_.read_from(s) * bytes), MPI_BYTE, lists_.sources[s], 0, setup.comm,
-                          receives_.add());
+            MPI_Recv_init(array_->ghosts() + lists_.ghost_offset[s] * bytes, static_cast<int>(lists_.read_from(s) * bytes), MPI_BYTE,
+                          lists_.sources[s], 0, setup.comm, receives_.add());
         for (std::size_t t = 0; t < lists_.targets.size(); ++t)
-            MPI_Send_init(buffer_of(t), static_cast<int>(lists_.sent_to(t) * bytes), MPI_BYTE, lists_.targets[t], 0,
-                          setup.comm, sends_.add());
+            MPI_Send_init(buffer_of(t), static_cast<int>(lists_.sent_to(t) * bytes), MPI_BYTE, lists_.targets[t], 0, setup.comm,
+                          sends_.add());
     }
 
     void exchange() override {
         receives_.start_all();
         for (std::size_t t = 0; t < lists_.targets.size(); ++t) {
-            pack_cells(array_->cells(), lists_.cells.data() + lists_.send_offset[t], lists_.sent_to(t),
-                       array_->cell_bytes(), buffer_of(t));
+            pack_cells(array_->cells(), lists_.cells.data() + lists_.send_offset[t], lists_.sent_to(t), array_->cell_bytes(), buffer_of(t));
             sends_.start(t);
         }
         receives_.wait_all();
@@ -35,9 +33,7 @@ public:
     Traffic traffic() const override { return traffic_of(lists_, array_->cell_bytes()); }
 
 private:
-    std::byte* buffer_of(std::size_t t) const {
-        return buffer_.block(0) + lists_.send_offset[t] * array_->cell_bytes();
-    }
+    std::byte* buffer_of(std::size_t t) const { return buffer_.block(0) + lists_.send_offset[t] * array_->cell_bytes(); }
 
     std::shared_ptr<GatherArray> array_;
     IndexLists lists_;
@@ -48,8 +44,7 @@ private:
 }  // namespace
 
 ContenderPointer make_gather_persistent_packed(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists =
-        timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
+    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
     return timed(times.plan, [&] { return std::make_unique<GatherPersistentPacked>(setup, std::move(lists)); });
 }
 

@@ -32,8 +32,7 @@ class GatherPut : public Contender {
 public:
     GatherPut(const GatherSetup& setup, IndexLists lists)
         : lists_(std::move(lists)), places_(places_at_targets(setup.comm, *setup.domain, lists_)),
-          memory_(std::make_shared<WindowMemory>(
-              setup.comm, static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes())),
+          memory_(std::make_shared<WindowMemory>(setup.comm, static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes())),
           array_(setup.params, setup.domain, memory_), buffer_(1, lists_.cells.size() * setup.params.cell_bytes()),
           readers_(group_of(setup.comm, lists_.targets)), owners_(group_of(setup.comm, lists_.sources)) {}
 
@@ -60,8 +59,8 @@ private:
             std::byte* packed = buffer_.block(0) + lists_.send_offset[t] * bytes;
             pack_cells(array_.cells(), lists_.cells.data() + lists_.send_offset[t], lists_.sent_to(t), bytes, packed);
             const auto count = static_cast<int>(lists_.sent_to(t) * bytes);
-            MPI_Put(packed, count, MPI_BYTE, lists_.targets[t],
-                    static_cast<MPI_Aint>(places_[t]) * static_cast<MPI_Aint>(bytes), count, MPI_BYTE, window);
+            MPI_Put(packed, count, MPI_BYTE, lists_.targets[t], static_cast<MPI_Aint>(places_[t]) * static_cast<MPI_Aint>(bytes), count,
+                    MPI_BYTE, window);
         }
         MPI_Win_complete(window);
     }
@@ -77,8 +76,7 @@ private:
 }  // namespace
 
 ContenderPointer make_gather_put(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists =
-        timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
+    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
     return timed(times.plan, [&] { return std::make_unique<GatherPut>(setup, std::move(lists)); });
 }
 

@@ -36,19 +36,18 @@ void ask_owners(MPI_Comm comm, const IndexedDomain& domain, IndexLists& lists) {
     std::vector<global_index> asked(lists.send_offset.back());
     std::vector<MPI_Request> requests;
     for (std::size_t t = 0; t < lists.targets.size(); ++t)
-        MPI_Irecv(asked.data() + lists.send_offset[t], static_cast<int>(lists.sent_to(t)), MPI_INT64_T,
-                  lists.targets[t], 0, comm, &requests.emplace_back());
+        MPI_Irecv(asked.data() + lists.send_offset[t], static_cast<int>(lists.sent_to(t)), MPI_INT64_T, lists.targets[t], 0, comm,
+                  &requests.emplace_back());
     for (std::size_t s = 0; s < lists.sources.size(); ++s)
-        MPI_Isend(domain.ghost_ids().data() + lists.ghost_offset[s], static_cast<int>(lists.read_from(s)), MPI_INT64_T,
-                  lists.sources[s], 0, comm, &requests.emplace_back());
+        MPI_Isend(domain.ghost_ids().data() + lists.ghost_offset[s], static_cast<int>(lists.read_from(s)), MPI_INT64_T, lists.sources[s], 0,
+                  comm, &requests.emplace_back());
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     for (global_index id : asked) lists.cells.push_back(static_cast<int>(id - domain.first()));
 }
 
 template <std::size_t Bytes>
 void pack_cells_of(const std::byte* array, const int* index, std::size_t count, std::byte* to) {
-    for (std::size_t i = 0; i < count; ++i)
-        std::memcpy(to + i * Bytes, array + static_cast<std::size_t>(index[i]) * Bytes, Bytes);
+    for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * Bytes, array + static_cast<std::size_t>(index[i]) * Bytes, Bytes);
 }
 
 }  // namespace
@@ -72,10 +71,19 @@ std::vector<std::int64_t> places_at_targets(MPI_Comm comm, const IndexedDomain& 
     std::vector<MPI_Request> requests;
     for (std::size_t t = 0; t < theirs.size(); ++t)
         MPI_Irecv(&theirs[t], 1, MPI_INT64_T, lists.targets[t], 0, comm, &requests.emplace_back());
-    for (std::size_t s = 0; s < mine.size(); ++s)
-        MPI_Isend(&mine[s], 1, MPI_INT64_T, lists.sources[s], 0, comm, &requests.emplace_back());
+    for (std::size_t s = 0; s < mine.size(); ++s) MPI_Isend(&mine[s], 1, MPI_INT64_T, lists.sources[s], 0, comm, &requests.emplace_back());
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     return theirs;
+}
+
+std::vector<int> cells_at_owners(MPI_Comm comm, const IndexedDomain& domain) {
+    std::vector<global_index> first(static_cast<std::size_t>(domain.communicator().size()));
+    const global_index mine = domain.first();
+    MPI_Allgather(&mine, 1, MPI_INT64_T, first.data(), 1, MPI_INT64_T, comm);
+    std::vector<int> cells;
+    for (std::size_t g = 0; g < domain.ghost_ids().size(); ++g)
+        cells.push_back(static_cast<int>(domain.ghost_ids()[g] - first[static_cast<std::size_t>(domain.ghost_owners()[g])]));
+    return cells;
 }
 
 Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes) {

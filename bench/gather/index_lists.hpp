@@ -29,6 +29,9 @@ IndexLists build_index_lists(MPI_Comm comm, const IndexedDomain& domain, std::si
 /// cells for a target lie there in the order of the list.
 std::vector<std::int64_t> places_at_targets(MPI_Comm comm, const IndexedDomain& domain, const IndexLists& lists);
 
+/// Collective. Where each ghost lies in its owner's block.
+std::vector<int> cells_at_owners(MPI_Comm comm, const IndexedDomain& domain);
+
 Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes);
 
 /// Copies the cells of `array` that `index` lists (`count` of them) to `to`, one behind the other.

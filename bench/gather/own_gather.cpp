@@ -45,8 +45,8 @@ ContenderPointer make_own_gather(const OwnWay& way, const GatherSetup& setup, Se
     require_usable(way, setup.comm);
     std::shared_ptr<GatherArray> array = setup.array;
     if (way.node_shared) validate_together(setup.comm, [&] { array = node_shared_array(setup); });
-    const Field field = view_cells(array->cells(), setup.domain->owned(), array->ghosts(), setup.domain->ghosts(),
-                                   setup.params.element, {Order::c, setup.params.components});
+    const Field field = view_cells(array->cells(), setup.domain->owned(), array->ghosts(), setup.domain->ghosts(), setup.params.element,
+                                   {Order::c, setup.params.components});
     return make_own(way, [&] { return build_pattern(*setup.domain); }, {field}, array, times);
 }
 

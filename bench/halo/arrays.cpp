@@ -67,8 +67,7 @@ void for_each_segment(const HaloGeometry& geometry, Visit&& visit) {
         const Row row = row_at(geometry, number);
         for (int part = 0; part < 3; ++part) {
             const Place place = place_of(geometry, 0, starts[part]);
-            visit(Segment{row.first_cell + starts[part], lengths[part],
-                          row.first_id + static_cast<std::uint64_t>(place.global),
+            visit(Segment{row.first_cell + starts[part], lengths[part], row.first_id + static_cast<std::uint64_t>(place.global),
                           expectation(geometry, row.ghost_dims + place.is_ghost, row.exists && place.exists)});
         }
     }
@@ -77,8 +76,8 @@ void for_each_segment(const HaloGeometry& geometry, Visit&& visit) {
 }  // namespace
 
 HaloArrays::HaloArrays(const HaloGeometry& geometry, const HaloParams& params, std::shared_ptr<const Memory> memory)
-    : geometry_(geometry), element_(params.element), lanes_(params.components * lanes_per_element(params.element)),
-      fields_(params.fields), memory_(std::move(memory)) {}
+    : geometry_(geometry), element_(params.element), lanes_(params.components * lanes_per_element(params.element)), fields_(params.fields),
+      memory_(std::move(memory)) {}
 
 void HaloArrays::refresh(unsigned round) {
     with_lane_type(element_, [&]<class T>(T) {
@@ -87,10 +86,8 @@ void HaloArrays::refresh(unsigned round) {
             T* elements = reinterpret_cast<T*>(field(f));
             for_each_segment(geometry_, [&](const Segment& s) {
                 T* first = elements + s.first_cell * lanes_;
-                if (s.expect == Expect::owned)
-                    write_values(first, s.cells, s.first_id, keys);
-                else
-                    write_poison(first, s.cells * lanes_);
+                if (s.expect == Expect::owned) write_values(first, s.cells, s.first_id, keys);
+                else write_poison(first, s.cells * lanes_);
             });
         }
     });
@@ -121,8 +118,7 @@ Region region_of(const HaloGeometry& geometry, const Box& box, std::byte* field)
     for (std::size_t d = 0; d < max_dimensions; ++d) {
         region.start += box.lo[d] * stride;
         const std::int64_t size = box.extent(static_cast<int>(d));
-        if (d > 0 && contiguous)
-            region.run_bytes *= static_cast<std::size_t>(size);
+        if (d > 0 && contiguous) region.run_bytes *= static_cast<std::size_t>(size);
         else if (d > 0 && size > 1) {
             const bool joins = level > 0 && stride == region.count[level - 1] * region.stride[level - 1];
             if (joins) {

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "contender.hpp"
+#include "halo/geometry.hpp"
 #include "memory.hpp"
 #include "strided_copy.hpp"
-#include "halo/geometry.hpp"
 
 namespace parhelion::bench {
 

@@ -19,8 +19,6 @@ struct HaloSetup {
     std::shared_ptr<MadeOnce<HaloArrays>> node_shared = std::make_shared<MadeOnce<HaloArrays>>();
 };
 
-using ContenderPointer = std::unique_ptr<Contender>;
-
 /// Irecv first, then pack and Isend message by message, unpack in the order of arrival.
 ContenderPointer make_hand_packed(const HaloSetup& setup, Grouping grouping, SetupTimes& times);
 
@@ -47,5 +45,8 @@ ContenderPointer make_hand_nodes(const HaloSetup& setup, SetupTimes& times);
 
 /// One dimension after the other over datatypes instead of packing.
 ContenderPointer make_hand_staged_datatype(const HaloSetup& setup, SetupTimes& times);
+
+/// Another library's, from a plug-in. Throws CannotRun on every rank where there is no plug-in, or where it cannot do the case.
+ContenderPointer make_halo_peer(const std::string& library, const std::string& variant, const HaloSetup& setup, SetupTimes& times);
 
 }  // namespace parhelion::bench

@@ -12,7 +12,7 @@ namespace {
 
 std::string joined(const std::vector<int>& numbers) {
     std::string text;
-    for (int number : numbers) text += (text.empty() ? "" : "x") + std::to_string(number);
+    for (int number : numbers) text.append(text.empty() ? "" : "x").append(std::to_string(number));
     return text;
 }
 
@@ -34,13 +34,12 @@ nlohmann::json periodicity_of(const HaloParams& params) {
 // kernel would end a process later, when the pages are touched.
 void check_memory(const HaloGeometry& geometry, const HaloParams& params, int ranks_here) {
     constexpr double gib = 1 << 30;
-    const double wanted = 2.0 * static_cast<double>(cells_per_array(geometry)) *
-                          static_cast<double>(geometry.cell_bytes) * params.fields * ranks_here;
+    const double wanted =
+        2.0 * static_cast<double>(cells_per_array(geometry)) * static_cast<double>(geometry.cell_bytes) * params.fields * ranks_here;
     const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     if (wanted > 0.9 * present)
-        throw Error("job: the " + std::to_string(ranks_here) + " ranks of a node would need " +
-                    std::to_string(wanted / gib) + " GiB, and it has " + std::to_string(present / gib) +
-                    " GiB: use a smaller extent, fewer fields or more nodes");
+        throw Error("job: the " + std::to_string(ranks_here) + " ranks of a node would need " + std::to_string(wanted / gib) +
+                    " GiB, and it has " + std::to_string(present / gib) + " GiB: use a smaller extent, fewer fields or more nodes");
 }
 
 std::shared_ptr<HaloArrays> private_arrays(const HaloGeometry& geometry, const HaloParams& params) {
@@ -52,9 +51,9 @@ std::shared_ptr<HaloArrays> private_arrays(const HaloGeometry& geometry, const H
 
 std::string halo_case_name(const HaloParams& params) {
     std::string name = "halo " + joined(params.extent) + " " + to_string(params.element);
-    if (params.components > 1) name += "x" + std::to_string(params.components);
-    return name + " h" + std::to_string(params.halo) + " f" + std::to_string(params.fields) +
-           (params.full ? "" : " faces") + around(params.work) + (params.first_fastest ? "" : " C") + " on " + joined(params.grid);
+    if (params.components > 1) name.append("x").append(std::to_string(params.components));
+    return name + " h" + std::to_string(params.halo) + " f" + std::to_string(params.fields) + (params.full ? "" : " faces") +
+           around(params.work) + (params.first_fastest ? "" : " C") + " on " + joined(params.grid);
 }
 
 nlohmann::json halo_case_params(const HaloParams& params, int ranks) {

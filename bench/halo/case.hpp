@@ -1,13 +1,15 @@
 #pragma once
 
-#include "contender.hpp"
-#include "halo/contenders.hpp"
+#include "halo/baselines.hpp"
 #include "parhelion/core/communicator.hpp"
 
 namespace parhelion::bench {
 
 /// What a halo case of a job says, checked. Throws Error for what cannot be run on `ranks` ranks. Local.
 HaloParams read_halo_params(const nlohmann::json& object, int ranks);
+
+/// Everything that can run a halo case: the library's transports, the hand-written baselines, peers, the floor.
+std::vector<Entry> halo_contenders(const HaloSetup& setup);
 
 /// A case's name and parameters in records.
 std::string halo_case_name(const HaloParams& params);

@@ -1,7 +1,7 @@
-#include "halo/contenders.hpp"
+#include "contenders.hpp"
 
 #include "floor/floor.hpp"
-#include "halo/halo_peer.hpp"
+#include "halo/case.hpp"
 #include "halo/own_halo.hpp"
 #include "planted_fault.hpp"
 
@@ -9,63 +9,47 @@ namespace parhelion::bench {
 
 namespace {
 
-using Make = std::function<ContenderPointer(const HaloSetup&, SetupTimes&)>;
-
-struct Named {
-    const char* name;
-    const char* role;
-    Make make;
-    bool only_by_name = false;
-};
-
-template <class Function>
-Make grouped(Function make, Grouping grouping) {
-    return [=](const HaloSetup& setup, SetupTimes& times) { return make(setup, grouping, times); };
-}
-
-const std::vector<Named>& others() {
-    static const std::vector<Named> list{
-        {"hand_packed", "baseline", grouped(make_hand_packed, Grouping::per_direction)},
-        {"hand_packed_merged", "baseline", grouped(make_hand_packed, Grouping::per_rank)},
-        {"hand_persistent", "baseline", grouped(make_hand_persistent, Grouping::per_direction)},
-        {"hand_persistent_merged", "baseline", grouped(make_hand_persistent, Grouping::per_rank)},
-        {"hand_datatype", "baseline", grouped(make_hand_datatype, Grouping::per_direction)},
-        {"hand_datatype_merged", "baseline", grouped(make_hand_datatype, Grouping::per_rank)},
-        {"hand_neighbor_alltoallv", "baseline", make_hand_neighbor_alltoallv},
-        {"hand_neighbor_alltoallv_init", "baseline", make_hand_neighbor_alltoallv_init},
-        {"hand_neighbor_alltoallw", "baseline", make_hand_neighbor_alltoallw},
-        {"hand_staged", "baseline", make_hand_staged},
-        {"hand_staged_datatype", "baseline", make_hand_staged_datatype},
-        {"hand_nodes", "baseline", make_hand_nodes, true},
-        {"floor_put", "floor", make_halo_floor_put},
-        {"floor_get", "floor", make_halo_floor_get},
-        {"floor_packed", "floor", make_halo_floor_packed},
-    };
-    return list;
+template <auto make, Grouping grouping>
+ContenderPointer grouped(const HaloSetup& setup, SetupTimes& times) {
+    return make(setup, grouping, times);
 }
 
 ContenderPointer make_planted_fault(const HaloSetup& setup, SetupTimes& times) {
     auto right = make_hand_packed(setup, Grouping::per_direction, times);
-    return std::make_unique<PlantedFault>(std::move(right),
-                                          is_last_rank(setup.comm) ? setup.arrays->field(0) : nullptr);
+    return std::make_unique<PlantedFault>(std::move(right), is_last_rank(setup.comm) ? setup.arrays->field(0) : nullptr);
 }
+
+constexpr Named<HaloSetup> others[] = {
+    {"hand_packed", "baseline", grouped<make_hand_packed, Grouping::per_direction>},
+    {"hand_packed_merged", "baseline", grouped<make_hand_packed, Grouping::per_rank>},
+    {"hand_persistent", "baseline", grouped<make_hand_persistent, Grouping::per_direction>},
+    {"hand_persistent_merged", "baseline", grouped<make_hand_persistent, Grouping::per_rank>},
+    {"hand_datatype", "baseline", grouped<make_hand_datatype, Grouping::per_direction>},
+    {"hand_datatype_merged", "baseline", grouped<make_hand_datatype, Grouping::per_rank>},
+    {"hand_neighbor_alltoallv", "baseline", make_hand_neighbor_alltoallv},
+    {"hand_neighbor_alltoallv_init", "baseline", make_hand_neighbor_alltoallv_init},
+    {"hand_neighbor_alltoallw", "baseline", make_hand_neighbor_alltoallw},
+    {"hand_staged", "baseline", make_hand_staged},
+    {"hand_staged_datatype", "baseline", make_hand_staged_datatype},
+    {"hand_nodes", "baseline", make_hand_nodes, true},
+    {"floor_put", "floor", make_halo_floor_put},
+    {"floor_get", "floor", make_halo_floor_get},
+    {"floor_packed", "floor", make_halo_floor_packed},
+    {"planted_fault", "baseline", make_planted_fault, true},
+};
 
 }  // namespace
 
 std::vector<Entry> halo_contenders(const HaloSetup& setup) {
     std::vector<Entry> entries;
     for (const OwnWay& way : own_ways())
-        entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_halo(way, setup, times); },
-                           way.only_by_name, way.unavailable});
-    for (const Named& named : others())
-        entries.push_back({named.name, named.role, [=](SetupTimes& times) { return named.make(setup, times); }, named.only_by_name});
+        entries.push_back(
+            {way.transport, "own", [=](SetupTimes& times) { return make_own_halo(way, setup, times); }, way.only_by_name, way.unavailable});
+    add_entries(entries, others, setup);
     for (const char* variant : {"direct", "staged"}) {
         const std::string name = variant == std::string("direct") ? "ghex" : std::string("ghex_") + variant;
-        entries.push_back({name, "peer",
-                           [=](SetupTimes& times) { return make_halo_peer("ghex", variant, setup, times); }, true});
+        entries.push_back({name, "peer", [=](SetupTimes& times) { return make_halo_peer("ghex", variant, setup, times); }, true});
     }
-    entries.push_back(
-        {"planted_fault", "baseline", [=](SetupTimes& times) { return make_planted_fault(setup, times); }, true});
     return entries;
 }
 

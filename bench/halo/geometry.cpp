@@ -32,8 +32,7 @@ std::vector<Offset> all_offsets(const HaloGeometry& geometry) {
     for (int number = 0; number < 81; ++number) {
         const Offset offset{number % 3 - 1, number / 3 % 3 - 1, number / 9 % 3 - 1, number / 27 - 1};
         const auto steps = std::count_if(offset.begin(), offset.end(), [](int step) { return step != 0; });
-        const bool beyond_dims =
-            std::any_of(offset.begin() + geometry.dims, offset.end(), [](int step) { return step != 0; });
+        const bool beyond_dims = std::any_of(offset.begin() + geometry.dims, offset.end(), [](int step) { return step != 0; });
         if (steps == 0 || beyond_dims || (!geometry.full && steps > 1)) continue;
         found.push_back(offset);
     }
@@ -46,9 +45,7 @@ std::vector<Offset> neighbor_offsets(const HaloGeometry& geometry) {
     return found;
 }
 
-int offset_number(const Offset& offset) {
-    return offset[0] + 1 + 3 * (offset[1] + 1) + 9 * (offset[2] + 1) + 27 * (offset[3] + 1);
-}
+int offset_number(const Offset& offset) { return offset[0] + 1 + 3 * (offset[1] + 1) + 9 * (offset[2] + 1) + 27 * (offset[3] + 1); }
 
 Offset opposite(const Offset& offset) { return {-offset[0], -offset[1], -offset[2], -offset[3]}; }
 

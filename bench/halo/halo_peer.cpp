@@ -1,18 +1,10 @@
-#include "halo/halo_peer.hpp"
-
-#include "clock.hpp"
-#include "errors.hpp"
-#include "halo/messages.hpp"
 #include "peers/halo_peer.h"
-#include "plug_in.hpp"
+#include "halo/baselines.hpp"
+#include "peer.hpp"
 
 namespace parhelion::bench {
 
 namespace {
-
-const phl_halo_peer_functions& load(const std::string& library) {
-    return *static_cast<const phl_halo_peer_functions*>(plug_in_symbol("peer_" + library, "phl_halo_peer", "`make peers` builds one"));
-}
 
 void require_case(const HaloSetup& setup) {
     if (setup.geometry.dims != 3) throw CannotRun("its plug-in has three dimensions");
@@ -40,41 +32,29 @@ phl_peer_halo describe(const HaloSetup& setup, void* const* arrays) {
     return halo;
 }
 
-class HaloPeer final : public Contender {
-public:
-    HaloPeer(const std::string& library, const std::string& variant, const HaloSetup& setup)
-        : functions_(load(library)), arrays_(setup.arrays), traffic_(traffic_of(plan_messages(*arrays_, Grouping::per_rank).sends)) {
-        require_case(setup);
-        for (int f = 0; f < arrays_->fields(); ++f) fields_.push_back(arrays_->field(f));
-        const phl_peer_halo halo = describe(setup, fields_.data());
-        char error[500] = "";
-        peer_ = functions_.make(&halo, variant.c_str(), error, sizeof error);
-        if (peer_ == nullptr) throw CannotRun(error);
+// The arrays' addresses are read until the peer goes.
+struct PeerArrays : Values {
+    explicit PeerArrays(std::shared_ptr<HaloArrays> all) : arrays(std::move(all)) {
+        for (int f = 0; f < arrays->fields(); ++f) fields.push_back(arrays->field(f));
     }
-    ~HaloPeer() override { functions_.free(peer_); }
-    HaloPeer(const HaloPeer&) = delete;
-    HaloPeer& operator=(const HaloPeer&) = delete;
+    void refresh(unsigned round) override { arrays->refresh(round); }
+    std::int64_t count_wrong(unsigned round) const override { return arrays->count_wrong(round); }
 
-    void exchange() override {
-        if (functions_.exchange(peer_) != 0) throw Error("the peer's exchange failed", ErrorKind::communication);
-    }
-    Values& values() override { return *arrays_; }
-    Traffic traffic() const override { return traffic_; }
-    nlohmann::json explain() const override { return functions_.version; }
-
-private:
-    const phl_halo_peer_functions& functions_;
-    std::shared_ptr<HaloArrays> arrays_;
-    Traffic traffic_;
-    std::vector<void*> fields_;
-    void* peer_ = nullptr;
+    std::shared_ptr<HaloArrays> arrays;
+    std::vector<void*> fields;
 };
 
 }  // namespace
 
-ContenderPointer make_halo_peer(const std::string& library, const std::string& variant, const HaloSetup& setup,
-                                SetupTimes& times) {
-    return timed(times.plan, [&] { return std::make_unique<HaloPeer>(library, variant, setup); });
+ContenderPointer make_halo_peer(const std::string& library, const std::string& variant, const HaloSetup& setup, SetupTimes& times) {
+    return timed(times.plan, [&] {
+        const auto& functions = peer_functions<phl_halo_peer_functions>(library, "phl_halo_peer");
+        require_case(setup);
+        auto values = std::make_shared<PeerArrays>(setup.arrays);
+        const Traffic traffic = traffic_of(plan_messages(*setup.arrays, Grouping::per_rank).sends);
+        const phl_peer_halo told = describe(setup, values->fields.data());
+        return std::make_unique<PlugInPeer<phl_halo_peer_functions>>(functions, variant, told, std::move(values), traffic);
+    });
 }
 
 }  // namespace parhelion::bench

@@ -25,16 +25,14 @@ struct Layout {
 class Packed {
 public:
     Packed(const HaloSetup& setup, Messages plan)
-        : messages(std::move(plan)), send_buffers(messages.sends), receive_buffers(messages.receives),
-          sent(messages.sends, send_buffers), received(messages.receives, receive_buffers),
-          neighborhood(setup.comm, ranks_of(messages.receives), ranks_of(messages.sends)) {}
+        : messages(std::move(plan)), send_buffers(messages.sends), receive_buffers(messages.receives), sent(messages.sends, send_buffers),
+          received(messages.receives, receive_buffers), neighborhood(setup.comm, ranks_of(messages.receives), ranks_of(messages.sends)) {}
 
     void pack_all() {
         for (std::size_t i = 0; i < messages.sends.size(); ++i) pack_message(messages.sends[i], send_buffers[i]);
     }
     void unpack_all() {
-        for (std::size_t i = 0; i < messages.receives.size(); ++i)
-            unpack_message(receive_buffers[i], messages.receives[i]);
+        for (std::size_t i = 0; i < messages.receives.size(); ++i) unpack_message(receive_buffers[i], messages.receives[i]);
     }
 
     Messages messages;
@@ -80,8 +78,8 @@ public:
     explicit StartAnew(Packed& packed) : p_(packed) {}
     MPI_Request* operator()() {
         MPI_Ineighbor_alltoallv(p_.send_buffers.start(), p_.sent.counts.data(), p_.sent.offsets.data(), MPI_BYTE,
-                                p_.receive_buffers.start(), p_.received.counts.data(), p_.received.offsets.data(),
-                                MPI_BYTE, p_.neighborhood.get(), &request_);
+                                p_.receive_buffers.start(), p_.received.counts.data(), p_.received.offsets.data(), MPI_BYTE,
+                                p_.neighborhood.get(), &request_);
         return &request_;
     }
 
@@ -99,8 +97,8 @@ class StartPersistent {
 public:
     explicit StartPersistent(Packed& p) {
         MPI_Neighbor_alltoallv_init(p.send_buffers.start(), p.sent.counts.data(), p.sent.offsets.data(), MPI_BYTE,
-                                    p.receive_buffers.start(), p.received.counts.data(), p.received.offsets.data(),
-                                    MPI_BYTE, p.neighborhood.get(), MPI_INFO_NULL, &request_);
+                                    p.receive_buffers.start(), p.received.counts.data(), p.received.offsets.data(), MPI_BYTE,
+                                    p.neighborhood.get(), MPI_INFO_NULL, &request_);
     }
     ~StartPersistent() { MPI_Request_free(&request_); }
     StartPersistent(const StartPersistent&) = delete;
@@ -123,9 +121,7 @@ ContenderPointer make_alltoallv(const HaloSetup& setup, SetupTimes& times) {
 
 }  // namespace
 
-ContenderPointer make_hand_neighbor_alltoallv(const HaloSetup& setup, SetupTimes& times) {
-    return make_alltoallv<StartAnew>(setup, times);
-}
+ContenderPointer make_hand_neighbor_alltoallv(const HaloSetup& setup, SetupTimes& times) { return make_alltoallv<StartAnew>(setup, times); }
 
 ContenderPointer make_hand_neighbor_alltoallv_init(const HaloSetup& setup, SetupTimes& times) {
 #ifdef PARHELION_HAS_PERSISTENT_COLLECTIVES

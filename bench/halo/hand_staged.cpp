@@ -49,18 +49,13 @@ std::vector<Messages> plan_stages(const HaloSetup& setup, SetupTimes& times) {
 template <class MessageKind>
 ContenderPointer make_staged(const HaloSetup& setup, SetupTimes& times) {
     std::vector<Messages> stages = plan_stages(setup, times);
-    return timed(times.plan,
-                 [&] { return std::make_unique<Staged<MessageKind>>(setup.comm, setup.arrays, std::move(stages)); });
+    return timed(times.plan, [&] { return std::make_unique<Staged<MessageKind>>(setup.comm, setup.arrays, std::move(stages)); });
 }
 
 }  // namespace
 
-ContenderPointer make_hand_staged(const HaloSetup& setup, SetupTimes& times) {
-    return make_staged<PersistentMessages>(setup, times);
-}
+ContenderPointer make_hand_staged(const HaloSetup& setup, SetupTimes& times) { return make_staged<PersistentMessages>(setup, times); }
 
-ContenderPointer make_hand_staged_datatype(const HaloSetup& setup, SetupTimes& times) {
-    return make_staged<TypedMessages>(setup, times);
-}
+ContenderPointer make_hand_staged_datatype(const HaloSetup& setup, SetupTimes& times) { return make_staged<TypedMessages>(setup, times); }
 
 }  // namespace parhelion::bench

@@ -9,8 +9,7 @@ IsendMessages::IsendMessages(MPI_Comm comm, Messages messages)
 void IsendMessages::post_receives() {
     for (std::size_t i = 0; i < receives_.size(); ++i) {
         const Message& message = messages_.receives[i];
-        MPI_Irecv(receive_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm_,
-                  &receives_[i]);
+        MPI_Irecv(receive_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm_, &receives_[i]);
     }
 }
 
@@ -18,8 +17,7 @@ void IsendMessages::pack_and_send() {
     for (std::size_t i = 0; i < sends_.size(); ++i) {
         const Message& message = messages_.sends[i];
         pack_message(message, send_buffers_[i]);
-        MPI_Isend(send_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm_,
-                  &sends_[i]);
+        MPI_Isend(send_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm_, &sends_[i]);
     }
 }
 
@@ -32,8 +30,6 @@ void IsendMessages::unpack_arrivals() {
     }
 }
 
-void IsendMessages::wait_for_sends() {
-    MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
-}
+void IsendMessages::wait_for_sends() { MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE); }
 
 }  // namespace parhelion::bench

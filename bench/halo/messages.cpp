@@ -27,9 +27,8 @@ Box shifted_by_extent(const HaloGeometry& geometry, const Offset& offset, Box bo
 
 // Sender and receiver both sort by the sender's offset, so that the regions of a joined message meet their partners.
 std::vector<Message> joined_by_rank(std::vector<Message> messages) {
-    std::stable_sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) {
-        return std::pair(a.rank, a.tag) < std::pair(b.rank, b.tag);
-    });
+    std::stable_sort(messages.begin(), messages.end(),
+                     [](const Message& a, const Message& b) { return std::pair(a.rank, a.tag) < std::pair(b.rank, b.tag); });
     std::vector<Message> joined;
     for (Message& message : messages) {
         if (joined.empty() || joined.back().rank != message.rank) joined.push_back({message.rank, 0, 0, {}});
@@ -43,8 +42,7 @@ std::vector<Message> joined_by_rank(std::vector<Message> messages) {
 std::vector<std::size_t> offsets_of(const std::vector<Message>& messages) {
     constexpr std::size_t line = 64;
     std::vector<std::size_t> offsets{0};
-    for (const Message& message : messages)
-        offsets.push_back(offsets.back() + (message.bytes + line - 1) / line * line);
+    for (const Message& message : messages) offsets.push_back(offsets.back() + (message.bytes + line - 1) / line * line);
     return offsets;
 }
 
@@ -103,7 +101,6 @@ void copy_local(const std::vector<LocalCopy>& copies) {
     for (const LocalCopy& image : copies) copy(image.from, image.to);
 }
 
-MessageBuffers::MessageBuffers(const std::vector<Message>& messages)
-    : offsets_(offsets_of(messages)), memory_(1, offsets_.back()) {}
+MessageBuffers::MessageBuffers(const std::vector<Message>& messages) : offsets_(offsets_of(messages)), memory_(1, offsets_.back()) {}
 
 }  // namespace parhelion::bench

@@ -25,7 +25,8 @@ NodeMessages::NodeMessages(MPI_Comm comm, Messages messages) : areas_(comm) {
 
 // Takes those of other nodes out of the list.
 std::vector<Message> NodeMessages::take_away(std::vector<Message>& messages) const {
-    const auto first = std::stable_partition(messages.begin(), messages.end(), [&](const Message& each) { return !areas_.is_away(each.rank); });
+    const auto first =
+        std::stable_partition(messages.begin(), messages.end(), [&](const Message& each) { return !areas_.is_away(each.rank); });
     std::vector<Message> taken(std::make_move_iterator(first), std::make_move_iterator(messages.end()));
     messages.erase(first, messages.end());
     return taken;

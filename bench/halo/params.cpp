@@ -65,8 +65,8 @@ void check_grid(const HaloParams& params, int ranks) {
 void check_halo(const HaloParams& params) {
     for (std::size_t d = 0; d < params.extent.size(); ++d)
         if (params.halo > params.extent[d])
-            throw Error("job: halo width " + std::to_string(params.halo) + " exceeds the extent " +
-                        std::to_string(params.extent[d]) + " in dimension " + std::to_string(d) +
+            throw Error("job: halo width " + std::to_string(params.halo) + " exceeds the extent " + std::to_string(params.extent[d]) +
+                        " in dimension " + std::to_string(d) +
                         ": the hand-written exchanges reach only the next rank; use a narrower halo");
 }
 
@@ -74,8 +74,7 @@ void check_halo(const HaloParams& params) {
 void check_size(const HaloParams& params) {
     double bytes = 1.0 * params.fields * params.components * params.element.size;
     for (int extent : params.extent) bytes *= extent + 2.0 * params.halo;
-    if (bytes > 1e15)
-        throw Error("job: a case wants more than 1e15 bytes on each rank: use a smaller extent or fewer fields");
+    if (bytes > 1e15) throw Error("job: a case wants more than 1e15 bytes on each rank: use a smaller extent or fewer fields");
 }
 
 }  // namespace

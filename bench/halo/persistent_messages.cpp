@@ -6,13 +6,11 @@ PersistentMessages::PersistentMessages(MPI_Comm comm, Messages messages)
     : messages_(std::move(messages)), send_buffers_(messages_.sends), receive_buffers_(messages_.receives) {
     for (std::size_t i = 0; i < messages_.receives.size(); ++i) {
         const Message& message = messages_.receives[i];
-        MPI_Recv_init(receive_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm,
-                      receives_.add());
+        MPI_Recv_init(receive_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm, receives_.add());
     }
     for (std::size_t i = 0; i < messages_.sends.size(); ++i) {
         const Message& message = messages_.sends[i];
-        MPI_Send_init(send_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm,
-                      sends_.add());
+        MPI_Send_init(send_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm, sends_.add());
     }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "requests.hpp"
 #include "halo/messages.hpp"
+#include "requests.hpp"
 
 namespace parhelion::bench {
 

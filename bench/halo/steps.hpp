@@ -44,8 +44,7 @@ private:
 template <class MessageKind>
 class Staged : public Contender {
 public:
-    Staged(MPI_Comm comm, std::shared_ptr<HaloArrays> arrays, std::vector<Messages> stages)
-        : arrays_(std::move(arrays)) {
+    Staged(MPI_Comm comm, std::shared_ptr<HaloArrays> arrays, std::vector<Messages> stages) : arrays_(std::move(arrays)) {
         for (Messages& stage : stages) stages_.push_back(std::make_unique<MessageKind>(comm, std::move(stage)));
     }
 

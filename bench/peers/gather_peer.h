@@ -11,14 +11,14 @@ extern "C" {
 /* Owned cells in blocks, in rank order; ghosts in ascending order of their ids, which count from 0. */
 typedef struct phl_peer_gather {
     MPI_Comm comm;
-    int64_t first;              /* id of the first owned cell */
+    int64_t first; /* id of the first owned cell */
     int32_t owned, ghosts;
-    const int64_t* ghost_ids;   /* these three have an entry per ghost and live until make returns */
+    const int64_t* ghost_ids; /* these three have an entry per ghost and live until make returns */
     const int32_t* ghost_owners;
     const int32_t* ghost_cells; /* place in the owner's block */
     const char* element;        /* "int32", "float64", … */
     int components;
-    void* cells;                /* owned by the caller, in place until free */
+    void* cells; /* owned by the caller, in place until free */
     void* ghost_values;
 } phl_peer_gather;
 

@@ -11,13 +11,13 @@ extern "C" {
 /* One block per rank in three dimensions, dimension 0 fastest in memory; all 26 neighbors. */
 typedef struct phl_peer_halo {
     MPI_Comm comm;
-    int element_bytes;   /* 4 or 8 */
-    int rank_of_block;   /* also the block's number */
-    int first[3];        /* of the owned cells, in the whole grid */
-    int extent[3];       /* owned cells */
-    int grid[3];         /* blocks per dimension */
-    int rank_stride[3];  /* between blocks that follow each other along a dimension */
-    int position[3];     /* of this block in the grid of blocks */
+    int element_bytes;  /* 4 or 8 */
+    int rank_of_block;  /* also the block's number */
+    int first[3];       /* of the owned cells, in the whole grid */
+    int extent[3];      /* owned cells */
+    int grid[3];        /* blocks per dimension */
+    int rank_stride[3]; /* between blocks that follow each other along a dimension */
+    int position[3];    /* of this block in the grid of blocks */
     int periodic[3];
     int halo;
     int fields;

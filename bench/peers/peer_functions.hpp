@@ -37,5 +37,8 @@ void phl_free_peer(void* peer) {
 /// Of vectors of a class with values() and exchange().
 template <class Vector>
 inline constexpr phl_vector_peer_functions phl_vectors_of{
-    PHL_PEER_VERSION, [](const phl_peer_cells* cells, char* error, int size) { return phl_make_peer(error, size, [&] { return static_cast<void*>(new Vector(*cells)); }); },
+    PHL_PEER_VERSION,
+    [](const phl_peer_cells* cells, char* error, int size) {
+        return phl_make_peer(error, size, [&] { return static_cast<void*>(new Vector(*cells)); });
+    },
     [](void* peer) { return static_cast<double*>(static_cast<Vector*>(peer)->values()); }, phl_exchange_of<Vector>, phl_free_peer<Vector>};

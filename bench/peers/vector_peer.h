@@ -12,7 +12,7 @@ extern "C" {
 typedef struct phl_peer_cells {
     MPI_Comm comm;
     int32_t owned, ghosts;
-    const int64_t* ghost_ids;   /* these two have an entry per ghost and live until make returns */
+    const int64_t* ghost_ids; /* these two have an entry per ghost and live until make returns */
     const int32_t* ghost_owners;
     int components;
 } phl_peer_cells;

@@ -67,8 +67,7 @@ SetupCase read_setup_case(const json& object, int ranks) {
     return {read_halo_params(grid, ranks), way_of(transport)};
 }
 
-void run_setup_case(const SetupCase& which, const std::vector<Stage>& stages, const Job& job, Ground ground,
-                    const ReportOutcome& report) {
+void run_setup_case(const SetupCase& which, const std::vector<Stage>& stages, const Job& job, Ground ground, const ReportOutcome& report) {
     const Case named = described(which, ground.comm.size());
     if (const auto reason = reason_against(which, ground.comm)) {
         for (const Stage& stage : stages) report(named, skipped_outcome(stage, *reason));
@@ -80,8 +79,7 @@ void run_setup_case(const SetupCase& which, const std::vector<Stage>& stages, co
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT64_T, MPI_SUM, ground.comm.handle());
     for (const Stage& stage : stages) {
         const bool once = stage.name == "mpi_init";
-        report(named, outcome_of(stage, once ? std::vector{ground.mpi_init_s} : rehearsal.seconds(stage.name), wrong,
-                                 ground.comm));
+        report(named, outcome_of(stage, once ? std::vector{ground.mpi_init_s} : rehearsal.seconds(stage.name), wrong, ground.comm));
     }
 }
 

@@ -18,7 +18,6 @@ SetupCase read_setup_case(const nlohmann::json& object, int ranks);
 
 /// Collective. Sets everything up as often as the job has repetitions, each time on a new duplicate of the world, so that
 /// nothing is remembered; times each stage, verifies the exchange, and reports an outcome per stage.
-void run_setup_case(const SetupCase& which, const std::vector<Stage>& stages, const Job& job, Ground ground,
-                    const ReportOutcome& report);
+void run_setup_case(const SetupCase& which, const std::vector<Stage>& stages, const Job& job, Ground ground, const ReportOutcome& report);
 
 }  // namespace parhelion::bench

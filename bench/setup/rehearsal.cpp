@@ -29,9 +29,8 @@ void Rehearsal::with(MPI_Comm fresh) {
     setup_.comm = fresh;
     stage("communicator", [&] { Communicator(fresh).node(); });
     Pattern pattern = stage("pattern", [&] { return build_pattern(make_domain(setup_)); });
-    Exchange exchange = stage("plan", [&] {
-        return Exchange{std::move(pattern), fields_on(setup_, *arrays_), {.transport = which_.way.transport}};
-    });
+    Exchange exchange =
+        stage("plan", [&] { return Exchange{std::move(pattern), fields_on(setup_, *arrays_), {.transport = which_.way.transport}}; });
     arrays_->refresh(++round_);
     stage("first_exchange", [&] { exchange(); });
     wrong_ += arrays_->count_wrong(round_);

@@ -9,9 +9,8 @@ namespace parhelion::bench {
 namespace {
 
 // MPI's own part is a peer; the library's stages follow each other.
-const std::vector<Stage> all_stages{{"mpi_init", "peer"},       {"mpi_comm_dup", "peer"}, {"communicator", "own"},
-                                    {"pattern", "own"},         {"plan", "own"},          {"first_exchange", "own"},
-                                    {"later_exchange", "own"}};
+const std::vector<Stage> all_stages{{"mpi_init", "peer"}, {"mpi_comm_dup", "peer"},  {"communicator", "own"},  {"pattern", "own"},
+                                    {"plan", "own"},      {"first_exchange", "own"}, {"later_exchange", "own"}};
 
 }  // namespace
 

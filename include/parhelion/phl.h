@@ -33,8 +33,18 @@ enum phl_status {
 /* What one component of a cell is. PHL_BYTES is opaque: it can be copied and replaced, not added. */
 enum phl_scalar {
     PHL_BYTES = 0,
-    PHL_INT8, PHL_INT16, PHL_INT32, PHL_INT64, PHL_UINT8, PHL_UINT16, PHL_UINT32, PHL_UINT64,
-    PHL_FLOAT32, PHL_FLOAT64, PHL_COMPLEX64, PHL_COMPLEX128
+    PHL_INT8,
+    PHL_INT16,
+    PHL_INT32,
+    PHL_INT64,
+    PHL_UINT8,
+    PHL_UINT16,
+    PHL_UINT32,
+    PHL_UINT64,
+    PHL_FLOAT32,
+    PHL_FLOAT64,
+    PHL_COMPLEX64,
+    PHL_COMPLEX128
 };
 
 /* What an owner does with the values that come back in a reverse exchange, or phl_reduction_create. Complex numbers have no minimum or maximum,
@@ -97,11 +107,11 @@ int phl_reduction_free(int* reduction);
 /* How an exchange moves its data and how long it waits: of everything that makes one, an index map too. All zero, which
  * PHL_EXCHANGE_OPTIONS_INIT is, and a null pointer to it: as the library chooses. */
 typedef struct phl_exchange_options {
-    const char* transport;   /* "auto", a name, or NULL: see the environment variable PARHELION_TRANSPORT */
-    double timeout_s;        /* a wait longer than this is an error; 0: see PARHELION_TIMEOUT */
-    double work_s;           /* seconds of work between begin and end, or between calls, about; 0: none, with overlap as long as an exchange */
-    int32_t threads;         /* of this rank that share large copies; 0: see PARHELION_THREADS */
-    int32_t parts;           /* for phl_exchange_begin_parts, equal on all ranks; 0: one */
+    const char* transport; /* "auto", a name, or NULL: see the environment variable PARHELION_TRANSPORT */
+    double timeout_s;      /* a wait longer than this is an error; 0: see PARHELION_TIMEOUT */
+    double work_s;   /* seconds of work between begin and end, or between calls, about; 0: none, with overlap as long as an exchange */
+    int32_t threads; /* of this rank that share large copies; 0: see PARHELION_THREADS */
+    int32_t parts;   /* for phl_exchange_begin_parts, equal on all ranks; 0: one */
     int32_t progress_thread; /* 1: a thread gets it on between begin and end; 0: see PARHELION_PROGRESS */
     int32_t overlap;         /* 1: it will be begun and ended around work, equal on all ranks; 0: see PARHELION_OVERLAP */
     int32_t at_once;         /* 1: a promise: never begun and ended apart, no call waits for another to return; equal on all ranks */
@@ -118,25 +128,21 @@ typedef struct phl_exchange_options {
  * exchanges; derived maps have those of the map that they come from. */
 
 /* Collective. Rank r owns the `owned` ids that follow those of rank r − 1. */
-int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
-                         const phl_exchange_options* options, phl_index_map* map);
-int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
-                           const phl_exchange_options* options, phl_index_map* map);
+int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options,
+                         phl_index_map* map);
+int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options,
+                           phl_index_map* map);
 /* Collective. This rank owns `owned_ids` in that local order. With `self_ghosts` a ghost may be an own cell. */
-int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
-                                  const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
-                                  phl_index_map* map);
-int phl_index_map_create_with_ids_f(int comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts,
-                                    const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
-                                    phl_index_map* map);
+int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
+                                  int self_ghosts, const phl_exchange_options* options, phl_index_map* map);
+int phl_index_map_create_with_ids_f(int comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
+                                    int self_ghosts, const phl_exchange_options* options, phl_index_map* map);
 /* Collective. Only `root` passes lists: owned cells and numbers of ghosts of each of `ranks` ranks, and the ids of those
  * `ghosts` ghosts rank after rank. */
-int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
-                                   const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
-                                   const phl_exchange_options* options, phl_index_map* map);
-int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const int64_t* owned,
-                                     const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
-                                     const phl_exchange_options* options, phl_index_map* map);
+int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
+                                   int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map);
+int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts, int64_t ghosts,
+                                     const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map);
 /* Collective. Every rank reads its part of a partition: of a folder with data001, data002, …, or of a file NAME-P.phlmap. */
 int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
 int phl_index_map_read_f(int comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
@@ -236,8 +242,7 @@ typedef struct phl_cartesian_options {
 /* Collective, the same arguments everywhere. `options` may be NULL. */
 int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
                          phl_cartesian* domain);
-int phl_cartesian_create_f(int comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
-                           phl_cartesian* domain);
+int phl_cartesian_create_f(int comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options, phl_cartesian* domain);
 /* Local. The domain of the points of fields that are staggered so (1 or 0 for each dimension): of it fields say no stagger. */
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points);
 int phl_cartesian_free(phl_cartesian* domain);
@@ -257,18 +262,18 @@ int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank
  * domain may differ in stagger and depth, and travel together. Index map: owned cells, with the ghosts behind them
  * or (C order) in `ghosts`. All of it that is 0 or NULL has the meaning that is said. */
 typedef struct phl_field {
-    phl_element element;  /* components 0: one */
+    phl_element element; /* components 0: one */
     int32_t order;
-    int32_t own_halo;     /* 0: the array has the domain's halo; else halo_lower and halo_upper */
+    int32_t own_halo; /* 0: the array has the domain's halo; else halo_lower and halo_upper */
     int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
-    int32_t own_depth;    /* 0: what the array's halo and the domain's both have is exchanged; else depth_lower and depth_upper */
+    int32_t own_depth; /* 0: what the array's halo and the domain's both have is exchanged; else depth_lower and depth_upper */
     int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
     int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: it lives on points there, and the array has one value more on every rank */
-    void* cells;          /* of a rank's only block */
-    void* ghosts;         /* index map */
-    void* const* blocks;  /* instead of `cells`: one array per block */
+    void* cells;                         /* of a rank's only block */
+    void* ghosts;                        /* index map */
+    void* const* blocks;                 /* instead of `cells`: one array per block */
     int32_t block_count;
-    int32_t space;        /* enum phl_memory_space, equal on all ranks */
+    int32_t space; /* enum phl_memory_space, equal on all ranks */
 } phl_field;
 
 /* Arrays of one Cartesian domain or of one index map: the other handle is NULL. */
@@ -304,9 +309,9 @@ int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_f
 /* A subset of what an exchange moves: fields by their numbers, from 0, group after group (NULL and 0: all), and to which depth, in cells
  * from the owned ones on: PHL_AS_MADE, or at most the widest halo of these fields. own_depth 0: all as made. */
 typedef struct phl_only {
-    const int32_t* fields; /* their numbers; NULL: all */
-    int32_t field_count;   /* of `fields` */
-    int32_t own_depth;     /* 1: the depths below count */
+    const int32_t* fields;                                                    /* their numbers; NULL: all */
+    int32_t field_count;                                                      /* of `fields` */
+    int32_t own_depth;                                                        /* 1: the depths below count */
     int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS]; /* per dimension, on both sides */
 } phl_only;
 /* Local. The exchange of a subset: it is called as any other, with arrays for the fields that it names, in that order, may be under way
@@ -355,7 +360,8 @@ int phl_exchange_explain(phl_exchange exchange, const char** text);
  * call gives all holders of a point the sum of their values (or another reduction), added in ascending order of rank and with the same bits
  * everywhere, in one round of messages; a point that a rank holds on both ends of a periodic dimension, or in two blocks, is added up there first. Layers around the
  * points are neither read nor written. `options` may be NULL; the domain may be freed before. */
-int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options, phl_point_sums* sums);
+int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options,
+                          phl_point_sums* sums);
 /* `fields`: as in phl_exchange_forward. Points that others hold must not be written between begin and end. */
 int phl_point_sums_reduce(phl_point_sums sums, int reduction, const phl_field* fields, int count);
 int phl_point_sums_begin(phl_point_sums sums, int reduction, const phl_field* fields, int count);

@@ -69,8 +69,7 @@ void CallArrays::take_entry(std::size_t i, nb::handle given) {
     if (!several && nb::hasattr(given, "arrays") && nb::hasattr(given, "halo")) return take_entry(i, nb::object(given.attr("arrays")));
     if (!several && entry.size() != 1) refuse(name, "one part", std::to_string(entry.size()));
     if (!several) return take(name, entry.front(), given);
-    if (nb::len(given) != entry.size())
-        refuse(name, std::to_string(nb::len(given)) + " parts", std::to_string(entry.size()));
+    if (nb::len(given) != entry.size()) refuse(name, std::to_string(nb::len(given)) + " parts", std::to_string(entry.size()));
     for (std::size_t part = 0; part < entry.size(); ++part)
         take(name + (entry.size() > 1 ? ", part " + std::to_string(part) : ""), entry[part], nb::object(given[part]));
 }

@@ -39,8 +39,8 @@ public:
         exchange_ = std::make_unique<Exchange>(std::move(groups), options);
     }
     // A subset of another exchange, and where its arrays are among those of a call.
-    PythonExchange(const PythonExchange& whole, const std::vector<int>& fields, const std::vector<int>& lower, const std::vector<int>& upper,
-                   nb::object arrays, const nb::list& call_arrays, nb::object as_array)
+    PythonExchange(const PythonExchange& whole, const std::vector<int>& fields, const std::vector<int>& lower,
+                   const std::vector<int>& upper, nb::object arrays, const nb::list& call_arrays, nb::object as_array)
         : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
         Only only{.fields = fields};
         if (!lower.empty()) {
@@ -137,10 +137,14 @@ void bind_step(nb::module_& module) {
         .def("ready", &Step::ready, "part"_a,
              "The owned cells of this part have their values: they may leave. Once for each part, from any thread.\n\n"
              "For steps of `Exchange.begin_parts`. ValueError for a part that there is not, or that was told before.")
-        .def("__enter__", [](nb::handle_t<Step> self) { return nb::borrow(self); },
-             nb::sig("def __enter__(self) -> Step"))
-        .def("__exit__", [](const Step& step, nb::args) { if (!step.ended()) step.end(); },
-             nb::sig("def __exit__(self, *exception: object) -> None"));
+        .def(
+            "__enter__", [](nb::handle_t<Step> self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Step"))
+        .def(
+            "__exit__",
+            [](const Step& step, nb::args) {
+                if (!step.ended()) step.end();
+            },
+            nb::sig("def __exit__(self, *exception: object) -> None"));
 }
 
 }  // namespace
@@ -148,11 +152,12 @@ void bind_step(nb::module_& module) {
 void bind_exchange(nb::module_& module) {
     bind_step(module);
     nb::class_<PythonExchange>(module, "Exchange", nb::type_slots(exchange_slots))
-        .def(nb::init<std::vector<PythonExchange::PythonGroup>, const std::string&, double, int, bool, bool, bool, nb::object, const nb::list&,
-                      nb::object>(),
-             "groups"_a, "transport"_a, "timeout_s"_a, "parts"_a, "check"_a, "overlap"_a, "at_once"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
-        .def(nb::init<const PythonExchange&, const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, nb::object, const nb::list&,
-                      nb::object>(),
+        .def(nb::init<std::vector<PythonExchange::PythonGroup>, const std::string&, double, int, bool, bool, bool, nb::object,
+                      const nb::list&, nb::object>(),
+             "groups"_a, "transport"_a, "timeout_s"_a, "parts"_a, "check"_a, "overlap"_a, "at_once"_a, "arrays"_a, "call_arrays"_a,
+             "as_array"_a)
+        .def(nb::init<const PythonExchange&, const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, nb::object,
+                      const nb::list&, nb::object>(),
              "whole"_a, "fields"_a, "lower"_a, "upper"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
         .def("prepare", &PythonExchange::prepare,
              "Collective: what the first use of a subset would do, which makes its transports. Nothing where that is done.")
@@ -162,27 +167,29 @@ void bind_exchange(nb::module_& module) {
              "group after group: temporaries, swapped time levels, reallocated memory. Each rank names its own; nothing is sent for\n"
              "it. Without any, those that it was made with. ValueError or TypeError, of this rank alone, for arrays of another layout;\n"
              "then nothing has begun.")
-        .def("begin", [](Self self, const nb::args& arrays) { return Methods::of(self).begin(arrays), Methods::step(self); },
-             "arrays"_a, nb::sig("def begin(self, *arrays: object) -> Step"),
-             "Starts filling the ghosts, of `arrays` as in a call, and returns while messages travel.\n\n"
-             "Until the step ends, owned cells must not be written and ghosts not touched.\n\n"
-             "    with exchange.begin():\n"
-             "        update_interior(u)")
-        .def("begin_parts", [](Self self, const nb::args& arrays) { return Methods::of(self).begin_parts(arrays), Methods::step(self); },
-             "arrays"_a, nb::sig("def begin_parts(self, *arrays: object) -> Step"),
-             "Starts filling the ghosts for threads that finish their cells at different times.\n\n"
-             "Each tells its part by `step.ready(part)` once, when the part's owned cells have their values; the end of the step\n"
-             "takes the others for ready. Over mpi_partitioned a part leaves then, over other transports when all are ready.\n"
-             "Until the step ends, cells of parts that are ready must not be written and ghosts not touched.\n\n"
-             "    with exchange.begin_parts() as step, ThreadPoolExecutor() as threads:\n"
-             "        threads.map(lambda p: (update(u.owned[exchange.part(p)]), step.ready(p)), range(exchange.parts))")
+        .def(
+            "begin", [](Self self, const nb::args& arrays) { return Methods::of(self).begin(arrays), Methods::step(self); }, "arrays"_a,
+            nb::sig("def begin(self, *arrays: object) -> Step"),
+            "Starts filling the ghosts, of `arrays` as in a call, and returns while messages travel.\n\n"
+            "Until the step ends, owned cells must not be written and ghosts not touched.\n\n"
+            "    with exchange.begin():\n"
+            "        update_interior(u)")
+        .def(
+            "begin_parts", [](Self self, const nb::args& arrays) { return Methods::of(self).begin_parts(arrays), Methods::step(self); },
+            "arrays"_a, nb::sig("def begin_parts(self, *arrays: object) -> Step"),
+            "Starts filling the ghosts for threads that finish their cells at different times.\n\n"
+            "Each tells its part by `step.ready(part)` once, when the part's owned cells have their values; the end of the step\n"
+            "takes the others for ready. Over mpi_partitioned a part leaves then, over other transports when all are ready.\n"
+            "Until the step ends, cells of parts that are ready must not be written and ghosts not touched.\n\n"
+            "    with exchange.begin_parts() as step, ThreadPoolExecutor() as threads:\n"
+            "        threads.map(lambda p: (update(u.owned[exchange.part(p)]), step.ready(p)), range(exchange.parts))")
         .def("_stale", &PythonExchange::stale, "arrays"_a,
              nb::sig("def _stale(self, *arrays: object) -> tuple[list[int], list[tuple[int, int, list[int], int, str, str, str]]]"))
         .def("check", &PythonExchange::check, "arrays"_a, nb::sig("def check(self, *arrays: object) -> None"),
              "Raises ValueError on every rank, with the first ghost of the lowest rank that has one which does not hold its owner's\n"
              "value, unless there is none. Collective; `arrays` as in a call, which it only reads. See `stale`.")
-        .def_prop_ro("parts", [](const PythonExchange& self) { return self.exchange().parts(); },
-                     "Into how many parts the owned cells are divided.")
+        .def_prop_ro(
+            "parts", [](const PythonExchange& self) { return self.exchange().parts(); }, "Into how many parts the owned cells are divided.")
         .def("_part", &PythonExchange::part, "part"_a, "block"_a, "group"_a,
              nb::sig("def _part(self, part: int, block: int, group: int) -> tuple[int, int, int]"))
         .def("reverse", &PythonExchange::reverse, "reduction"_a = "sum", "arrays"_a,
@@ -191,27 +198,37 @@ void bind_exchange(nb::module_& module) {
              "The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values, except with the\n"
              "staged algorithm. TypeError where the elements cannot be combined so.\n\n"
              "    exchange.reverse(\"sum\", force)        # arrays behind the reduction, as in a call")
-        .def("begin_reverse", [](Self self, nb::handle reduction, const nb::args& arrays) {
-                 return Methods::of(self).begin_reverse(reduction, arrays), Methods::step(self);
-             }, "reduction"_a = "sum", "arrays"_a, nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> Step"),
-             "Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must not be touched and ghosts\n"
-             "not be written.")
+        .def(
+            "begin_reverse",
+            [](Self self, nb::handle reduction, const nb::args& arrays) {
+                return Methods::of(self).begin_reverse(reduction, arrays), Methods::step(self);
+            },
+            "reduction"_a = "sum", "arrays"_a,
+            nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> Step"),
+            "Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must not be touched and ghosts\n"
+            "not be written.")
         .def("end", &PythonExchange::end, "Ends what `begin` or `begin_reverse` started; waits for the neighbors.")
         .def_prop_ro("under_way", &PythonExchange::under_way, "Whether it has begun and not ended.")
         .def_prop_ro("kept_alive", &PythonExchange::arrays, nb::sig("def kept_alive(self, /) -> typing.Any"),
                      "What it keeps alive: the arrays as passed, and NumPy's views of them.")
-        .def_prop_ro("transport", [](const PythonExchange& self) { return self.exchange().transport(); },
-                     "Name of what moves the data, such as 'mpi_persistent' or 'shared+mpi_p2p'.")
-        .def("explain", [](const PythonExchange& self) { return self.exchange().explain(); },
-             "What was chosen for which neighbor and why, in a few lines.")
-        .def("bytes_sent",
-             [](const PythonExchange& self, const std::string& direction) {
-                 return self.exchange().plan().bytes_sent(parse_direction(direction));
-             }, "direction"_a = "forward", "Bytes that this rank sends to other ranks in one exchange. Local.")
-        .def("messages_sent",
-             [](const PythonExchange& self, const std::string& direction) {
-                 return self.exchange().plan().messages_sent(parse_direction(direction));
-             }, "direction"_a = "forward", "Messages that this rank sends to other ranks in one exchange. Local.");
+        .def_prop_ro(
+            "transport", [](const PythonExchange& self) { return self.exchange().transport(); },
+            "Name of what moves the data, such as 'mpi_persistent' or 'shared+mpi_p2p'.")
+        .def(
+            "explain", [](const PythonExchange& self) { return self.exchange().explain(); },
+            "What was chosen for which neighbor and why, in a few lines.")
+        .def(
+            "bytes_sent",
+            [](const PythonExchange& self, const std::string& direction) {
+                return self.exchange().plan().bytes_sent(parse_direction(direction));
+            },
+            "direction"_a = "forward", "Bytes that this rank sends to other ranks in one exchange. Local.")
+        .def(
+            "messages_sent",
+            [](const PythonExchange& self, const std::string& direction) {
+                return self.exchange().plan().messages_sent(parse_direction(direction));
+            },
+            "direction"_a = "forward", "Messages that this rank sends to other ranks in one exchange. Local.");
 }
 
 }  // namespace parhelion::python

@@ -69,20 +69,23 @@ const Exchange& inner(const PythonGhostExchange& self) { return self.exchange().
 
 void bind_ghost_exchange(nb::module_& module) {
     nb::class_<PythonGhostExchange>(module, "GhostExchange", nb::type_slots(slots))
-        .def(nb::init<std::vector<GhostRows>, const std::string&, double, const nb::object&>(), "rows"_a, "transport"_a,
-             "timeout_s"_a, "arrays"_a)
+        .def(nb::init<std::vector<GhostRows>, const std::string&, double, const nb::object&>(), "rows"_a, "transport"_a, "timeout_s"_a,
+             "arrays"_a)
         .def("__call__", &PythonGhostExchange::run, "Fills every ghost row with its owner's: begin and end.")
         .def("begin", &GhostMethods::begin,
              "Starts filling the ghosts and returns while messages travel.\n\n"
              "Until the step ends, owned rows must not be written and ghosts not touched.\n\n"
              "    with exchange.begin():\n"
              "        update_interior(u)")
-        .def("reverse", &PythonGhostExchange::reverse, "reduction"_a = "sum", nb::sig("def reverse(self, reduction: str | Reduction = 'sum') -> None"),
-             "Combines every ghost row into its owner's: sum, prod, min, max, replace, bit_and, bit_or or a Reduction of the rows' elements.\n\n"
+        .def("reverse", &PythonGhostExchange::reverse, "reduction"_a = "sum",
+             nb::sig("def reverse(self, reduction: str | Reduction = 'sum') -> None"),
+             "Combines every ghost row into its owner's: sum, prod, min, max, replace, bit_and, bit_or or a Reduction of the rows' "
+             "elements.\n\n"
              "The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values. Padded rows are\n"
              "combined in all their room; their sizes stay, and their first reverse exchange is collective. TypeError where the\n"
              "elements cannot be combined so.")
-        .def("begin_reverse", &GhostMethods::begin_reverse, "reduction"_a = "sum", nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum') -> Step"),
+        .def("begin_reverse", &GhostMethods::begin_reverse, "reduction"_a = "sum",
+             nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum') -> Step"),
              "Starts `reverse`. Until the step ends, owned rows that others hold as ghosts must not be touched and ghosts\n"
              "not be written.")
         .def("end", &PythonGhostExchange::end, "Ends what `begin` or `begin_reverse` started; waits for the neighbors.")
@@ -93,18 +96,24 @@ void bind_ghost_exchange(nb::module_& module) {
              "So many exchanges without Python in between: what it saves is what Python costs.")
         .def("_on_arrival", &PythonGhostExchange::on_arrival, "arrive"_a, "depart"_a.none())
         .def_prop_ro("under_way", &PythonGhostExchange::under_way, "Whether it has begun and not ended.")
-        .def_prop_ro("stale", [](const PythonGhostExchange& self) { return self.exchange().stale(); },
-                     "Whether an array has moved or changed its row sizes since the last `refresh`.")
-        .def_prop_ro("kept_alive", [](const PythonGhostExchange& self) { return nb::object(self.arrays()[0]); },
-                     nb::sig("def kept_alive(self, /) -> typing.Any"), "What it keeps alive: the arrays as passed.")
-        .def_prop_ro("transport", [](const PythonGhostExchange& self) { return inner(self).transport(); },
-                     "Name of what moves the rows, such as 'shared' or 'mpi_persistent'.")
-        .def("explain", [](const PythonGhostExchange& self) { return inner(self).explain(); },
-             "What was chosen for which neighbor and why, in a few lines.")
-        .def("bytes_sent", [](const PythonGhostExchange& self) { return inner(self).plan().bytes_sent(); },
-             "Bytes that this rank sends to other ranks in one exchange. Local.")
-        .def("messages_sent", [](const PythonGhostExchange& self) { return inner(self).plan().messages_sent(); },
-             "Messages that this rank sends to other ranks in one exchange. Local.");
+        .def_prop_ro(
+            "stale", [](const PythonGhostExchange& self) { return self.exchange().stale(); },
+            "Whether an array has moved or changed its row sizes since the last `refresh`.")
+        .def_prop_ro(
+            "kept_alive", [](const PythonGhostExchange& self) { return nb::object(self.arrays()[0]); },
+            nb::sig("def kept_alive(self, /) -> typing.Any"), "What it keeps alive: the arrays as passed.")
+        .def_prop_ro(
+            "transport", [](const PythonGhostExchange& self) { return inner(self).transport(); },
+            "Name of what moves the rows, such as 'shared' or 'mpi_persistent'.")
+        .def(
+            "explain", [](const PythonGhostExchange& self) { return inner(self).explain(); },
+            "What was chosen for which neighbor and why, in a few lines.")
+        .def(
+            "bytes_sent", [](const PythonGhostExchange& self) { return inner(self).plan().bytes_sent(); },
+            "Bytes that this rank sends to other ranks in one exchange. Local.")
+        .def(
+            "messages_sent", [](const PythonGhostExchange& self) { return inner(self).plan().messages_sent(); },
+            "Messages that this rank sends to other ranks in one exchange. Local.");
 }
 
 }  // namespace parhelion::python

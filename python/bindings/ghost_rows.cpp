@@ -102,9 +102,11 @@ nb::bytes edited_row(const GhostRows& rows, local_index row) {
 
 void bind_ghost_rows(nb::module_& module) {
     nb::class_<RowLayout>(module, "RowLayout")
-        .def("__init__", [](RowLayout* self, const std::string& kind, const std::string& element, int components, local_index width,
-                            byte_count alignment) { new (self) RowLayout(layout_from(kind, element, components, width, alignment)); },
-             "kind"_a, "element"_a, "components"_a, "width"_a, "alignment"_a)
+        .def(
+            "__init__",
+            [](RowLayout* self, const std::string& kind, const std::string& element, int components, local_index width,
+               byte_count alignment) { new (self) RowLayout(layout_from(kind, element, components, width, alignment)); },
+            "kind"_a, "element"_a, "components"_a, "width"_a, "alignment"_a)
         .def("check", &check_layout)
         .def_prop_ro("stride", &RowLayout::stride);
     nb::class_<GhostRows>(module, "GhostRows", "Rows of owned cells, then ghosts, as bytes.")
@@ -116,7 +118,8 @@ void bind_ghost_rows(nb::module_& module) {
         .def("sizes", [](const GhostRows& rows) { return to_numpy(all_sizes(rows)); })
         .def("starts", [](const GhostRows& rows) { return to_numpy(starts(rows)); })
         .def("row_size", &GhostRows::row_size, "row"_a)
-        .def("row_start", [](const GhostRows& rows, local_index row) { return rows.row(row) - rows.memory().start.get(); }, "row"_a)
+        .def(
+            "row_start", [](const GhostRows& rows, local_index row) { return rows.row(row) - rows.memory().start.get(); }, "row"_a)
         .def("edit", &GhostRows::edit)
         .def("set_row", &set_row, "row"_a, "entries"_a)
         .def("set_all", &set_all, "sizes"_a, "entries"_a)

@@ -22,8 +22,8 @@ namespace {
 // What is no native number travels as bytes.
 Element element_of_buffer(const Py_buffer& buffer) {
     static constexpr std::pair<const char*, Scalar> known[] = {
-        {"b", Scalar::int8}, {"h", Scalar::int16}, {"i", Scalar::int32}, {"l", Scalar::int64}, {"q", Scalar::int64},
-        {"B", Scalar::uint8}, {"H", Scalar::uint16}, {"I", Scalar::uint32}, {"L", Scalar::uint64}, {"Q", Scalar::uint64},
+        {"b", Scalar::int8},    {"h", Scalar::int16},   {"i", Scalar::int32},      {"l", Scalar::int64},      {"q", Scalar::int64},
+        {"B", Scalar::uint8},   {"H", Scalar::uint16},  {"I", Scalar::uint32},     {"L", Scalar::uint64},     {"Q", Scalar::uint64},
         {"f", Scalar::float32}, {"d", Scalar::float64}, {"Zf", Scalar::complex64}, {"Zd", Scalar::complex128}};
     for (const auto& [format, scalar] : known)
         if (std::strcmp(format, format_of(buffer)) == 0) return {scalar, static_cast<std::int32_t>(buffer.itemsize)};
@@ -44,7 +44,8 @@ Seen see(const Py_buffer& buffer, local_index cells, const std::string& name) {
     byte_count width = buffer.itemsize;
     for (int d = buffer.ndim - 1; d > 0; --d) {
         if (buffer.shape[d] > 1 && cells > 0 && buffer.strides[d] != width)
-            throw Error("the components of a cell of " + name + " do not lie next to each other: pass a copy in C order, or each "
+            throw Error("the components of a cell of " + name +
+                        " do not lie next to each other: pass a copy in C order, or each "
                         "component alone");
         width *= buffer.shape[d];
     }
@@ -160,8 +161,9 @@ PythonMap push(const IndexedDomain& owners, const Ids& cells, const Ids& ranks) 
 void bind_index_map(nb::module_& module) {
     nb::class_<IndexMap>(module, "AnyIndexMap");
     nb::class_<PythonMap, IndexMap>(module, "IndexMap")
-        .def("__init__", [](PythonMap* self, const IndexedDomain& domain) { new (self) PythonMap(domain); }, "domain"_a,
-             nb::call_guard<nb::gil_scoped_release>())
+        .def(
+            "__init__", [](PythonMap* self, const IndexedDomain& domain) { new (self) PythonMap(domain); }, "domain"_a,
+            nb::call_guard<nb::gil_scoped_release>())
         .def_static("push", &push, "owners"_a, "cells"_a, "ranks"_a)
         .def("forward", &forward, "arrays"_a, "as_array"_a)
         .def("reverse", &reverse, "reduction"_a, "arrays"_a, "as_array"_a,

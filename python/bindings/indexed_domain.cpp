@@ -48,7 +48,9 @@ std::vector<int> owners_of(const IndexedDomain& domain, const Ids& ids) {
 }
 
 template <class T>
-std::vector<T> copy(std::span<const T> values) { return {values.begin(), values.end()}; }
+std::vector<T> copy(std::span<const T> values) {
+    return {values.begin(), values.end()};
+}
 
 nb::tuple read_part(const std::string& folder, const Communicator& comm) {
     PartitionPart part;
@@ -101,16 +103,20 @@ void bind_indexed_domain(nb::module_& module) {
         .def_prop_ro("first", &IndexedDomain::first)
         .def("ghost_ids", [](Domain domain) { return to_numpy(copy(domain.ghost_ids())); })
         .def("ghost_owners", [](Domain domain) { return to_numpy(copy(domain.ghost_owners())); })
-        .def("global_of",
-             [](Domain domain, const Ids& cells) {
-                 return map_ids<global_index>(cells, [&](std::int64_t cell) { return global_of(domain, cell); });
-             }, "cells"_a)
-        .def("local_of",
-             [](Domain domain, const Ids& ids) {
-                 std::vector<local_index> cells(ids.size());
-                 domain.local_of({ids.data(), ids.size()}, cells);
-                 return to_numpy(std::move(cells));
-             }, "ids"_a)
+        .def(
+            "global_of",
+            [](Domain domain, const Ids& cells) {
+                return map_ids<global_index>(cells, [&](std::int64_t cell) { return global_of(domain, cell); });
+            },
+            "cells"_a)
+        .def(
+            "local_of",
+            [](Domain domain, const Ids& ids) {
+                std::vector<local_index> cells(ids.size());
+                domain.local_of({ids.data(), ids.size()}, cells);
+                return to_numpy(std::move(cells));
+            },
+            "ids"_a)
         .def("owners_of", [](Domain domain, const Ids& ids) { return to_numpy(owners_of(domain, ids)); }, "ids"_a);
     module.def("localize", &localize_with, "nodes"_a, "ids"_a,
                nb::sig("def localize(nodes: IndexedDomain, ids: NDArray[numpy.int64]) -> tuple[IndexedDomain, NDArray[numpy.int32]]"));

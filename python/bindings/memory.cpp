@@ -31,9 +31,9 @@ Bytes allocate(byte_count bytes) {
 void bind_memory(nb::module_& module) {
     module.def("allocate_node_shared", &allocate, "bytes"_a,
                "Zeroed bytes in memory that the ranks of this node can map, aligned to 64. Local.");
-    module.def("is_node_shared",
-               [](std::uintptr_t address) { return find_node_shared(reinterpret_cast<const void*>(address)).has_value(); },
-               "address"_a, "Whether allocate_node_shared gave the memory at this address. Local.");
+    module.def(
+        "is_node_shared", [](std::uintptr_t address) { return find_node_shared(reinterpret_cast<const void*>(address)).has_value(); },
+        "address"_a, "Whether allocate_node_shared gave the memory at this address. Local.");
 }
 
 }  // namespace parhelion::python

@@ -8,8 +8,8 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
-#include "parhelion/domain/indexed_domain.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
+#include "parhelion/domain/indexed_domain.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -19,8 +19,7 @@ namespace {
 
 nb::list boxes_to_python(const std::vector<BoxPiece>& pieces, int dimensions) {
     nb::list result;
-    for (const BoxPiece& piece : pieces)
-        result.append(nb::make_tuple(piece.block, box_to_python(piece.cells, dimensions)));
+    for (const BoxPiece& piece : pieces) result.append(nb::make_tuple(piece.block, box_to_python(piece.cells, dimensions)));
     return result;
 }
 
@@ -81,13 +80,13 @@ void bind_pattern(nb::module_& module) {
         .def_ro("dimensions", &Pattern::dimensions)
         .def_ro("owned", &Pattern::owned)
         .def_ro("ghosts", &Pattern::ghosts)
-        .def_prop_ro("halo", [](const Pattern& pattern) { return halo_to_python(pattern.halo, pattern.dimensions); },
-                     nb::sig("def halo(self, /) -> tuple[tuple[int, int], ...]"))
+        .def_prop_ro(
+            "halo", [](const Pattern& pattern) { return halo_to_python(pattern.halo, pattern.dimensions); },
+            nb::sig("def halo(self, /) -> tuple[tuple[int, int], ...]"))
         .def_prop_ro("depth", &depth_to_python, nb::sig("def depth(self, /) -> tuple[tuple[int, int], ...]"))
         .def_prop_ro("stagger", &stagger_to_python, nb::sig("def stagger(self, /) -> tuple[int, ...]"))
         .def_prop_ro("owns_ends", [](const Pattern& pattern) { return !(pattern.ends == HaloWidth(0)); })
-        .def_prop_ro("blocks", &blocks_to_python,
-                     nb::sig("def blocks(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]"))
+        .def_prop_ro("blocks", &blocks_to_python, nb::sig("def blocks(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]"))
         .def("stages", &stages_to_python, nb::sig("def stages(self) -> list[list[tuple[int, typing.Any, typing.Any]]]"))
         .def("describe", &describe)
         .def("neighbor_ranks", &neighbor_ranks)

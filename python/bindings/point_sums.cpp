@@ -63,8 +63,10 @@ void end(PythonPointSums& self) {
 void bind_point_sums(nb::module_& module) {
     nb::class_<PythonPointSums>(module, "PointSums")
         .def("__init__", &make, "domain"_a, "fields"_a, "transport"_a, "timeout_s"_a, nb::call_guard<nb::gil_scoped_release>())
-        .def("reduce", &reduce, "reduction"_a, "fields"_a, nb::sig("def reduce(self, reduction: str | Reduction, fields: Sequence[Field]) -> None"))
-        .def("begin", &begin, "reduction"_a, "fields"_a, nb::sig("def begin(self, reduction: str | Reduction, fields: Sequence[Field]) -> None"))
+        .def("reduce", &reduce, "reduction"_a, "fields"_a,
+             nb::sig("def reduce(self, reduction: str | Reduction, fields: Sequence[Field]) -> None"))
+        .def("begin", &begin, "reduction"_a, "fields"_a,
+             nb::sig("def begin(self, reduction: str | Reduction, fields: Sequence[Field]) -> None"))
         .def("end", &end)
         .def("explain", [](const PythonPointSums& self) { return self.explain(); });
 }

@@ -7,8 +7,13 @@ namespace parhelion::python {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Reduction>, 7> reductions{{
-    {"sum", Reduction::sum}, {"min", Reduction::min}, {"max", Reduction::max}, {"replace", Reduction::replace},
-    {"bit_and", Reduction::bit_and}, {"bit_or", Reduction::bit_or}, {"prod", Reduction::prod},
+    {"sum", Reduction::sum},
+    {"min", Reduction::min},
+    {"max", Reduction::max},
+    {"replace", Reduction::replace},
+    {"bit_and", Reduction::bit_and},
+    {"bit_or", Reduction::bit_or},
+    {"prod", Reduction::prod},
 }};
 
 }  // namespace

@@ -55,8 +55,10 @@ void bind_redistribution(nb::module_& module) {
              nb::call_guard<nb::gil_scoped_release>())
         .def("__init__", &make<IndexedDomain>, "source"_a, "target"_a, "transport"_a, "timeout_s"_a,
              nb::call_guard<nb::gil_scoped_release>())
-        .def("forward", [](PythonRedistribution& self, const Pairs& pairs) { self.move(pairs, true); }, "pairs"_a)
-        .def("back", [](PythonRedistribution& self, const Pairs& pairs) { self.move(pairs, false); }, "pairs"_a)
+        .def(
+            "forward", [](PythonRedistribution& self, const Pairs& pairs) { self.move(pairs, true); }, "pairs"_a)
+        .def(
+            "back", [](PythonRedistribution& self, const Pairs& pairs) { self.move(pairs, false); }, "pairs"_a)
         .def("explain", [](const PythonRedistribution& self) { return self.explain(); });
 }
 

@@ -14,7 +14,8 @@ namespace parhelion::python {
 /// `rethrow`: in the midst of an exchange it would leave other ranks waiting.
 class PythonReduction final : public UserReduction {
 public:
-    PythonReduction(const std::string& element, nanobind::object combine) : UserReduction(parse_element(element)), combine_(std::move(combine)) {}
+    PythonReduction(const std::string& element, nanobind::object combine)
+        : UserReduction(parse_element(element)), combine_(std::move(combine)) {}
     void combine(std::byte* into, const std::byte* from, byte_count bytes) const override;
     bool wants_many() const override { return true; }
     /// With the interpreter's lock.

@@ -22,8 +22,8 @@ const char* reach_of(Scope scope) {
 nb::list list_transports() {
     nb::list result;
     for (const TransportInfo& info : transports())
-        result.append(nb::make_tuple(info.name, info.description, reach_of(info.scope),
-                                     info.unavailable ? info.unavailable() : std::string()));
+        result.append(
+            nb::make_tuple(info.name, info.description, reach_of(info.scope), info.unavailable ? info.unavailable() : std::string()));
     return result;
 }
 

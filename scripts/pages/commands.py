@@ -1,7 +1,5 @@
 """The reference of the command line, from the commands themselves."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from html import escape

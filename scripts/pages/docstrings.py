@@ -1,7 +1,5 @@
 """Names that Python packages export, with their docstrings; nothing is imported."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

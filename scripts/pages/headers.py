@@ -1,7 +1,5 @@
 """Names that headers in C and C++ declare for their users, with the comments above them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

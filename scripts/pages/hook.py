@@ -1,7 +1,5 @@
 """What MkDocs asks while it builds the site: pages made from sources, and links to files outside of docs/."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

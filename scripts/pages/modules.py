@@ -1,7 +1,5 @@
 """Names that the Fortran module `parhelion` makes public, with the comments of the modules that they come from."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

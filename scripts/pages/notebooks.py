@@ -1,7 +1,5 @@
 """Executed notebooks as pages: cells as they are, what came out of them below."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Pages of the reference, one per language, and what they lack."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from parhelion.tools.main import root as command_line

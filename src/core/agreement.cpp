@@ -117,8 +117,10 @@ std::string own_call() { return Doing::now() != nullptr ? Doing::now()->call() :
 [[noreturn]] void tell_calls(const Communicator& comm) {
     const std::string mine = own_call(), first = broadcast(comm, comm.rank() == 0 ? mine : "", 0);
     const std::string differs = mine == first ? "" : "rank 0 is in " + first + " and rank " + std::to_string(comm.rank()) + " in " + mine;
-    throw Error("ranks are in different calls: " + lowest_of(comm, differs) + "; make the same set-up calls in the same order on every rank of "
-                "the communicator", ErrorKind::communication);
+    throw Error("ranks are in different calls: " + lowest_of(comm, differs) +
+                    "; make the same set-up calls in the same order on every rank of "
+                    "the communicator",
+                ErrorKind::communication);
 }
 
 }  // namespace

@@ -91,8 +91,7 @@ int Communicator::release(MPI_Comm, int, void* attribute, void*) {
 int Communicator::attribute_key() {
     static const int key = [] {
         int created = MPI_KEYVAL_INVALID;
-        check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Communicator::release, &created, nullptr),
-                  "MPI_Comm_create_keyval");
+        check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Communicator::release, &created, nullptr), "MPI_Comm_create_keyval");
         return created;
     }();
     return key;
@@ -114,10 +113,15 @@ void await_all(MPI_Comm user) {
         int rank = 0, size = 0;
         MPI_Comm_rank(user, &rank);
         MPI_Comm_size(user, &size);
-        const std::string others = size == 2 ? "rank " + std::to_string(1 - rank) + " has not called" : "some of the other ranks have not called";
-        throw Error("not all ranks have come within " + seconds_text(limit_s) + ": rank " + std::to_string(rank) + " is in the first call of this "
-                    "library on a communicator of " + std::to_string(size) + " ranks, which is collective, and " + others + ". Make the same "
-                    "set-up calls in the same order on every rank of the communicator (PARHELION_TIMEOUT sets the limit)", ErrorKind::timeout);
+        const std::string others =
+            size == 2 ? "rank " + std::to_string(1 - rank) + " has not called" : "some of the other ranks have not called";
+        throw Error("not all ranks have come within " + seconds_text(limit_s) + ": rank " + std::to_string(rank) +
+                        " is in the first call of this "
+                        "library on a communicator of " +
+                        std::to_string(size) + " ranks, which is collective, and " + others +
+                        ". Make the same "
+                        "set-up calls in the same order on every rank of the communicator (PARHELION_TIMEOUT sets the limit)",
+                    ErrorKind::timeout);
     }
 #else
     static_cast<void>(user);
@@ -149,12 +153,10 @@ Communicator::Communicator(MPI_Comm own, Owned) : state_(std::make_shared<State>
 
 Communicator::Communicator(MPI_Comm user) {
     require_mpi();
-    if (user == MPI_COMM_NULL)
-        throw Error("the communicator is MPI_COMM_NULL: pass one that this rank belongs to");
+    if (user == MPI_COMM_NULL) throw Error("the communicator is MPI_COMM_NULL: pass one that this rank belongs to");
     int between_groups = 0;
     check_mpi(MPI_Comm_test_inter(user, &between_groups), "MPI_Comm_test_inter");
-    if (between_groups)
-        throw Error("the communicator is an intercommunicator: merge it (MPI_Intercomm_merge) or pass one of its sides");
+    if (between_groups) throw Error("the communicator is an intercommunicator: merge it (MPI_Intercomm_merge) or pass one of its sides");
     void* cached = nullptr;
     int found = 0;
     check_mpi(MPI_Comm_get_attr(user, attribute_key(), &cached, &found), "MPI_Comm_get_attr");

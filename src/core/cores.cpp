@@ -3,8 +3,10 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <initializer_list>
+#include <thread>
 
 #include "core/usable_cores.hpp"
 
@@ -51,7 +53,18 @@ long tasks_on_node(const char* text, long node) {
 
 }  // namespace
 
-void Patience::yield() { sched_yield(); }
+void Patience::wait_slowly() {
+#ifdef PARHELION_SIMULATED  // time goes on in yields
+    sched_yield();
+#else
+    constexpr std::chrono::milliseconds short_wait{2}, longest_sleep{1};
+    const auto now = std::chrono::steady_clock::now();
+    if (polls_ == eager_polls + 1) since_ = now;
+    const auto waited = now - since_;
+    if (waited < short_wait) sched_yield();
+    else std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(waited / 20, longest_sleep));
+#endif
+}
 
 // SLURM_NTASKS_PER_NODE is there only where --ntasks-per-node was given, and says what was asked for.
 long launched_ranks_here() {

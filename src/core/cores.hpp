@@ -1,6 +1,8 @@
 // Whether ranks have cores of their own.
 #pragma once
 
+#include <chrono>
+
 namespace parhelion {
 
 /// Ranks on this node, as far as the launcher tells (Hydra, Open MPI, srun); 0 when it tells nothing. Local, no communication.
@@ -12,18 +14,20 @@ long launched_cores_here();
 /// More ranks on this node than cores, as far as the launcher tells; looked for once. Local, no communication.
 bool launcher_oversubscribes();
 
-/// Gives the core to another rank after the first few hundred calls. Polling MPI calls never do, and some blocking ones do
-/// not either: with more ranks than cores, each would poll to the end of its time slice.
+/// Gives the core to another rank after the first few hundred calls, and once it has waited 2 ms sleeps a twentieth of the time
+/// waited so far, a millisecond at most. Polling MPI calls never do, and some blocking ones do not either: with more ranks than
+/// cores, each would poll to the end of its time slice.
 class Patience {
 public:
     void wait() {
-        if (++polls_ > eager_polls) yield();
+        if (++polls_ > eager_polls) wait_slowly();
     }
 
 private:
-    static void yield();
-    static constexpr int eager_polls = 200;
-    int polls_ = 0;
+    void wait_slowly();
+    static constexpr long eager_polls = 200;
+    long polls_ = 0;
+    std::chrono::steady_clock::time_point since_{};
 };
 
 }  // namespace parhelion

@@ -14,10 +14,17 @@ struct Named {
 };
 
 constexpr std::array<Named, 12> known{{
-    {"int8", {Scalar::int8, 1}}, {"int16", {Scalar::int16, 2}}, {"int32", {Scalar::int32, 4}},
-    {"int64", {Scalar::int64, 8}}, {"uint8", {Scalar::uint8, 1}}, {"uint16", {Scalar::uint16, 2}},
-    {"uint32", {Scalar::uint32, 4}}, {"uint64", {Scalar::uint64, 8}}, {"float32", {Scalar::float32, 4}},
-    {"float64", {Scalar::float64, 8}}, {"complex64", {Scalar::complex64, 8}},
+    {"int8", {Scalar::int8, 1}},
+    {"int16", {Scalar::int16, 2}},
+    {"int32", {Scalar::int32, 4}},
+    {"int64", {Scalar::int64, 8}},
+    {"uint8", {Scalar::uint8, 1}},
+    {"uint16", {Scalar::uint16, 2}},
+    {"uint32", {Scalar::uint32, 4}},
+    {"uint64", {Scalar::uint64, 8}},
+    {"float32", {Scalar::float32, 4}},
+    {"float64", {Scalar::float64, 8}},
+    {"complex64", {Scalar::complex64, 8}},
     {"complex128", {Scalar::complex128, 16}},
 }};
 
@@ -54,8 +61,10 @@ Element parse_element(const std::string& name) {
             return {value.scalar, value.size * count};
     if (const int bytes = name.starts_with("bytes") ? number_in(std::string_view(name).substr(5)) : 0; bytes > 0)
         return {Scalar::bytes, bytes};
-    throw Error("unknown element type '" + name + "': use int8 … int64, uint8 … uint64, float32, float64, "
-                "complex64, complex128, several of one as float64x3, or bytesN", ErrorKind::type);
+    throw Error("unknown element type '" + name +
+                    "': use int8 … int64, uint8 … uint64, float32, float64, "
+                    "complex64, complex128, several of one as float64x3, or bytesN",
+                ErrorKind::type);
 }
 
 }  // namespace parhelion

@@ -24,9 +24,12 @@ struct Names {
 
 // Most telling first: Open MPI's ranks also carry PMIX_RANK, and under srun there may be PMI_RANK too.
 constexpr Names launchers[] = {
-    {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"mvapich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
-    {"pals", "PALS_RANKID", "PALS_SIZE"},                        {"flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
-    {"hydra", "PMI_RANK", "PMI_SIZE"},                           {"slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+    {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"mvapich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+    {"pals", "PALS_RANKID", "PALS_SIZE"},
+    {"flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
+    {"hydra", "PMI_RANK", "PMI_SIZE"},
+    {"slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
     {"pmix", "PMIX_RANK", "PMIX_SIZE"},
 };
 
@@ -40,7 +43,8 @@ std::optional<int> number(const char* variable) {
 
 // A batch script and a shell from `srun --pty` have SLURM_PROCID too, but are no ranks.
 bool is_slurm_step() {
-    return (std::getenv("SLURM_STEP_ID") || std::getenv("SLURM_STEPID")) && std::getenv("SLURM_STEP_NUM_TASKS") && !std::getenv("SLURM_PTY_PORT");
+    return (std::getenv("SLURM_STEP_ID") || std::getenv("SLURM_STEPID")) && std::getenv("SLURM_STEP_NUM_TASKS") &&
+           !std::getenv("SLURM_PTY_PORT");
 }
 
 // Whatever else the environment says: srun gives out the ranks here, and no other launcher that it has started on each node.
@@ -139,7 +143,8 @@ std::optional<Launched> launched() {
 
 std::string right_start(const Launched& told, const std::string& version) {
     const std::string rest = " -n " + std::to_string(told.size) + " " + own_command();
-    const bool intel = version.rfind("Intel", 0) == 0;  // its mpiexec asks Slurm by itself; srun would need a library of Slurm's, named to it
+    const bool intel =
+        version.rfind("Intel", 0) == 0;  // its mpiexec asks Slurm by itself; srun would need a library of Slurm's, named to it
     if (intel || !by_srun(told)) return mpiexec_of(version) + rest;
     return (is_open_mpi(version) ? "srun --mpi=pmix" : "srun --mpi=pmi2") + rest;
 }
@@ -153,9 +158,9 @@ void require_all_ranks(MPI_Comm user) {
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
     if (size > 1) return;
     const std::string version = library_version();
-    throw Error("this process was started as rank " + std::to_string(told->rank) + " of " + std::to_string(told->size) + ", but " + name_of(version) +
-                    " sees 1 rank, so each process would compute the whole problem: start them with  " + right_start(*told, version) +
-                    "  (or set PARHELION_ALONE=1 where each is meant to work alone)",
+    throw Error("this process was started as rank " + std::to_string(told->rank) + " of " + std::to_string(told->size) + ", but " +
+                    name_of(version) + " sees 1 rank, so each process would compute the whole problem: start them with  " +
+                    right_start(*told, version) + "  (or set PARHELION_ALONE=1 where each is meant to work alone)",
                 ErrorKind::communication);
 }
 
@@ -167,8 +172,9 @@ std::string why_mpi_will_not_start() {
     const bool refuses_pmix = version.rfind("MPICH", 0) == 0 && pmix && !pmi && !has_pmix_of_its_own();
     const bool needs_pmix = is_open_mpi(version) && by_srun(*told) && !pmix;
     if (!refuses_pmix && !needs_pmix) return {};
-    return name_of(version) + (refuses_pmix ? " does not understand PMIx, which is all that this launcher offers"
-                                            : " needs PMIx, which this srun does not offer") +
+    return name_of(version) +
+           (refuses_pmix ? " does not understand PMIx, which is all that this launcher offers"
+                         : " needs PMIx, which this srun does not offer") +
            ": start the ranks with  " + right_start(*told, version);
 }
 

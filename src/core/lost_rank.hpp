@@ -7,8 +7,9 @@
 
 namespace parhelion {
 
-inline constexpr const char* lost_rank_remedy = ": look for its error message or the system's log (out of memory, a signal) and "
-                                                "start the job again";
+inline constexpr const char* lost_rank_remedy =
+    ": look for its error message or the system's log (out of memory, a signal) and "
+    "start the job again";
 
 /// Whoever catches it may tell others which rank it is.
 class LostRank : public Error {

@@ -10,9 +10,7 @@ namespace parhelion {
 
 std::atomic<bool> detail::mpi_ended{false};
 
-void detail::complain_that_mpi_ended() {
-    throw Error("MPI has ended: use parhelion before MPI_Finalize", ErrorKind::communication);
-}
+void detail::complain_that_mpi_ended() { throw Error("MPI has ended: use parhelion before MPI_Finalize", ErrorKind::communication); }
 
 namespace {
 

@@ -23,8 +23,8 @@ namespace {
 constexpr const char* remedy = "free memory on this node, use more nodes, or raise the container's limit";
 
 [[noreturn]] void fail(const std::string& what, byte_count bytes, const std::string& how) {
-    throw Error(what + " for " + std::to_string(bytes) + " bytes of node-shared memory failed (" + std::strerror(errno) +
-                "): " + how, ErrorKind::system);
+    throw Error(what + " for " + std::to_string(bytes) + " bytes of node-shared memory failed (" + std::strerror(errno) + "): " + how,
+                ErrorKind::system);
 }
 
 // A memfd and its mapping.
@@ -35,7 +35,7 @@ public:
         if (descriptor_ < 0) fail("memfd_create", bytes, "raise the limit of open files (ulimit -n), or use ordinary memory");
         try {
             reserve();
-            struct stat status {};
+            struct stat status{};
             fstat(descriptor_, &status);
             identity_ = static_cast<std::uint64_t>(status.st_ino);
         } catch (...) {
@@ -103,7 +103,8 @@ void require_available(byte_count bytes) {
     const byte_count available = available_memory();
     if (bytes > available)
         throw Error("cannot take " + std::to_string(bytes) + " bytes of node-shared memory: " + std::to_string(available) +
-                    " bytes are available on this node: " + remedy, ErrorKind::system);
+                        " bytes are available on this node: " + remedy,
+                    ErrorKind::system);
 }
 
 std::shared_ptr<Mapping> make_mapping(byte_count bytes) {

@@ -121,9 +121,7 @@ namespace detail {
 
 void* pool_allocate(std::size_t bytes, std::size_t alignment) { return blocks().allocate(bytes, alignment); }
 
-void pool_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) noexcept {
-    blocks().deallocate(pointer, bytes, alignment);
-}
+void pool_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) noexcept { blocks().deallocate(pointer, bytes, alignment); }
 
 }  // namespace detail
 }  // namespace parhelion

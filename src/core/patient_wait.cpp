@@ -42,8 +42,7 @@ void allreduce(const Communicator& comm, const void* mine, void* all, int count,
     std::memcpy(buffer->data(), mine, bytes);
     try {
         MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Iallreduce(buffer->data(), buffer->data() + bytes, count, type, operation, handle, &request),
-                  "MPI_Iallreduce");
+        check_mpi(MPI_Iallreduce(buffer->data(), buffer->data() + bytes, count, type, operation, handle, &request), "MPI_Iallreduce");
         PatientWait patience(comm);
         for (int done = 0;; patience.wait()) {
             check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");

@@ -52,7 +52,8 @@ void tell_all(const Communicator& comm, const Note& mine) {
     const auto sent = std::make_shared<Sent>(Sent{mine, {}});
     for (int rank = 0; rank < comm.size(); ++rank)
         if (rank != comm.rank())
-            check_mpi(MPI_Isend(&sent->note, sizeof(Note), MPI_BYTE, rank, Communicator::roll_call_tag, comm.handle(), &sent->requests.emplace_back()),
+            check_mpi(MPI_Isend(&sent->note, sizeof(Note), MPI_BYTE, rank, Communicator::roll_call_tag, comm.handle(),
+                                &sent->requests.emplace_back()),
                       "MPI_Isend");
     leave_behind(sent);
 }
@@ -66,10 +67,8 @@ std::map<int, Note> hear_others(const Communicator& comm) {
         MPI_Message message = MPI_MESSAGE_NULL;
         MPI_Status status;
         check_mpi(MPI_Improbe(MPI_ANY_SOURCE, Communicator::roll_call_tag, comm.handle(), &there, &message, &status), "MPI_Improbe");
-        if (there != 0)
-            check_mpi(MPI_Mrecv(&notes[status.MPI_SOURCE], sizeof(Note), MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-        else
-            std::this_thread::sleep_for(pause);
+        if (there != 0) check_mpi(MPI_Mrecv(&notes[status.MPI_SOURCE], sizeof(Note), MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+        else std::this_thread::sleep_for(pause);
     }
     return notes;
 }
@@ -82,9 +81,11 @@ std::string who_is_where(const Communicator& comm, const std::map<int, Note>& no
         note == notes.end() ? silent.push_back(rank) : at[note->second.text()].push_back(rank);
     }
     std::string text;
-    for (const auto& [call, ranks] : at) text += (text.empty() ? "" : "; ") + named_ranks(ranks) + (ranks.size() > 1 ? " are in " : " is in ") + call;
+    for (const auto& [call, ranks] : at)
+        text += (text.empty() ? "" : "; ") + named_ranks(ranks) + (ranks.size() > 1 ? " are in " : " is in ") + call;
     if (!silent.empty())
-        text += "; " + named_ranks(silent) + (silent.size() > 1 ? " have not called" : " has not called") + " (no answer: not in a set-up call of this library)";
+        text += "; " + named_ranks(silent) + (silent.size() > 1 ? " have not called" : " has not called") +
+                " (no answer: not in a set-up call of this library)";
     return text;
 }
 
@@ -93,8 +94,10 @@ std::string who_is_where(const Communicator& comm, const std::map<int, Note>& no
     tell_all(comm, mine);
     std::map<int, Note> notes = hear_others(comm);
     notes[comm.rank()] = mine;
-    throw Error(why + ": " + who_is_where(comm, notes) + ". Make the same set-up calls in the same order on every rank of the communicator "
-                "(PARHELION_TIMEOUT sets the limit)", ErrorKind::timeout);
+    throw Error(why + ": " + who_is_where(comm, notes) +
+                    ". Make the same set-up calls in the same order on every rank of the communicator "
+                    "(PARHELION_TIMEOUT sets the limit)",
+                ErrorKind::timeout);
 }
 
 }  // namespace

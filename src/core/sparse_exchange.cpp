@@ -12,11 +12,13 @@ namespace parhelion {
 namespace {
 
 // A parcel goes as messages of `largest` bytes and a last one that is shorter, empty if need be: counts are ints.
-void send(const Communicator& comm, const Parcel& parcel, int tag, bool synchronous, std::size_t largest, std::vector<MPI_Request>& requests) {
+void send(const Communicator& comm, const Parcel& parcel, int tag, bool synchronous, std::size_t largest,
+          std::vector<MPI_Request>& requests) {
     const auto call = synchronous ? MPI_Issend : MPI_Isend;
     for (std::size_t first = 0; first <= parcel.bytes.size(); first += largest) {
         const int size = static_cast<int>(std::min(largest, parcel.bytes.size() - first));
-        check_mpi(call(parcel.bytes.data() + first, size, MPI_BYTE, parcel.rank, tag, comm.handle(), &requests.emplace_back()), "MPI_Isend");
+        check_mpi(call(parcel.bytes.data() + first, size, MPI_BYTE, parcel.rank, tag, comm.handle(), &requests.emplace_back()),
+                  "MPI_Isend");
     }
 }
 
@@ -25,8 +27,7 @@ std::size_t receive_message(const Communicator& comm, int rank, int tag, std::ve
     MPI_Message message;
     MPI_Status status;
     PatientWait patience(comm);
-    for (int flag = 0; !flag; patience.wait())
-        check_mpi(MPI_Improbe(rank, tag, comm.handle(), &flag, &message, &status), "MPI_Improbe");
+    for (int flag = 0; !flag; patience.wait()) check_mpi(MPI_Improbe(rank, tag, comm.handle(), &flag, &message, &status), "MPI_Improbe");
     int size = 0;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
     const auto bytes = std::make_shared<std::vector<std::byte>>(std::move(all));
@@ -53,7 +54,8 @@ std::size_t receive_message(const Communicator& comm, int rank, int tag, std::ve
 
 Parcel receive(const Communicator& comm, int rank, int tag, std::size_t largest) {
     Parcel parcel{rank, {}};
-    while (receive_message(comm, rank, tag, parcel.bytes) == largest) {}
+    while (receive_message(comm, rank, tag, parcel.bytes) == largest) {
+    }
     return parcel;
 }
 
@@ -112,7 +114,8 @@ std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel
     MPI_Request barrier = MPI_REQUEST_NULL;
     PatientWait patience(comm);
     for (bool in_barrier = false;; patience.wait()) {
-        while (take_one(comm, tag, largest_message, incoming)) {}
+        while (take_one(comm, tag, largest_message, incoming)) {
+        }
         if (in_barrier) {
             int done = 0;
             check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -126,8 +129,8 @@ std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel
     return incoming;
 }
 
-std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers,
-                                      const std::vector<int>& expected, std::size_t largest_message) {
+std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers, const std::vector<int>& expected,
+                                      std::size_t largest_message) {
     const int tag = comm.next_tag();
     Outbox outbox(comm, answers, largest_message);
     const std::vector<Parcel> own = outbox.send_all(tag, false);

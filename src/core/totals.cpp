@@ -13,7 +13,11 @@ std::vector<std::int64_t> reduced(const Communicator& comm, const std::vector<st
 
 }  // namespace
 
-std::vector<std::int64_t> total(const Communicator& comm, const std::vector<std::int64_t>& values) { return reduced(comm, values, MPI_SUM); }
-std::vector<std::int64_t> largest(const Communicator& comm, const std::vector<std::int64_t>& values) { return reduced(comm, values, MPI_MAX); }
+std::vector<std::int64_t> total(const Communicator& comm, const std::vector<std::int64_t>& values) {
+    return reduced(comm, values, MPI_SUM);
+}
+std::vector<std::int64_t> largest(const Communicator& comm, const std::vector<std::int64_t>& values) {
+    return reduced(comm, values, MPI_MAX);
+}
 
 }  // namespace parhelion

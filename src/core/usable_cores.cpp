@@ -54,8 +54,7 @@ bool counts_processors(const std::string& controllers) {
 double least_limit(const fs::path& top, const fs::path& group) {
     double least = limit_of(top);
     fs::path folder = top;
-    for (const fs::path& part : fs::path("/" / group).lexically_normal().relative_path())
-        least = std::min(least, limit_of(folder /= part));
+    for (const fs::path& part : fs::path("/" / group).lexically_normal().relative_path()) least = std::min(least, limit_of(folder /= part));
     return least;
 }
 
@@ -94,7 +93,7 @@ CpuMask usable_threads() {
         if (sched_getaffinity(0, words * sizeof(std::uint64_t), reinterpret_cast<cpu_set_t*>(mask.data())) == 0) return mask;
         if (errno != EINVAL || words >= most_words)
             throw Error(std::string("the system does not tell which cores this process may run on (sched_getaffinity: ") +
-                        std::strerror(errno) + "): allow that call, or name a transport that works without it, as mpi_persistent",
+                            std::strerror(errno) + "): allow that call, or name a transport that works without it, as mpi_persistent",
                         ErrorKind::system);
     }
 }

@@ -46,8 +46,7 @@ Box translate(Box box, const Coordinates& shift) {
 
 std::string to_string(const Box& box, int dimensions) {
     std::string text;
-    for (int d = 0; d < dimensions; ++d)
-        text += (d ? " × [" : "[") + std::to_string(box.lo[d]) + ", " + std::to_string(box.hi[d]) + ")";
+    for (int d = 0; d < dimensions; ++d) text += (d ? " × [" : "[") + std::to_string(box.lo[d]) + ", " + std::to_string(box.hi[d]) + ")";
     return text;
 }
 

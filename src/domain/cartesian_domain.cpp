@@ -39,7 +39,7 @@ void validate_sizes(const std::vector<global_index>& extents, const CartesianOpt
         const int widest = std::max(options.halo.lower[d], options.halo.upper[d]);
         require(!options.periodic.along[d] || extents[d] == 0 || widest / extents[d] <= most_images,
                 "halo width " + number(widest) + " goes around the " + number(extents[d]) + " cells of periodic dimension " +
-                number(static_cast<int>(d)) + " more than " + number(most_images) + " times: use a narrower halo");
+                    number(static_cast<int>(d)) + " more than " + number(most_images) + " times: use a narrower halo");
         cells *= static_cast<double>(extents[d]) + options.halo.lower[d] + options.halo.upper[d];
         if (!options.blocks_per_rank.empty()) blocks *= options.blocks_per_rank[d];
     }
@@ -62,10 +62,12 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
     const auto& grid = options.process_grid;
     if (!grid.empty()) {
         require(static_cast<int>(grid.size()) == dims, "the process grid has " + number(static_cast<int>(grid.size())) +
-                " dimensions and the domain " + number(dims) + ": give one number of ranks per dimension");
+                                                           " dimensions and the domain " + number(dims) +
+                                                           ": give one number of ranks per dimension");
         const auto [text, needed] = grid_and_ranks(grid);
         require(needed == ranks, "the process grid " + text + " needs " + (needed < 0 ? "more than 2^63" : number(needed)) +
-                " ranks and the communicator has " + number(ranks) + ": make them equal, or leave the grid out to have one chosen");
+                                     " ranks and the communicator has " + number(ranks) +
+                                     ": make them equal, or leave the grid out to have one chosen");
     }
     require(options.blocks_per_rank.empty() || static_cast<int>(options.blocks_per_rank.size()) == dims,
             "blocks_per_rank needs one number per dimension");
@@ -80,16 +82,16 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
 
 void validate_split(const std::vector<global_index>& split, global_index extent, int ranks, int d) {
     const std::string where = " in dimension " + number(d);
-    require(static_cast<int>(split.size()) == ranks, "the split has " + number(static_cast<int>(split.size())) +
-            " parts" + where + " and the process grid " + number(ranks) + " ranks: give one part per rank");
+    require(static_cast<int>(split.size()) == ranks, "the split has " + number(static_cast<int>(split.size())) + " parts" + where +
+                                                         " and the process grid " + number(ranks) + " ranks: give one part per rank");
     global_index sum = 0;
     for (global_index part : split) {
-        require(part >= 0 && part <= extent, "a part of " + number(part) + " cells" + where + " does not fit the extent " +
-                number(extent) + ": parts are between 0 and the extent");
+        require(part >= 0 && part <= extent, "a part of " + number(part) + " cells" + where + " does not fit the extent " + number(extent) +
+                                                 ": parts are between 0 and the extent");
         sum += part;
     }
-    require(sum == extent, "the split adds up to " + number(sum) + " cells" + where + ", the extent is " +
-            number(extent) + ": make them equal");
+    require(sum == extent,
+            "the split adds up to " + number(sum) + " cells" + where + ", the extent is " + number(extent) + ": make them equal");
 }
 
 // `parts` nearly equal parts; the first ones get the cells that are left over.
@@ -129,18 +131,20 @@ void tell_cells(Properties& told, const Axis& axis, int d) {
 void take_topology(CartesianOptions& options, const Communicator& comm, int dimensions) {
     int kind = MPI_UNDEFINED, given = 0;
     check_mpi(MPI_Topo_test(comm.handle(), &kind), "MPI_Topo_test");
-    require(kind == MPI_CART, "rank_order is to be that of the communicator, which has no Cartesian topology: pass one that MPI_Cart_create "
+    require(kind == MPI_CART,
+            "rank_order is to be that of the communicator, which has no Cartesian topology: pass one that MPI_Cart_create "
             "made, or another rank_order");
     check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
-    require(given == dimensions, "the Cartesian communicator has " + number(given) + " dimensions and the domain " + number(dimensions) +
-            ": make them equal");
+    require(given == dimensions,
+            "the Cartesian communicator has " + number(given) + " dimensions and the domain " + number(dimensions) + ": make them equal");
     std::vector<int> grid(static_cast<std::size_t>(given)), periodic = grid, mine = grid;
     check_mpi(MPI_Cart_get(comm.handle(), given, grid.data(), periodic.data(), mine.data()), "MPI_Cart_get");
     require(options.process_grid.empty() || options.process_grid == grid,
             "the process grid is not that of the Cartesian communicator: leave it out, or make them equal");
     for (int d = 0; d < dimensions; ++d) {
-        require(!options.periodic.along[d] || periodic[static_cast<std::size_t>(d)] != 0, "dimension " + number(d) +
-                " is to be periodic and that of the Cartesian communicator is not: leave `periodic` out, or make them equal");
+        require(!options.periodic.along[d] || periodic[static_cast<std::size_t>(d)] != 0,
+                "dimension " + number(d) +
+                    " is to be periodic and that of the Cartesian communicator is not: leave `periodic` out, or make them equal");
         options.periodic.along[d] = periodic[static_cast<std::size_t>(d)] != 0;
     }
     options.process_grid = grid;
@@ -148,7 +152,8 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
 
 void validate_table(const std::vector<int>& table, int ranks) {
     require(static_cast<int>(table.size()) == ranks, "the table of ranks has " + number(static_cast<int>(table.size())) +
-            " entries and the process grid " + number(ranks) + " places: give the rank at each place, the last dimension fastest");
+                                                         " entries and the process grid " + number(ranks) +
+                                                         " places: give the rank at each place, the last dimension fastest");
     std::vector<bool> seen(table.size());
     for (const int rank : table) {
         require(rank >= 0 && rank < ranks, "the table of ranks has rank " + number(rank) + ", which is none of 0 to " + number(ranks - 1));
@@ -188,8 +193,7 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
             validate(extents, options, comm_.size());
         }
         if (!options.rank_order.ranks.empty()) validate_table(options.rank_order.ranks, comm_.size());
-        const auto grid = options.process_grid.empty()
-            ? choose_process_grid(comm_.size(), extents, options.halo) : options.process_grid;
+        const auto grid = options.process_grid.empty() ? choose_process_grid(comm_.size(), extents, options.halo) : options.process_grid;
         for (int d = 0; d < dimensions_; ++d) {
             axes_[d] = make_axis(d, extents[d], grid[d], options);
             halo_.lower[d] = axes_[d].lower;
@@ -240,7 +244,8 @@ CartesianDomain CartesianDomain::staggered(const Stagger& stagger) const {
     CartesianDomain points = *this;
     for (int d = 0; d < dimensions_; ++d) {
         Axis& axis = points.axes_[d];
-        require(axis.stagger + stagger.along[d] <= 1, "the domain is staggered in dimension " + number(d) + " already: start from that of the cells");
+        require(axis.stagger + stagger.along[d] <= 1,
+                "the domain is staggered in dimension " + number(d) + " already: start from that of the cells");
         if (stagger.along[d] == 0) continue;
         points.stagger_.along[d] = 1;
         axis.stagger = 1;

@@ -59,8 +59,8 @@ int owner_from_the_left(const Communicator& comm, const std::vector<Entry>& entr
 }
 
 int owner_of(const std::vector<Entry>& entries, global_index id, bool arbitrary, int from_left) {
-    const auto after = std::upper_bound(entries.begin(), entries.end(), id,
-                                        [](global_index value, const Entry& entry) { return value < entry.id; });
+    const auto after =
+        std::upper_bound(entries.begin(), entries.end(), id, [](global_index value, const Entry& entry) { return value < entry.id; });
     if (after == entries.begin()) return arbitrary ? -1 : from_left;
     const Entry& entry = *(after - 1);
     if (!arbitrary) return entry.owner;

@@ -35,8 +35,7 @@ std::string ghost_text(global_index id, std::size_t position) {
 
 }  // namespace
 
-IndexedDomain::IndexedDomain(global_index owned, std::vector<global_index> ghosts, Communicator comm, SelfGhosts self)
-    : comm_(comm) {
+IndexedDomain::IndexedDomain(global_index owned, std::vector<global_index> ghosts, Communicator comm, SelfGhosts self) : comm_(comm) {
     const Doing doing(comm_, "IndexedDomain");
     validate_together(comm_, [&] { check_counts(owned, ghosts.size()); });
     owned_ = static_cast<local_index>(owned);
@@ -48,8 +47,8 @@ IndexedDomain::IndexedDomain(global_index owned, std::vector<global_index> ghost
     finish(self);
 }
 
-IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids, std::vector<global_index> ghosts,
-                                            Communicator comm, SelfGhosts self) {
+IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids, std::vector<global_index> ghosts, Communicator comm,
+                                            SelfGhosts self) {
     IndexedDomain domain{comm};
     const Doing doing(comm, "IndexedDomain");
     validate_together(comm, [&] {
@@ -94,8 +93,7 @@ void IndexedDomain::finish(SelfGhosts self) {
         validate_together(comm_, [&] {
             for (std::size_t i = 0; i < owners.size(); ++i)
                 if (owners[i] < 0)
-                    throw Error("nobody owns the ghost with global id " + std::to_string(unique[i]) +
-                                ": every ghost needs an owner");
+                    throw Error("nobody owns the ghost with global id " + std::to_string(unique[i]) + ": every ghost needs an owner");
         });
     ghost_owners_.resize(ghost_ids_.size());
     std::size_t slot = 0;
@@ -112,7 +110,8 @@ void IndexedDomain::check_ghosts(SelfGhosts self) const {
             throw Error(ghost_text(id, i) + ", outside of 0 … " + std::to_string(id_limit_ - 1) +
                         ": ids start at 0 and end below the number of cells");
         if (self == SelfGhosts::refused && owned_of(id) >= 0)
-            throw Error(ghost_text(id, i) + ", which this rank owns: ghosts are cells of other ranks "
+            throw Error(ghost_text(id, i) +
+                        ", which this rank owns: ghosts are cells of other ranks "
                         "(or allow self ghosts)");
     }
 }

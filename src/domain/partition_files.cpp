@@ -44,8 +44,7 @@ int ranks_of_name(const std::filesystem::path& folder) {
 PartitionPart read_partition_file(const std::filesystem::path& file) {
     std::error_code code;
     const auto status = std::filesystem::status(file, code);
-    if (code || !std::filesystem::exists(status))
-        throw Error(file.string() + " is missing: a data set needs one file per rank");
+    if (code || !std::filesystem::exists(status)) throw Error(file.string() + " is missing: a data set needs one file per rank");
     if (!std::filesystem::is_regular_file(status)) throw Error(file.string() + " is not a regular file");
     const auto size = std::filesystem::file_size(file, code);
     std::ifstream stream(file, std::ios::binary);
@@ -58,8 +57,7 @@ PartitionPart read_partition_file(const std::filesystem::path& file) {
     if (part.owned < 0) refuse(file, "says that the rank owns " + std::to_string(part.owned) + " cells");
     if (ghosts < 0) refuse(file, "says that there are " + std::to_string(ghosts) + " off-process cells");
     if (static_cast<std::uintmax_t>(ghosts) > (size - 8) / 4)
-        refuse(file, "promises " + std::to_string(ghosts) + " off-process cells and holds " +
-               std::to_string((size - 8) / 4));
+        refuse(file, "promises " + std::to_string(ghosts) + " off-process cells and holds " + std::to_string((size - 8) / 4));
     const auto raw = read_words(stream, static_cast<std::uintmax_t>(ghosts));
     if (raw.size() != static_cast<std::size_t>(ghosts) * 4) refuse(file, "ends early");
     part.ghosts.reserve(static_cast<std::size_t>(ghosts));
@@ -83,11 +81,12 @@ PartitionPart read_partition(const std::filesystem::path& path, const Communicat
             return;
         }
         if (!std::filesystem::is_directory(path, code))
-            throw Error(path.string() + " is neither a file nor a folder: pass a data-set folder with data001, data002, …, or a file NAME-P.phlmap");
+            throw Error(path.string() +
+                        " is neither a file nor a folder: pass a data-set folder with data001, data002, …, or a file NAME-P.phlmap");
         const int meant_for = ranks_of_name(path);
         if (meant_for != 0 && meant_for != comm.size())
-            throw Error(path.string() + " is for " + std::to_string(meant_for) + " ranks and " +
-                        std::to_string(comm.size()) + " were started: start as many as the data set has parts");
+            throw Error(path.string() + " is for " + std::to_string(meant_for) + " ranks and " + std::to_string(comm.size()) +
+                        " were started: start as many as the data set has parts");
         char name[32];
         std::snprintf(name, sizeof name, "data%03d", comm.rank() + 1);
         part = read_partition_file(path / name);

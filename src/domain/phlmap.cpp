@@ -81,8 +81,8 @@ Section find_section(Reader& file, const std::filesystem::path& name, int rank, 
     file.check(entry, 52, number_at(entry, 52, 4), "index");
     const std::uint64_t ghosts = number_at(entry, 16, 8), owners = number_at(entry, 24, 8), most = file.size() / 8;
     if (ghosts > most || owners > most) file.refuse("promises more ghosts than it can hold");
-    return {number_at(entry, 8, 8), ghosts, ghosts + 2 * owners, number_at(entry, 32, 8), number_at(header, 32, 4),
-            number_at(entry, 40, 4), number_at(entry, 44, 4)};
+    return {number_at(entry, 8, 8), ghosts, ghosts + 2 * owners, number_at(entry, 32, 8), number_at(header, 32, 4), number_at(entry, 40, 4),
+            number_at(entry, 44, 4)};
 }
 
 std::vector<global_index> numbers(const std::vector<unsigned char>& bytes, std::uint64_t count) {

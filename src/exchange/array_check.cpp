@@ -15,9 +15,7 @@ ArrayCheck::ArrayCheck(const Plan& plan) : plan_(plan), owned_(packed_cells(plan
 }
 
 // In a reverse exchange of several stages, the last one of the plan goes first; the others combine into ghosts.
-bool ArrayCheck::kept(const PackedCells& cells) const {
-    return direction_ == Direction::forward || cells.stage + 1 == plan_.stages.size();
-}
+bool ArrayCheck::kept(const PackedCells& cells) const { return direction_ == Direction::forward || cells.stage + 1 == plan_.stages.size(); }
 
 void ArrayCheck::begin(const BoundArrays& arrays, Direction direction, bool in_parts) {
     direction_ = direction;
@@ -56,9 +54,10 @@ std::string ArrayCheck::complaint(const PackedCells& cells, byte_count at) const
     const bool forward = direction_ == Direction::forward;
     const std::string self = std::to_string(plan_.communicator().rank()), other = std::to_string(cells.rank);
     return field_name(plan_, place.f) + ": " + (forward ? "owned " : "the ghost of ") + to_string(plan_, place) + " of rank " +
-           (forward ? self + ", which rank " + other + " reads," : other + " on rank " + self) + " was written between begin and end of a " +
-           (forward ? "forward" : "reverse") + " exchange (" + value_text(element, cells.values.get() + place.first) + " at begin, " +
-           value_text(element, now_.get() + place.first) + " at end): finish writing before begin, or write after end";
+           (forward ? self + ", which rank " + other + " reads," : other + " on rank " + self) +
+           " was written between begin and end of a " + (forward ? "forward" : "reverse") + " exchange (" +
+           value_text(element, cells.values.get() + place.first) + " at begin, " + value_text(element, now_.get() + place.first) +
+           " at end): finish writing before begin, or write after end";
 }
 
 }  // namespace parhelion

@@ -29,7 +29,8 @@ public:
         };
         const Entry* nearest = nullptr;
         for (const Entry& entry : all_)
-            if (entry.kind == kind && apart(entry) < alike_within && (nearest == nullptr || apart(entry) < apart(*nearest))) nearest = &entry;
+            if (entry.kind == kind && apart(entry) < alike_within && (nearest == nullptr || apart(entry) < apart(*nearest)))
+                nearest = &entry;
         return nearest == nullptr ? nullptr : &nearest->choice;
     }
     void learn(std::uint64_t kind, std::uint64_t bytes, std::string choice) { all_.push_back({kind, bytes, std::move(choice)}); }
@@ -53,7 +54,9 @@ struct Survey {
 };
 
 // Of this rank: what adds up to a number for all.
-std::uint64_t of_rank(const Hash& hash, const Communicator& comm) { return hash.value() * (2 * static_cast<std::uint64_t>(comm.rank()) + 1); }
+std::uint64_t of_rank(const Hash& hash, const Communicator& comm) {
+    return hash.value() * (2 * static_cast<std::uint64_t>(comm.rank()) + 1);
+}
 
 // Equal for plans of a kind on this rank: the same neighbors, pieces as thin, the same dimension fastest in memory.
 Hash own_kind(const Plan& plan) {
@@ -61,7 +64,10 @@ Hash own_kind(const Plan& plan) {
     hash.add(plan.team ? plan.team->size() : 1);
     for (const StagePlan& stage : plan.stages)
         for (const LinkPlan& link : stage.links) {
-            hash.add(link.rank).add(plan.communicator().node_rank(link.rank) >= 0).add(link.thin).add(link.forward.send_bytes > 0)
+            hash.add(link.rank)
+                .add(plan.communicator().node_rank(link.rank) >= 0)
+                .add(link.thin)
+                .add(link.forward.send_bytes > 0)
                 .add(link.forward.receive_bytes > 0);
             if (!link.orders.empty()) hash.add_range(link.orders.front());
         }
@@ -81,13 +87,15 @@ Hash own_print(const Plan& plan) {
 }
 
 // Of several that write straight into arrays only the first that can is asked for, as long as it can: asking for XPMEM sets it up.
-std::vector<bool> refused_here(const Plan& plan, const std::vector<TransportInfo>& all, bool near, bool far, bool at_once, const AutoList& list) {
+std::vector<bool> refused_here(const Plan& plan, const std::vector<TransportInfo>& all, bool near, bool far, bool at_once,
+                               const AutoList& list) {
     std::vector<bool> refused;
     bool found_straight = false;
     for (const TransportInfo& info : all) {
         const Traits& traits = info.traits;
         const bool of_use = info.scope == Scope::anywhere ? (near || far) && (!traits.between_nodes || far) : near;
-        const bool asked_for = !list.leaves_out(info.name) && (list.adds(info.name) || (of_use && !traits.by_name_only && (!traits.passes_on || at_once)));
+        const bool asked_for =
+            !list.leaves_out(info.name) && (list.adds(info.name) || (of_use && !traits.by_name_only && (!traits.passes_on || at_once)));
         const bool skipped = !asked_for || (traits.straight && found_straight && !list.adds(info.name));
         const bool can = skipped || ((!info.unavailable || info.unavailable().empty()) && refusal_of(info, plan).empty());
         found_straight = found_straight || (traits.straight && !skipped && can);
@@ -106,14 +114,25 @@ Survey survey(const Plan& plan, const std::vector<TransportInfo>& known, const A
             (on_node ? near : far) = true;
             if (on_node) (link.thin ? thin : wide) = true;
         }
-    std::vector<std::uint64_t> mine{of_rank(own_print(plan), comm), near, far, thin, wide, comm.rank() == 0 && wisdom_file() != nullptr,
-                                    of_rank(own_kind(plan), comm), static_cast<std::uint64_t>(plan.bytes_sent())};
+    std::vector<std::uint64_t> mine{of_rank(own_print(plan), comm),
+                                    near,
+                                    far,
+                                    thin,
+                                    wide,
+                                    comm.rank() == 0 && wisdom_file() != nullptr,
+                                    of_rank(own_kind(plan), comm),
+                                    static_cast<std::uint64_t>(plan.bytes_sent())};
     const std::size_t staged = mine.size(), flags = staged + StagingSurvey::words;
     std::ranges::copy(StagingSurvey(plan).told(), std::back_inserter(mine));
     for (const bool refused : refused_here(plan, known, near, far, use.at_once, list)) mine.push_back(refused);
     std::vector<std::uint64_t> all(mine.size());
     allreduce(comm, mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM);
-    Survey found{{all[1] > 0, all[2] > 0, all[3] > 0, all[4] > 0, false, false, use.at_once, {}}, StagingSurvey(&all[staged]), all[0], all[6], all[7], all[5] > 0};
+    Survey found{{all[1] > 0, all[2] > 0, all[3] > 0, all[4] > 0, false, false, use.at_once, {}},
+                 StagingSurvey(&all[staged]),
+                 all[0],
+                 all[6],
+                 all[7],
+                 all[5] > 0};
     const auto allowed = [&](Staging staging) { return (use.at_once || list.adds(name_of(staging))) && found.staged.serves(staging); };
     found.situation.staged = allowed(Staging::everywhere);
     found.situation.staged_far = allowed(Staging::between_nodes);
@@ -133,8 +152,7 @@ std::uint64_t full_print(std::uint64_t plan, const std::vector<Candidate>& ways,
 std::string ask_wisdom(const Communicator& comm, std::uint64_t print) {
     std::array<char, 128> mine{}, all{};
     if (comm.rank() == 0)
-        if (const auto known = wisdom_file()->find({print, wisdom_machine(), wisdom_mpi()}))
-            known->copy(mine.data(), mine.size() - 1);
+        if (const auto known = wisdom_file()->find({print, wisdom_machine(), wisdom_mpi()})) known->copy(mine.data(), mine.size() - 1);
     allreduce(comm, mine.data(), all.data(), static_cast<int>(all.size()), MPI_UNSIGNED_CHAR, MPI_MAX);
     return all.data();
 }
@@ -190,7 +208,8 @@ double seconds_of(const AutoChoice& chosen) {
 void require_served(const Plan& plan, const std::vector<TransportInfo>& known, const Situation& situation) {
     const auto serves = [&](const TransportInfo& info) { return info.scope != Scope::own_rank && serves_memory_of(info, plan); };
     if ((!situation.near && !situation.far) || std::ranges::any_of(known, serves)) return;
-    throw Error("no transport reaches arrays in " + std::string(to_string(plan.fields.front().space)) + " memory: keep them in the host's memory, "
+    throw Error("no transport reaches arrays in " + std::string(to_string(plan.fields.front().space)) +
+                " memory: keep them in the host's memory, "
                 "or register a transport for it (parhelion/transport/transport.hpp)");
 }
 
@@ -224,7 +243,9 @@ AutoChoice choose_automatically(const Plan& plan, const BoundArrays& arrays, con
     if (const std::string* known = memory.find(kind, found.bytes))
         if (auto again = make(plan, arrays, *known, staged, "as measured for a plan like it before")) return std::move(*again);
 
-    const auto is_way = [&](const std::string& name) { return std::ranges::any_of(ways, [&](const Candidate& way) { return way.name == name; }); };
+    const auto is_way = [&](const std::string& name) {
+        return std::ranges::any_of(ways, [&](const Candidate& way) { return way.name == name; });
+    };
     if (const std::string known = found.wisdom ? ask_wisdom(comm, print) : ""; is_way(known))
         if (auto learnt = make(plan, arrays, known, staged, "as measured in another run (PARHELION_WISDOM)")) {
             memory.learn(kind, found.bytes, known);

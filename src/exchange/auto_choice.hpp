@@ -17,9 +17,9 @@ struct Measured {
 
 struct AutoChoice {
     Choice choice;
-    std::unique_ptr<Stages> stages;   ///< its forward direction
-    std::vector<Measured> measured;   ///< empty when nothing was measured
-    std::string reason;               ///< for people
+    std::unique_ptr<Stages> stages;  ///< its forward direction
+    std::vector<Measured> measured;  ///< empty when nothing was measured
+    std::string reason;              ///< for people
 };
 
 /// Collective. The choice of this name, which is known (parse_choice). Errors: see StagedPlans::plan.

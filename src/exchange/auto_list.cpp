@@ -35,7 +35,8 @@ AutoList parse_auto_list(const std::string& text, const std::vector<TransportInf
     std::istringstream words(text);
     for (std::string word; std::getline(words, word, ',');) {
         if (word.empty() || (word[0] != '+' && word[0] != '-'))
-            throw Error("PARHELION_AUTO: '" + word + "' has no sign: write +NAME to have a transport tried, -NAME to leave it out, "
+            throw Error("PARHELION_AUTO: '" + word +
+                        "' has no sign: write +NAME to have a transport tried, -NAME to leave it out, "
                         "separated by commas");
         const std::string name = word.substr(1);
         require_known(name, known);

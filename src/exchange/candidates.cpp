@@ -36,7 +36,8 @@ public:
 private:
     bool takes_part(const TransportInfo& info) const {
         if (list_.adds(info.name)) return true;
-        const bool fits = !info.traits.by_name_only && (!info.traits.between_nodes || situation_.far) && (!info.traits.passes_on || (situation_.at_once && situation_.near));
+        const bool fits = !info.traits.by_name_only && (!info.traits.between_nodes || situation_.far) &&
+                          (!info.traits.passes_on || (situation_.at_once && situation_.near));
         return fits && !list_.leaves_out(info.name);
     }
 
@@ -79,7 +80,8 @@ private:
         for (std::size_t network = 0; network < networks_.size(); ++network) {
             if (network == 1) add_staged();  // before others are made, which may take long
             for (std::size_t way = 0; way < ways.size(); ++way) {
-                Candidate next{ways[way].name + "+" + networks_[network]->name, std::max(ways[way].handicap, networks_[network]->traits.handicap)};
+                Candidate next{ways[way].name + "+" + networks_[network]->name,
+                               std::max(ways[way].handicap, networks_[network]->traits.handicap)};
                 next.in_stages = !networks_[network]->traits.passes_on;
                 if (network > 0) next.after = static_cast<int>(way), next.within = near_the_fastest;
                 found_.push_back(std::move(next));
@@ -102,7 +104,9 @@ private:
         const std::size_t ways = found_.size();
         const auto add = [&](Staging staging) {
             for (std::size_t way = staged_; way < ways; ++way)
-                if (found_[way].in_stages) found_.push_back({name_of(staging) + ":" + found_[way].name, found_[way].handicap, static_cast<int>(way), staged_at_most});
+                if (found_[way].in_stages)
+                    found_.push_back(
+                        {name_of(staging) + ":" + found_[way].name, found_[way].handicap, static_cast<int>(way), staged_at_most});
         };
         if (situation_.staged && !list_.leaves_out(name_of(Staging::everywhere))) add(Staging::everywhere);
         if (situation_.staged_far && !list_.leaves_out(name_of(Staging::between_nodes))) add(Staging::between_nodes);

@@ -11,18 +11,18 @@ namespace parhelion {
 
 /// What a plan asks for. Equal on all ranks.
 struct Situation {
-    bool near = false, far = false;   ///< some rank has a neighbor on its own node, on another one
-    bool thin = false, wide = false;  ///< some neighbor on the own node gets its ghosts in thin, in wide pieces
+    bool near = false, far = false;           ///< some rank has a neighbor on its own node, on another one
+    bool thin = false, wide = false;          ///< some neighbor on the own node gets its ghosts in thin, in wide pieces
     bool staged = false, staged_far = false;  ///< worth trying, and allowed by the program
-    bool at_once = false;             ///< the program calls the exchange at once only
-    std::vector<bool> refused;        ///< of the transports, in their order: some rank cannot use it
+    bool at_once = false;                     ///< the program calls the exchange at once only
+    std::vector<bool> refused;                ///< of the transports, in their order: some rank cannot use it
 };
 
 struct Candidate {
-    std::string name;     ///< as parse_choice takes it
-    double handicap = 1;  ///< its times count so many times as much (Traits::handicap, the greatest of its transports)
-    int after = -1;       ///< tried only when this candidate, an earlier one, ...
-    double within = 0;    ///< ... takes at most so many times what the fastest takes
+    std::string name;       ///< as parse_choice takes it
+    double handicap = 1;    ///< its times count so many times as much (Traits::handicap, the greatest of its transports)
+    int after = -1;         ///< tried only when this candidate, an earlier one, ...
+    double within = 0;      ///< ... takes at most so many times what the fastest takes
     bool in_stages = true;  ///< worth trying in stages, too
 };
 

@@ -144,7 +144,7 @@ struct Exchange::Impl {
     Refusal of_forward, of_reverse;
     std::shared_ptr<ProgressThread> progress;
     std::vector<int> numbers;  // that a subset's fields have in the whole
-    std::string subset;  // for people and for comparing; empty: the whole
+    std::string subset;        // for people and for comparing; empty: the whole
     std::vector<std::pair<Only, std::shared_ptr<Impl>>> subsets;
     std::shared_ptr<CallCheck> calls;         // null: unchecked
     std::unique_ptr<ArrayCheck> array_check;  // null, too
@@ -174,7 +174,8 @@ struct Exchange::Impl {
 
     Impl(const Impl& whole, const Only& only)
         : plan(plan_of(whole.plan, only)), arrays(plan), at_once(whole.at_once), combine_in_end(whole.combine_in_end),
-          timeout_s(whole.timeout_s), progress(whole.progress), numbers(whole.numbers_of(only)), subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
+          timeout_s(whole.timeout_s), progress(whole.progress), numbers(whole.numbers_of(only)),
+          subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
         chosen.choice = whole.chosen.choice;
         chosen.reason = whole.chosen.reason;
         if (calls) array_check = std::make_unique<ArrayCheck>(plan);
@@ -197,8 +198,9 @@ struct Exchange::Impl {
         const Communicator& comm = plan.communicator();
         const Doing doing(comm, "the first use of a subset", timeout_s);
         if (calls) calls->await(calls->tell("the first use of " + subset), calls->neighbors(), [] {});
-        require_equal(comm, "the subsets of the exchange", [&](Properties& told) { told.add("what is used first", subset); },
-                      "name the same fields and depth on every rank");
+        require_equal(
+            comm, "the subsets of the exchange", [&](Properties& told) { told.add("what is used first", subset); },
+            "name the same fields and depth on every rank");
         const OwnArrays own{plan};
         validate_together(comm, [&] {
             arrays.bind(given);
@@ -262,8 +264,7 @@ struct Exchange::Impl {
     template <class Start>
     void start(const ArrayList& given, Direction direction, Reduction how, Start&& at_transports) {
         require_mpi_not_ended();
-        if (under_way)
-            throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
+        if (under_way) throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
         if (!chosen.stages) prepare(given);
         if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
         if (calls) begin_checked(direction, how);
@@ -296,7 +297,8 @@ struct Exchange::Impl {
 
     void tell_call(Direction direction, Reduction how) {
         way = direction;
-        const std::string what = direction == Direction::forward ? "a forward exchange of " : std::string("a reverse exchange (") + to_string(how) + ") of ";
+        const std::string what =
+            direction == Direction::forward ? "a forward exchange of " : std::string("a reverse exchange (") + to_string(how) + ") of ";
         call = calls->tell(what + (subset.empty() ? "all fields" : subset));
     }
 
@@ -339,8 +341,9 @@ struct Exchange::Impl {
             if (under_way) throw Error("this exchange is under way: end it before its ghosts are compared with their owners");
             arrays.bind(given);
         });
-        require_equal(comm, "the subsets of the exchange", [&](Properties& told) { told.add("what is looked at", subset); },
-                      "name the same fields and depth on every rank");
+        require_equal(
+            comm, "the subsets of the exchange", [&](Properties& told) { told.add("what is looked at", subset); },
+            "name the same fields and depth on every rank");
         if (!stale_check) stale_check = std::make_unique<StaleCheck>(plan);
         return stale_check->find(arrays, timeout_s);
     }
@@ -349,7 +352,8 @@ struct Exchange::Impl {
         validate_together(plan.communicator(), [&] {
             if (found.empty()) return;
             const global_index all = std::accumulate(found.count.begin(), found.count.end(), global_index{0});
-            throw Error(found.first.front().text + " (" + std::to_string(all) + " values of ghosts differ on this rank): exchange after owned cells "
+            throw Error(found.first.front().text + " (" + std::to_string(all) +
+                        " values of ghosts differ on this rank): exchange after owned cells "
                         "are written and before ghosts are read");
         });
     }
@@ -361,13 +365,13 @@ struct Exchange::Impl {
 
     std::string about_parts() const {
         const std::string text = std::to_string(plan.parts) + " parts: ";
-        if (chosen.stages && chosen.stages->takes_parts()) return text + "each is packed by the thread that tells of it, and given to MPI as early as it takes it";
+        if (chosen.stages && chosen.stages->takes_parts())
+            return text + "each is packed by the thread that tells of it, and given to MPI as early as it takes it";
         return text + "packed and sent when all are ready (mpi_partitioned packs each when it is)";
     }
 };
 
-Exchange::Exchange(std::vector<Group> groups, ExchangeOptions options)
-    : impl_(Impl::make(std::move(groups), options)) {}
+Exchange::Exchange(std::vector<Group> groups, ExchangeOptions options) : impl_(Impl::make(std::move(groups), options)) {}
 Exchange::Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options)
     : Exchange({Group{std::move(pattern), std::move(fields)}}, std::move(options)) {}
 Exchange::Exchange(const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options)
@@ -435,7 +439,8 @@ PartOfBlock Exchange::part(int part, int block, int group) const {
                     ", which has " + std::to_string(blocks));
     PartOfBlock cells = part_of_block(impl_->plan, part, block, group);
     if (pattern.indexed()) return cells;
-    const auto below = static_cast<local_index>(std::max<global_index>(0, -pattern.blocks[static_cast<std::size_t>(block)].lo[cells.dimension]));
+    const auto below =
+        static_cast<local_index>(std::max<global_index>(0, -pattern.blocks[static_cast<std::size_t>(block)].lo[cells.dimension]));
     cells.first -= below;  // layers beyond the lower end, which come before the first cell
     cells.last -= below;
     return cells;
@@ -479,22 +484,24 @@ std::string Exchange::explain() const {
     const Plan& plan = impl_->forward_plan();
     std::ostringstream out;
     if (!impl_->subset.empty()) out << impl_->subset << " of an exchange; ";
-    out << "transport " << transport() << ", " << impl_->chosen.reason << "; "
-        << plan.messages_sent() << " messages, " << plan.bytes_sent() << " bytes sent per exchange, copies by " << copy_kernels_name();
+    out << "transport " << transport() << ", " << impl_->chosen.reason << "; " << plan.messages_sent() << " messages, " << plan.bytes_sent()
+        << " bytes sent per exchange, copies by " << copy_kernels_name();
     if (impl_->plan.team) out << ", large ones by " << impl_->plan.team->size() << " threads";
     out << "\n";
     if (impl_->plan.parts > 1) out << "  " << impl_->about_parts() << "\n";
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
     for (const NodeTraffic& to : node_traffic())
-        out << "  this node sends " << to.messages << " messages, " << to.bytes << " bytes, to the node of rank " << to.node << ", instead of "
-            << to.pairs << ", " << to.bytes_in_pairs << " bytes, from rank to rank\n";
+        out << "  this node sends " << to.messages << " messages, " << to.bytes << " bytes, to the node of rank " << to.node
+            << ", instead of " << to.pairs << ", " << to.bytes_in_pairs << " bytes, from rank to rank\n";
     const std::string gaps = impl_->plan.communicator().shared_state<Watch>().gaps(impl_->plan);
     if (!gaps.empty()) out << "  " << gaps << "\n";
     for (const StagePlan& stage : plan.stages) {
         for (const LinkPlan& link : stage.links)
-            out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "
-                << link.forward.receive_bytes << "\n";
-        if (stage.self) out << "  own periodic images: " << stage.self->forward.bytes() + stage.wrap_owned.bytes() + stage.wrap.bytes() << " bytes copied locally\n";
+            out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives " << link.forward.receive_bytes
+                << "\n";
+        if (stage.self)
+            out << "  own periodic images: " << stage.self->forward.bytes() + stage.wrap_owned.bytes() + stage.wrap.bytes()
+                << " bytes copied locally\n";
     }
     return out.str();
 }

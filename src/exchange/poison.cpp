@@ -8,7 +8,8 @@ namespace {
 
 template <class Word>
 void repeat(std::byte* first, byte_count bytes, Word word) {
-    for (byte_count at = 0; at + byte_count{sizeof word} <= bytes; at += byte_count{sizeof word}) std::memcpy(first + at, &word, sizeof word);
+    for (byte_count at = 0; at + byte_count{sizeof word} <= bytes; at += byte_count{sizeof word})
+        std::memcpy(first + at, &word, sizeof word);
 }
 
 }  // namespace

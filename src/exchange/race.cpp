@@ -6,23 +6,27 @@
 namespace parhelion {
 namespace {
 
-constexpr double most_exchanges = 45;      // of the fastest: the budget
-constexpr double affordable_s = 300e-6;    // less than any plan takes
-constexpr double most_s = 0.15;            // where ranks wait for cores, an exchange takes milliseconds
-constexpr double shortest_sample_s = 5e-6;  // the clock's steps are small beside it
-constexpr double long_s = 1e-3;            // an exchange that lasts so long need not be repeated to be timed
-constexpr double out_factor = 1.8;         // so far behind in its first turns: no more of them
-constexpr double finalist_factor = 1.4;    // at most so far behind: takes part in the final
+constexpr double most_exchanges = 45;                     // of the fastest: the budget
+constexpr double affordable_s = 300e-6;                   // less than any plan takes
+constexpr double most_s = 0.15;                           // of making contestants, and of trials: an exchange may take milliseconds
+constexpr double shortest_sample_s = 5e-6;                // the clock's steps are small beside it
+constexpr double long_s = 1e-3;                           // an exchange that lasts so long is sampled once
+constexpr double out_factor = 1.8;                        // so far behind in its first turns: no more of them
+constexpr double finalist_factor = 1.4;                   // at most so far behind: takes part in the final
 constexpr double staying_factors[] = {1.25, 1.12, 1.06};  // after each round of it
 constexpr int least_rounds = 3, most_rounds = 9;
 constexpr int most_warming_turns = 4;
 constexpr double still_warming = 0.93;
 
+// Exchanges that a sample has at least. Long ones wait for the network: a node that begins earlier than its neighbor waits as much longer
+// in one exchange as it waits shorter in the next.
+int least_each(double each_s) { return each_s > long_s ? 2 : 1; }
+
 // Of one contestant, which takes about so long: a disturbed exchange is one sample of three.
 Turn turn_of(int contestant, int warming, double each_s) {
     constexpr double most = 200;
     const double each = std::clamp(std::ceil(shortest_sample_s / std::max(each_s, 1e-9)), 1.0, most);
-    return {contestant, warming, each_s > long_s ? 1 : 3, static_cast<int>(each)};
+    return {contestant, warming, each_s > long_s ? 1 : 3, std::max(static_cast<int>(each), least_each(each_s))};
 }
 int exchanges(const Turn& turn) { return turn.warming + turn.samples * turn.each; }
 
@@ -33,7 +37,7 @@ public:
 
     RaceResult run() {
         for (int i = 0; i < count(); ++i)
-            if (is_worth_trying(contestants_[at(i)]) && (has_time() || best_early() == Standing::unknown)) qualify(i);
+            if (is_worth_trying(contestants_[at(i)]) && (track_.elapsed() < most_s || best_early() == Standing::unknown)) qualify(i);
         for (int i = 0; i < count(); ++i)
             if (standing(i).made) in_.push_back(i);
         if (in_.empty()) return {-1, std::move(standings_)};
@@ -52,7 +56,7 @@ private:
         for (const Standing& each : standings_) best = std::min(best, each.early);
         return best;
     }
-    bool has_time() const { return track_.elapsed() < most_s; }
+    bool has_time() const { return track_.spent() < most_s; }
     double seconds(int i) const { return standings_[at(i)].seconds(); }
     template <class Time>
     int first_by(Time&& time) const {

@@ -34,10 +34,10 @@ public:
 double median(std::vector<double> values);
 
 struct Standing {
-    std::string refusal = {};         ///< why it could not be made
-    bool made = false;                ///< false: refused, or not tried
-    double early = unknown;           ///< the best of its first turns: seconds per exchange
-    std::vector<double> turns = {};   ///< in the final
+    std::string refusal = {};        ///< why it could not be made
+    bool made = false;               ///< false: refused, or not tried
+    double early = unknown;          ///< the best of its first turns: seconds per exchange
+    std::vector<double> turns = {};  ///< in the final
 
     static constexpr double unknown = 1e300;
     /// What counts: the median of the final's turns, of those that came into it.
@@ -52,8 +52,8 @@ struct RaceResult {
 /// Every contestant is tried for some exchanges; who is far behind the fastest gets one more look when all have been tried, for that may
 /// have been the machine's fault. The others take turns, one after the other, until the fastest stands out or the budget is
 /// used up: some 45 exchanges of the fastest, trials before the final included. The median of the turns decides, so that a disturbed
-/// turn does not, times the contestant's handicap. Where ranks wait for cores and all of this takes long, no further contestant is tried
-/// after 0.15 s.
+/// turn does not, times the contestant's handicap. Where ranks wait for cores, or for the network, no further contestant is made
+/// after 0.15 s, and no further turn is taken after 0.15 s of turns.
 RaceResult run_race(const std::vector<Candidate>& contestants, Track& track);
 
 }  // namespace parhelion

@@ -62,10 +62,10 @@ private:
     std::unique_ptr<Transport> transport_;
     std::vector<const TransportInfo*> names_;  // of each slot
     int missing_ = 0;
-    bool wrapped_ = false;          // forward: images that need what has arrived are copied
-    std::vector<bool> arrived_;     // reverse: and not combined yet
-    std::size_t combined_ = 0;      // reverse: slots that come before in the order; they are in ascending order of rank
-    bool own_combined_ = false;     // reverse: this rank's own ghosts
+    bool wrapped_ = false;       // forward: images that need what has arrived are copied
+    std::vector<bool> arrived_;  // reverse: and not combined yet
+    std::size_t combined_ = 0;   // reverse: slots that come before in the order; they are in ascending order of rank
+    bool own_combined_ = false;  // reverse: this rank's own ghosts
     NodeContext* node_ = nullptr;
     bool must_poll_ = false, calls_mpi_ = false;
 };

@@ -67,8 +67,7 @@ std::vector<NodeTraffic> Stages::traffic() const {
 
 void Stages::prepare(Direction direction, Reduction reduction) {
     if (failure_)
-        throw Error("this exchange has failed before, its neighbors may be at another one: make a new Exchange",
-                    ErrorKind::communication);
+        throw Error("this exchange has failed before, its neighbors may be at another one: make a new Exchange", ErrorKind::communication);
     direction_ = direction;
     reduction_ = reduction;
     stage_ = 0;
@@ -219,9 +218,7 @@ Poll Stages::poll(bool in_end) {
 }
 
 // MPI may allow only one thread to call it at a time: then only the one that began the exchange is known to be that thread.
-bool Stages::may_work_here() const {
-    return !calls_mpi_ || begun_by_ == std::this_thread::get_id() || mpi_serves_all_threads();
-}
+bool Stages::may_work_here() const { return !calls_mpi_ || begun_by_ == std::this_thread::get_id() || mpi_serves_all_threads(); }
 
 bool Stages::advance() {
     if (!under_way_.load(std::memory_order_relaxed) || busy_.exchange(true, std::memory_order_acquire)) return false;

@@ -73,7 +73,8 @@ std::vector<std::uint8_t> StagingSurvey::stages(Staging staging) const {
 std::shared_ptr<const Plan> StagedPlans::plan(Staging staging) {
     if (staging == Staging::none) return nullptr;
     if (!survey_.serves(staging))
-        throw Error("the exchange cannot go by '" + name_of(staging) + ":': it serves stencils with edges and corners, where some "
+        throw Error("the exchange cannot go by '" + name_of(staging) +
+                    ":': it serves stencils with edges and corners, where some "
                     "rank has a diagonal neighbor: use the transport alone");
     auto& made = made_[staging];
     if (!made) made = std::make_shared<const Plan>(staged_plan(plan_, survey_.stages(staging)));

@@ -19,7 +19,8 @@ StaleCheck::StaleCheck(const Plan& plan) : plan_(plan) {
 void StaleCheck::allocate() {
     std::vector<std::byte*> places = plan_.bases;
     for (std::size_t f = 0; f < plan_.fields.size(); ++f) {
-        if (plan_.fields[f].space != MemorySpace::host) throw Error("ghosts in device memory cannot be compared with their owners: copy them to the host");
+        if (plan_.fields[f].space != MemorySpace::host)
+            throw Error("ghosts in device memory cannot be compared with their owners: copy them to the host");
         for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b) {
             const ArrayBlock block = array_block(plan_, f, b);
             if (block.empty()) continue;
@@ -60,8 +61,9 @@ void StaleCheck::compare(const PackedCells& cells, Bases arrays, StaleGhosts& fo
         const Element& element = plan_.fields[static_cast<std::size_t>(place.f)].element;
         const std::string own = value_text(element, here_.get() + place.first), owners = value_text(element, there + place.first);
         StaleGhost& ghost = found.first.emplace_back(StaleGhost{place.f, cells.rank, place.cell, place.component, own, owners});
-        ghost.text = field_name(plan_, place.f) + ": the ghost of " + to_string(plan_, place) + " of rank " + std::to_string(cells.rank) + " is " +
-                     ghost.here + " on rank " + std::to_string(plan_.communicator().rank()) + " and " + ghost.there + " on its owner";
+        ghost.text = field_name(plan_, place.f) + ": the ghost of " + to_string(plan_, place) + " of rank " + std::to_string(cells.rank) +
+                     " is " + ghost.here + " on rank " + std::to_string(plan_.communicator().rank()) + " and " + ghost.there +
+                     " on its owner";
     }
 }
 

@@ -13,7 +13,8 @@ constexpr double timeout_s = 60;
 
 // As long as work: on the rank's core, without its arrays.
 void spin(double seconds) {
-    for (const double start = MPI_Wtime(); MPI_Wtime() - start < seconds;) {}
+    for (const double start = MPI_Wtime(); MPI_Wtime() - start < seconds;) {
+    }
 }
 
 }  // namespace
@@ -97,8 +98,6 @@ double Trials::seconds_of_one(Stages& stages) {
     return inside + MPI_Wtime() - end;
 }
 
-std::unique_ptr<Stages> Trials::take_out(int contestant) {
-    return std::move(made_[static_cast<std::size_t>(contestant)]);
-}
+std::unique_ptr<Stages> Trials::take_out(int contestant) { return std::move(made_[static_cast<std::size_t>(contestant)]); }
 
 }  // namespace parhelion

@@ -15,7 +15,8 @@ namespace parhelion {
 struct Use {
     bool overlap = false;  ///< begun and ended around work; else called at once
     bool at_once = false;  ///< never begun
-    double work_s = 0;     ///< of each rank: between begin and end, or before each call. With overlap, 0: as long as an exchange takes, at most 200 µs
+    double work_s =
+        0;  ///< of each rank: between begin and end, or before each call. With overlap, 0: as long as an exchange takes, at most 200 µs
 };
 
 /// Contestants are made and timed on all ranks together; of each turn the slowest rank counts. Only the time inside the exchange is

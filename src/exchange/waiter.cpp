@@ -90,15 +90,16 @@ void Waiter::watch(const std::function<std::string()>& what) {
         look_for_lost(what);
     }
     if (timeout_s_ > 0 && passed(since_) >= timeout_s_)
-        throw Error("no answer within " + seconds_text(timeout_s_) + ": " + what() + "; see whether that rank still runs "
-                    "and begins its exchanges in the same order (PARHELION_TIMEOUT sets the limit)", ErrorKind::timeout);
+        throw Error("no answer within " + seconds_text(timeout_s_) + ": " + what() +
+                        "; see whether that rank still runs "
+                        "and begins its exchanges in the same order (PARHELION_TIMEOUT sets the limit)",
+                    ErrorKind::timeout);
 }
 
 // What a rank sent last may come in just before it ends: nothing must have come for another while.
 void Waiter::look_for_lost(const std::function<std::string()>& what) {
     const int before = std::exchange(suspect_, node_->lost_rank());
-    if (suspect_ >= 0 && suspect_ == before)
-        throw LostRank(suspect_, ", noticed " + what() + lost_rank_remedy);
+    if (suspect_ >= 0 && suspect_ == before) throw LostRank(suspect_, ", noticed " + what() + lost_rank_remedy);
 }
 
 }  // namespace parhelion

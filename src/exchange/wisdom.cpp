@@ -56,8 +56,8 @@ std::optional<WisdomEntry> entry_of(std::string_view line) {
 std::string line_of(const WisdomEntry& entry) {
     char nanoseconds[32];
     std::snprintf(nanoseconds, sizeof nanoseconds, "%.0f", entry.seconds * 1e9);
-    const std::string text = in_hex(entry.key.plan) + "\t" + entry.choice + "\t" + nanoseconds + "\t" + entry.key.machine + "\t" +
-                             entry.key.mpi + "\t";
+    const std::string text =
+        in_hex(entry.key.plan) + "\t" + entry.choice + "\t" + nanoseconds + "\t" + entry.key.machine + "\t" + entry.key.mpi + "\t";
     return text + checksum(text) + "\n";
 }
 

@@ -21,8 +21,8 @@ struct WisdomKey {
 
 struct WisdomEntry {
     WisdomKey key;
-    std::string choice;      ///< as parse_choice takes it
-    double seconds = 0;      ///< that an exchange took
+    std::string choice;  ///< as parse_choice takes it
+    double seconds = 0;  ///< that an exchange took
 };
 
 /// The entries of a file's text that are whole; `complaint` tells what else is in it, empty where nothing is.

@@ -39,7 +39,7 @@ std::string processor() {
 
 // What the file holds; nothing where there is none. Or why it cannot be a file of wisdom.
 std::string text_of(const std::string& path, std::string& text) {
-    struct stat status {};
+    struct stat status{};
     if (stat(path.c_str(), &status) != 0) return errno == ENOENT ? "" : std::strerror(errno);
     if (!S_ISREG(status.st_mode)) return "it is no regular file";
     if (status.st_size > largest_file) return "it has more than 8 MiB";
@@ -100,7 +100,8 @@ void WisdomFile::read() {
     foreign_ = foreign_ || is_foreign(text);
     if (!complaint.empty()) say(complaint + (foreign_ ? "; it stays as it is" : "; the rest of it is used"));
     for (const WisdomEntry& known : entries_)
-        if (std::none_of(found.begin(), found.end(), [&](const WisdomEntry& each) { return each.key == known.key; })) found.push_back(known);
+        if (std::none_of(found.begin(), found.end(), [&](const WisdomEntry& each) { return each.key == known.key; }))
+            found.push_back(known);
     entries_ = std::move(found);
 }
 
@@ -121,7 +122,8 @@ WisdomFile* wisdom_file() {
 std::string wisdom_machine() {
     utsname system{};
     uname(&system);
-    return in_one_line(processor() + ", " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + " cores, " + system.sysname + " " + system.machine);
+    return in_one_line(processor() + ", " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + " cores, " + system.sysname + " " +
+                       system.machine);
 }
 
 std::string wisdom_mpi() {

@@ -1,11 +1,10 @@
 #include "parhelion/ghosts/ghost_exchange.hpp"
 
-#include <cstring>
 #include <optional>
 
-#include "ghosts/saved_rows.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
+#include "plan/saved_ghosts.hpp"
 
 namespace parhelion {
 
@@ -18,7 +17,7 @@ struct GhostExchange::Impl {
     std::vector<std::uint64_t> generations;
     std::optional<Exchange> forward, reverse;  // reverse: only where padded sizes must stay at home
     std::vector<Hook> hooks;
-    std::optional<SavedRows> saved;  // ghosts, while their contributions travel transformed
+    std::optional<SavedGhosts> saved;  // ghosts, while their contributions travel transformed
     Exchange* under_way = nullptr;
     Direction direction = Direction::forward;
     std::uint64_t number = 0;
@@ -58,7 +57,8 @@ struct GhostExchange::Impl {
     void require_fresh(Direction way, Reduction reduction = Reduction::replace) {
         if (under_way != nullptr) throw Error("this exchange is under way: end it before it begins again, or make a second one");
         if (const std::size_t i = first_changed(); i < arrays.size())
-            throw Error("array " + std::to_string(i) + " has moved or changed its row sizes since this exchange was made: call "
+            throw Error("array " + std::to_string(i) +
+                        " has moved or changed its row sizes since this exchange was made: call "
                         "refresh, on every rank");
         if (const std::size_t i = first_edited(); i < arrays.size()) {
             keep_neighbors_going(way, reduction);
@@ -88,13 +88,13 @@ struct GhostExchange::Impl {
         for (const Hook& hook : hooks)
             if (!hook.depart)
                 throw Error("a hook transforms ghosts on arrival and none was given for the way back: register it with its transpose");
-        saved.emplace(arrays);
+        saved.emplace(forward->plan());
         for (auto hook = hooks.rbegin(); hook != hooks.rend(); ++hook) hook->depart();
     }
     void finished() {
         if (direction == Direction::forward)
             for (const Hook& hook : hooks) hook.arrive();
-        if (saved) saved->restore(arrays);
+        if (saved) saved->restore();
         saved.reset();
     }
     void end() {
@@ -116,7 +116,7 @@ struct GhostExchange::Impl {
             depart();
             begin_without_step(exchange, Direction::reverse, reduction);
         } catch (...) {
-            if (saved) saved->restore(arrays);
+            if (saved) saved->restore();
             saved.reset();
             throw;
         }
@@ -138,11 +138,13 @@ namespace {
 void check_arrays(const std::vector<GhostRows>& arrays) {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         if (!(arrays[i].map() == arrays.front().map()))
-            throw Error("array " + std::to_string(i) + " has another map than array 0: exchange arrays of one map together, and "
+            throw Error("array " + std::to_string(i) +
+                        " has another map than array 0: exchange arrays of one map together, and "
                         "those of another by an exchange of their own");
         for (std::size_t j = 0; j < i; ++j)
             if (arrays[i] == arrays[j])
-                throw Error("array " + std::to_string(i) + " is array " + std::to_string(j) + " once more: name every array once (a "
+                throw Error("array " + std::to_string(i) + " is array " + std::to_string(j) +
+                            " once more: name every array once (a "
                             "reverse exchange would count its ghosts twice)");
         if (arrays[i].editing()) throw Error("array " + std::to_string(i) + " is being edited: compress it before it is exchanged");
     }

@@ -74,15 +74,14 @@ std::byte* GhostRows::row(local_index index) const {
 local_index GhostRows::row_size(local_index index) const {
     const State& s = *state_;
     if (index < 0 || index >= s.map.size())
-        throw Error("row " + std::to_string(index) + " does not exist: this rank has " + std::to_string(s.map.owned()) + " owned rows and " +
-                    std::to_string(s.map.ghosts()) + " ghosts");
+        throw Error("row " + std::to_string(index) + " does not exist: this rank has " + std::to_string(s.map.owned()) +
+                    " owned rows and " + std::to_string(s.map.ghosts()) + " ghosts");
     if (s.layout.kind == RowKind::uniform) return s.layout.width;
-    if (s.layout.kind == RowKind::ragged)
-        return static_cast<local_index>(s.ragged.row_bytes(index) / s.layout.entry_bytes());
+    if (s.layout.kind == RowKind::ragged) return static_cast<local_index>(s.ragged.row_bytes(index) / s.layout.entry_bytes());
     const local_index size = sizes()[static_cast<std::size_t>(index)];
     if (size < 0 || size > s.layout.width)
-        throw Error("row " + std::to_string(index) + " has size " + std::to_string(size) + ": padded rows have from 0 to " + std::to_string(s.layout.width) +
-                    " entries");
+        throw Error("row " + std::to_string(index) + " has size " + std::to_string(size) + ": padded rows have from 0 to " +
+                    std::to_string(s.layout.width) + " entries");
     return size;
 }
 
@@ -126,8 +125,7 @@ std::vector<Field> GhostRows::fields(Direction direction) const {
     std::vector<Field> result{rows_field(s.layout, s.owned, s.ghosts, s.layout.components * s.layout.width)};
     if (s.layout.kind == RowKind::padded && direction == Direction::forward) {
         std::byte* sizes = s.sizes.start.get();
-        result.push_back(view_cells(sizes, s.map.owned(), sizes + s.map.owned() * size_bytes, s.map.ghosts(),
-                                    element_of<local_index>()));
+        result.push_back(view_cells(sizes, s.map.owned(), sizes + s.map.owned() * size_bytes, s.map.ghosts(), element_of<local_index>()));
     }
     return result;
 }

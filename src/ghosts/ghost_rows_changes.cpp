@@ -16,9 +16,11 @@ void GhostRows::resize(local_index row, global_index entries) {
     State& s = *state_;
     if (s.layout.kind == RowKind::padded) return s.resize_padded(row, entries);
     s.require_ragged("resize");
-    if (!s.ragged.editing) throw Error("row " + std::to_string(row) + " cannot change its size now: call edit first, and compress when done");
+    if (!s.ragged.editing)
+        throw Error("row " + std::to_string(row) + " cannot change its size now: call edit first, and compress when done");
     if (row < 0 || row >= s.map.owned())
-        throw Error("row " + std::to_string(row) + " is not owned: sizes of the " + std::to_string(s.map.owned()) + " owned rows can change");
+        throw Error("row " + std::to_string(row) + " is not owned: sizes of the " + std::to_string(s.map.owned()) +
+                    " owned rows can change");
     if (entries < 0 || entries > std::numeric_limits<local_index>::max())
         throw Error("a row of " + std::to_string(entries) + " entries: give 0 or more, and fewer than 2^31");
     s.ragged.edited[static_cast<std::size_t>(row)].resize(static_cast<std::size_t>(entries * s.layout.entry_bytes()));
@@ -35,8 +37,8 @@ void GhostRows::compress() {
     validate_together(s.map.communicator(), [&] {
         std::vector<local_index> sizes;
         for (local_index row = 0; row < s.map.size(); ++row)
-            sizes.push_back(static_cast<local_index>(
-                (row < s.map.owned() ? s.ragged.row_bytes(row) : s.ragged.span(row).bytes) / s.layout.entry_bytes()));
+            sizes.push_back(static_cast<local_index>((row < s.map.owned() ? s.ragged.row_bytes(row) : s.ragged.span(row).bytes) /
+                                                     s.layout.entry_bytes()));
         s.move_to(RaggedPlaces(s.layout, sizes, s.map.owned()));
     });
 }
@@ -45,7 +47,8 @@ void GhostRows::rebind(RowMemory owned, RowMemory ghosts) {
     State& s = *state_;
     const Doing doing(s.map.communicator(), "rebind");
     validate_together(s.map.communicator(), [&] {
-        if (s.memory.start) throw Error("these rows own their memory: only rows made over the caller's arrays can be rebound", ErrorKind::type);
+        if (s.memory.start)
+            throw Error("these rows own their memory: only rows made over the caller's arrays can be rebound", ErrorKind::type);
         if ((owned.first == nullptr && s.map.owned() > 0) || (ghosts.first == nullptr && s.map.ghosts() > 0))
             throw Error("rows cannot be rebound to a null pointer: allocate the memory first");
     });

@@ -11,9 +11,7 @@
 
 namespace parhelion {
 
-inline GhostRows::Memory allocate_rows(byte_count bytes) {
-    return {allocate_node_shared(std::max<byte_count>(bytes, 1)), bytes};
-}
+inline GhostRows::Memory allocate_rows(byte_count bytes) { return {allocate_node_shared(std::max<byte_count>(bytes, 1)), bytes}; }
 
 struct GhostRows::State {
     GhostMap map;
@@ -43,8 +41,9 @@ struct GhostRows::State {
     }
     void require_unseen() const {
         if (memory.start.use_count() > 1)
-            throw Error("these rows cannot move: views of them exist, or an exchange of them is under way. Let go of the views "
-                        "(`del`, also of a loop's variable), end the exchange");
+            throw Error(
+                "these rows cannot move: views of them exist, or an exchange of them is under way. Let go of the views "
+                "(`del`, also of a loop's variable), end the exchange");
     }
     // Rows move to where `spans` says; those that exist in both keep their entries.
     void move_to(RaggedPlaces next) {

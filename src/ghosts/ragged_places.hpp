@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "parhelion/index_map/index_map.hpp"
 #include "parhelion/ghosts/row_layout.hpp"
+#include "parhelion/index_map/index_map.hpp"
 #include "parhelion/plan/field.hpp"
 
 namespace parhelion {

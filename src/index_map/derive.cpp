@@ -28,8 +28,8 @@ void check_lists(const RootLists& lists, int ranks) {
         sum += count;
     }
     if (sum != static_cast<global_index>(lists.ghost_ids.size()))
-        throw Error("the ghost counts add up to " + number(sum) + " and " +
-                    number(static_cast<global_index>(lists.ghost_ids.size())) + " ghost ids are given: make them equal");
+        throw Error("the ghost counts add up to " + number(sum) + " and " + number(static_cast<global_index>(lists.ghost_ids.size())) +
+                    " ghost ids are given: make them equal");
 }
 
 // Root → rank r: its number of owned cells, its ghosts.
@@ -58,8 +58,8 @@ Part receive_part(int root, const Communicator& comm) {
     global_index header[2];
     check_mpi(MPI_Recv(header, 2, MPI_INT64_T, root, 0, comm.handle(), MPI_STATUS_IGNORE), "MPI_Recv");
     Part part{header[0], std::vector<global_index>(static_cast<std::size_t>(header[1]))};
-    check_mpi(MPI_Recv(part.ghosts.data(), static_cast<int>(header[1]), MPI_INT64_T, root, 0, comm.handle(),
-                       MPI_STATUS_IGNORE), "MPI_Recv");
+    check_mpi(MPI_Recv(part.ghosts.data(), static_cast<int>(header[1]), MPI_INT64_T, root, 0, comm.handle(), MPI_STATUS_IGNORE),
+              "MPI_Recv");
     return part;
 }
 
@@ -85,9 +85,7 @@ bool reads_itself(const IndexedDomain& domain) {
     return std::find(owners.begin(), owners.end(), domain.communicator().rank()) != owners.end();
 }
 
-SelfGhosts self_rule(const IndexedDomain& domain) {
-    return reads_itself(domain) ? SelfGhosts::allowed : SelfGhosts::refused;
-}
+SelfGhosts self_rule(const IndexedDomain& domain) { return reads_itself(domain) ? SelfGhosts::allowed : SelfGhosts::refused; }
 
 }  // namespace
 
@@ -107,8 +105,8 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
     const Doing doing(rows.communicator(), "ragged");
     validate_together(rows.communicator(), [&] {
         if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
-            throw Error(number(static_cast<global_index>(counts.size())) + " row counts are given for " +
-                        number(rows.domain().owned()) + " owned rows: give one count per owned row");
+            throw Error(number(static_cast<global_index>(counts.size())) + " row counts are given for " + number(rows.domain().owned()) +
+                        " owned rows: give one count per owned row");
         for (global_index count : counts)
             if (count < 0) throw Error("a row cannot have " + number(count) + " entries: pass 0 or more");
     });

@@ -39,12 +39,13 @@ std::vector<global_index> owned_ids(const IndexedDomain& domain) {
 void validate(const IndexedDomain& domain, int root, CellArray all, global_index cells, CellArray owned, byte_count width) {
     const Communicator& comm = domain.communicator();
     require_root(root, comm);
-    require_equal(comm, "the arrays", [width](Properties& told) { told.add("the number of bytes per cell", width); },
-                  "pass arrays of the same type and number of components everywhere");
+    require_equal(
+        comm, "the arrays", [width](Properties& told) { told.add("the number of bytes per cell", width); },
+        "pass arrays of the same type and number of components everywhere");
     validate_together(comm, [&] {
         if (comm.rank() == root && cells != domain.global_size())
-            throw Error("the root's array has " + std::to_string(cells) + " cells and the map " +
-                        std::to_string(domain.global_size()) + ": pass an array of all cells on the root");
+            throw Error("the root's array has " + std::to_string(cells) + " cells and the map " + std::to_string(domain.global_size()) +
+                        ": pass an array of all cells on the root");
         if (comm.rank() == root && share_memory(CellPlaces{all, cells, width}, CellPlaces{owned, domain.owned(), width}))
             throw Error("the array of all cells and that of the owned ones share memory: pass arrays that do not overlap");
         for (local_index cell = 0; domain.first() < 0 && cell < domain.owned(); ++cell)
@@ -55,8 +56,7 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
 }
 
 /// Cells of an array ↔ packed cells. With ids, packed cell k belongs to cell ids[k] of the array.
-void copy_cells(CellArray array, const std::vector<global_index>* ids, std::byte* packed, std::size_t count, byte_count width,
-                bool pack) {
+void copy_cells(CellArray array, const std::vector<global_index>* ids, std::byte* packed, std::size_t count, byte_count width, bool pack) {
     for (std::size_t k = 0; k < count; ++k) {
         std::byte* cell = array.first + (ids ? (*ids)[k] : static_cast<global_index>(k)) * array.stride;
         std::byte* place = packed + static_cast<byte_count>(k) * width;
@@ -79,8 +79,7 @@ struct Root {
         check_mpi(MPI_Probe(rank, 0, domain.communicator().handle(), &status), "MPI_Probe");
         check_mpi(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
         std::vector<global_index> ids(static_cast<std::size_t>(count));
-        check_mpi(MPI_Recv(ids.data(), count, MPI_INT64_T, rank, 0, domain.communicator().handle(), MPI_STATUS_IGNORE),
-                  "MPI_Recv");
+        check_mpi(MPI_Recv(ids.data(), count, MPI_INT64_T, rank, 0, domain.communicator().handle(), MPI_STATUS_IGNORE), "MPI_Recv");
         return ids;
     }
     void serve(int rank, CellArray owned, bool sending) {
@@ -110,8 +109,7 @@ void exchange_with_root(const IndexedDomain& domain, int root, CellArray owned, 
     if (receiving) copy_cells(owned, nullptr, packed.data(), ids.size(), width, false);
 }
 
-void between(const IndexedDomain& domain, int root, CellArray all, global_index cells, CellArray owned, byte_count width,
-             bool from_root) {
+void between(const IndexedDomain& domain, int root, CellArray all, global_index cells, CellArray owned, byte_count width, bool from_root) {
     validate(domain, root, all, cells, owned, width);
     const Communicator& comm = domain.communicator();
     if (comm.rank() != root) return exchange_with_root(domain, root, owned, width, from_root);

@@ -72,7 +72,10 @@ public:
     std::vector<local_index> first, again;
 
 private:
-    struct Point { local_index place; bool owned; };
+    struct Point {
+        local_index place;
+        bool owned;
+    };
     static std::size_t index(int d) { return static_cast<std::size_t>(d); }
     global_index stride(int d) const { return layout_.strides[index(block_)][index(d)]; }
 
@@ -155,8 +158,10 @@ void renumber(SharedPoints& shared, const std::vector<local_index>& places, loca
 }  // namespace
 
 PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
-    if (domain.stagger() != Stagger()) throw Error("the domain is one of points: pass the domain of cells, and fields that tell their stagger");
-    if (field.indexed || field.blocks.size() != domain.blocks().size()) throw Error("an array is not one of the grid's: view it with its domain", ErrorKind::type);
+    if (domain.stagger() != Stagger())
+        throw Error("the domain is one of points: pass the domain of cells, and fields that tell their stagger");
+    if (field.indexed || field.blocks.size() != domain.blocks().size())
+        throw Error("an array is not one of the grid's: view it with its domain", ErrorKind::type);
     if (field.stagger == Stagger()) throw Error("a field lives on cells, which one rank alone holds: tell its stagger");
     require_stagger(field.stagger, domain.dimensions());
     if (field.space != MemorySpace::host) throw Error("an array is not in the host's memory: copy it there");
@@ -166,7 +171,9 @@ PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
         auto& strides = layout.strides.emplace_back();
         for (std::size_t d = 0; d < static_cast<std::size_t>(domain.dimensions()); ++d) {
             if (block.strides[d] <= 0 || block.strides[d] % unit_of(field) != 0)
-                throw Error("an array runs backwards, or its values do not lie a whole number of values apart: pass an array without gaps inside a value");
+                throw Error(
+                    "an array runs backwards, or its values do not lie a whole number of values apart: pass an array without gaps inside a "
+                    "value");
             strides[d] = block.strides[d] / unit_of(field);
         }
     }

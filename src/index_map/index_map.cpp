@@ -31,13 +31,13 @@ struct IndexMap::State {
         return arrays;
     }
 
-    template <class Condition>
-    MapExchange* find(Condition&& condition) const {
-        const auto found = std::find_if(exchanges.begin(), exchanges.end(), [&](const auto& each) { return condition(*each); });
-        return found == exchanges.end() ? nullptr : found->get();
+    static auto* find(const auto& all, auto&& condition) {
+        const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return condition(*each); });
+        return found == all.end() ? nullptr : found->get();
     }
     MapExchange& idle(CellArrays given, Direction direction) {
-        if (MapExchange* known = find([&](const MapExchange& each) { return !each.under_way() && each.fits(given, direction); })) {
+        if (MapExchange* known =
+                find(exchanges, [&](const MapExchange& each) { return !each.under_way() && each.fits(given, direction); })) {
             check(given);
             return *known;
         }
@@ -47,18 +47,14 @@ struct IndexMap::State {
         return *exchanges.back();
     }
     MapExchange& begun(CellArrays given, Direction direction) const {
-        MapExchange* const found = find([&](const MapExchange& each) { return each.moves(given, direction); });
+        MapExchange* const found = find(exchanges, [&](const MapExchange& each) { return each.moves(given, direction); });
         if (found == nullptr)
             throw Error("no exchange of these arrays is under way in this direction: begin one, and end it with the same arrays");
         return *found;
     }
 
-    SharedReduction* find_sum(auto&& condition) const {
-        const auto found = std::find_if(sums.begin(), sums.end(), [&](const auto& each) { return condition(*each); });
-        return found == sums.end() ? nullptr : found->get();
-    }
     SharedReduction& idle_sum(CellArrays given) {
-        if (SharedReduction* known = find_sum([&](const SharedReduction& each) { return !each.under_way() && each.fits(given); })) {
+        if (SharedReduction* known = find(sums, [&](const SharedReduction& each) { return !each.under_way() && each.fits(given); })) {
             check(given);
             return *known;
         }
@@ -74,10 +70,11 @@ struct IndexMap::State {
         for (std::size_t i = 0; i < 2 * given.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
                 if (share_memory(cells(given, i), cells(given, j)))
-                    throw Error(i / 2 == j / 2 ? "the arrays of owned cells and of ghosts share memory: pass arrays that do not overlap, or "
-                                                 "one that holds the ghosts behind the owned cells"
-                                               : "arrays " + std::to_string(j / 2) + " and " + std::to_string(i / 2) +
-                                                     " share memory: pass every array once, and arrays that do not overlap");
+                    throw Error(i / 2 == j / 2
+                                    ? "the arrays of owned cells and of ghosts share memory: pass arrays that do not overlap, or "
+                                      "one that holds the ghosts behind the owned cells"
+                                    : "arrays " + std::to_string(j / 2) + " and " + std::to_string(i / 2) +
+                                          " share memory: pass every array once, and arrays that do not overlap");
     }
     void check_size(const CellValues& array) const {
         if (array.element.size < 1 || array.components < 1) throw Error("cells of no size: give at least 1 component of at least 1 byte");
@@ -91,7 +88,8 @@ struct IndexMap::State {
     // Owned cells and ghosts of each array in turn.
     CellPlaces cells(CellArrays given, std::size_t i) const {
         const CellValues& array = given[i / 2];
-        return i % 2 == 0 ? CellPlaces{array.owned, domain.owned(), array.width()} : CellPlaces{array.ghosts, domain.ghosts(), array.width()};
+        return i % 2 == 0 ? CellPlaces{array.owned, domain.owned(), array.width()}
+                          : CellPlaces{array.ghosts, domain.ghosts(), array.width()};
     }
 };
 
@@ -111,9 +109,7 @@ void IndexMap::begin_forward(const CellArrays& arrays) const {
     state_->idle(all, Direction::forward).begin(all, Direction::forward, Reduction::replace);
 }
 
-void IndexMap::end_forward(const CellArrays& arrays) const {
-    state_->begun(state_->complete(arrays), Direction::forward).end();
-}
+void IndexMap::end_forward(const CellArrays& arrays) const { state_->begun(state_->complete(arrays), Direction::forward).end(); }
 
 void IndexMap::reverse(const CellArrays& arrays, Reduction reduction) const {
     const CellArrays all = state_->complete(arrays);
@@ -127,9 +123,7 @@ void IndexMap::begin_reverse(const CellArrays& arrays, Reduction reduction) cons
     state_->idle(all, Direction::reverse).begin(all, Direction::reverse, reduction);
 }
 
-void IndexMap::end_reverse(const CellArrays& arrays) const {
-    state_->begun(state_->complete(arrays), Direction::reverse).end();
-}
+void IndexMap::end_reverse(const CellArrays& arrays) const { state_->begun(state_->complete(arrays), Direction::reverse).end(); }
 
 void IndexMap::reduce_shared(const CellArrays& arrays, Reduction reduction) const {
     const CellArrays all = state_->complete(arrays);
@@ -145,13 +139,14 @@ void IndexMap::begin_reduce_shared(const CellArrays& arrays, Reduction reduction
 
 void IndexMap::end_reduce_shared(const CellArrays& arrays) const {
     const CellArrays all = state_->complete(arrays);
-    SharedReduction* const found = state_->find_sum([&](const SharedReduction& each) { return each.combines(all); });
-    if (found == nullptr) throw Error("no reduction of shared points of these arrays is under way: begin one, and end it with the same arrays");
+    SharedReduction* const found = state_->find(state_->sums, [&](const SharedReduction& each) { return each.combines(all); });
+    if (found == nullptr)
+        throw Error("no reduction of shared points of these arrays is under way: begin one, and end it with the same arrays");
     found->end();
 }
 
 std::string IndexMap::explain_shared(const CellArrays& arrays) const {
-    const SharedReduction* const found = state_->find_sum([&](const SharedReduction& each) { return each.fits(arrays); });
+    const SharedReduction* const found = state_->find(state_->sums, [&](const SharedReduction& each) { return each.fits(arrays); });
     if (found == nullptr) throw Error("shared points of such arrays have not been combined yet: call sum_shared first");
     const Plan& plan = found->exchange().plan();
     const auto number = [](auto value) { return std::to_string(value); };
@@ -160,18 +155,20 @@ std::string IndexMap::explain_shared(const CellArrays& arrays) const {
         if (link.rank == communicator().rank()) continue;
         sent += !link.send.cells.empty(), received += !link.receive.cells.empty();
     }
-    return number(state_->points->points.size()) + " of " + number(size()) + " points are shared, by up to " + number(state_->points->most_holders) +
-           " ranks: 1 round, " + number(plan.messages_sent()) + " messages of " + number(plan.bytes_sent()) +
-           " bytes together from this rank (reverse and forward: 2 rounds, " + number(sent + received) + " messages)\n" + found->exchange().explain();
+    return number(state_->points->points.size()) + " of " + number(size()) + " points are shared, by up to " +
+           number(state_->points->most_holders) + " ranks: 1 round, " + number(plan.messages_sent()) + " messages of " +
+           number(plan.bytes_sent()) + " bytes together from this rank (reverse and forward: 2 rounds, " + number(sent + received) +
+           " messages)\n" + found->exchange().explain();
 }
 
 bool IndexMap::under_way() const {
-    return state_->find([](const MapExchange& each) { return each.under_way(); }) != nullptr ||
-           state_->find_sum([](const SharedReduction& each) { return each.under_way(); }) != nullptr;
+    return state_->find(state_->exchanges, [](const MapExchange& each) { return each.under_way(); }) != nullptr ||
+           state_->find(state_->sums, [](const SharedReduction& each) { return each.under_way(); }) != nullptr;
 }
 
 const Exchange* IndexMap::exchange(const CellArrays& arrays) const {
-    const MapExchange* const known = state_->find([&](const MapExchange& each) { return each.fits(arrays, Direction::forward); });
+    const MapExchange* const known =
+        state_->find(state_->exchanges, [&](const MapExchange& each) { return each.fits(arrays, Direction::forward); });
     return known == nullptr ? nullptr : &known->exchange();
 }
 

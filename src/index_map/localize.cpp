@@ -36,7 +36,8 @@ std::vector<int> lowest_holders(const Communicator& comm, const std::vector<glob
         asked.push_back(rank);
         next = end;
     }
-    std::vector<Parcel> answers = sparse_exchange(comm, std::move(questions));  // in the order of ranks: the first to name an id is the lowest
+    std::vector<Parcel> answers =
+        sparse_exchange(comm, std::move(questions));  // in the order of ranks: the first to name an id is the lowest
     std::map<global_index, int> lowest;
     for (Parcel& parcel : answers) {
         std::vector<int> holders;

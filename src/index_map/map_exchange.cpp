@@ -104,7 +104,8 @@ void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduct
 // Those that `end` writes; the exchange knows its stand-ins only.
 void MapExchange::poison_ghosts() const {
     for (const CellValues& array : given_)
-        for (local_index cell = 0; cell < ghosts_; ++cell) fill_poison(array.ghosts.first + cell * array.ghosts.stride, array.width(), array.element);
+        for (local_index cell = 0; cell < ghosts_; ++cell)
+            fill_poison(array.ghosts.first + cell * array.ghosts.stride, array.width(), array.element);
 }
 
 void MapExchange::end() {

@@ -55,7 +55,7 @@ struct PointSums::State {
             values.owned = values.ghosts = {each.memory.get(), width};
         }
     }
-    void copy(Program Collected::*program, bool back) {
+    void copy(Program Collected::* program, bool back) {
         for (std::size_t k = 0; k < collected.size(); ++k) {
             std::vector<std::byte*> blocks;
             for (const auto& block : arrays) blocks.push_back(block[k].owned.first);
@@ -68,12 +68,14 @@ struct PointSums::State {
         for (auto& block : arrays) block.clear();
         for (std::size_t f = 0; f < fields.size(); ++f) {
             if (point_layout(domain, fields[f]) != layout)
-                throw Error("field " + std::to_string(f) + " has another stagger or layout than the first one was made with: pass arrays of one stagger, "
+                throw Error("field " + std::to_string(f) +
+                            " has another stagger or layout than the first one was made with: pass arrays of one stagger, "
                             "equal extents and one order; sums of another one are an object of their own");
             for (std::size_t b = 0; b < arrays.size(); ++b) append_values(domain, fields[f], static_cast<int>(b), arrays[b]);
         }
         if (sums && !sums->fits(arrays.front()))
-            throw Error("the arrays have other elements or components than these sums were made for: pass one for each field, in that order");
+            throw Error(
+                "the arrays have other elements or components than these sums were made for: pass one for each field, in that order");
         given = collected.empty() ? arrays.front() : made;
     }
     // Points that this rank has twice: values of the later place into the first one, or the sum back.
@@ -82,7 +84,8 @@ struct PointSums::State {
             const byte_count width = array.width();
             Program program;
             program.add_plain({0, 0, 0, 0, width, static_cast<byte_count>(points->first.size()), width, width,
-                               (back ? points->first : points->again).data(), (back ? points->again : points->first).data(), array.element.scalar});
+                               (back ? points->first : points->again).data(), (back ? points->again : points->first).data(),
+                               array.element.scalar});
             parhelion::reduce(program, &array.owned.first, &array.owned.first, back ? Reduction::replace : reduction);
         }
     }
@@ -127,8 +130,8 @@ bool PointSums::under_way() const { return state_->sums->under_way(); }
 
 std::string PointSums::explain() const {
     const SharedPoints& shared = state_->points->shared;
-    return std::to_string(shared.points.size()) + " points of this rank are shared, by up to " + std::to_string(shared.most_holders) + " ranks; " +
-           std::to_string(state_->points->first.size()) + " it has twice\n" + state_->sums->exchange().explain();
+    return std::to_string(shared.points.size()) + " points of this rank are shared, by up to " + std::to_string(shared.most_holders) +
+           " ranks; " + std::to_string(state_->points->first.size()) + " it has twice\n" + state_->sums->exchange().explain();
 }
 
 }  // namespace parhelion

@@ -18,8 +18,8 @@ void check_pushed(const IndexedDomain& owners, std::span<const local_index> cell
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (cells[i] < 0 || cells[i] >= owners.owned())
             throw Error("pushed cell " + std::to_string(cells[i]) + " is not owned by rank " +
-                        std::to_string(owners.communicator().rank()) + ": push cells from 0 to " +
-                        std::to_string(owners.owned() - 1) + ", by their local numbers");
+                        std::to_string(owners.communicator().rank()) + ": push cells from 0 to " + std::to_string(owners.owned() - 1) +
+                        ", by their local numbers");
         if (ranks[i] < 0 || ranks[i] >= size)
             throw Error("cell " + std::to_string(cells[i]) + " is pushed to rank " + std::to_string(ranks[i]) +
                         ", which does not exist: use ranks from 0 to " + std::to_string(size - 1));

@@ -15,9 +15,11 @@ bool follow_each_other(const std::vector<local_index>& list) {
 }
 
 // Kept in the list's order: what is combined is in the order of ranks.
-IndexedOp between(int src_base, const std::vector<local_index>& src, int dst_base, const std::vector<local_index>& dst, const CellValues& values) {
+IndexedOp between(int src_base, const std::vector<local_index>& src, int dst_base, const std::vector<local_index>& dst,
+                  const CellValues& values) {
     const byte_count width = values.width();
-    IndexedOp op{src_base, dst_base, 0, 0, width, static_cast<byte_count>(src.size()), width, width, src.data(), dst.data(), values.element.scalar};
+    IndexedOp op{
+        src_base, dst_base, 0, 0, width, static_cast<byte_count>(src.size()), width, width, src.data(), dst.data(), values.element.scalar};
     if (!src.empty() && follow_each_other(src)) op.src = src.front() * width, op.src_list = nullptr;
     return op;
 }
@@ -25,7 +27,8 @@ IndexedOp between(int src_base, const std::vector<local_index>& src, int dst_bas
 }  // namespace
 
 SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays, const ExchangeOptions& options)
-    : points_(points), owned_(owned), made_for_(arrays.begin(), arrays.end()), given_(made_for_), arrays_(arrays.size()), places_(2 * arrays.size()) {
+    : points_(points), owned_(owned), made_for_(arrays.begin(), arrays.end()), given_(made_for_), arrays_(arrays.size()),
+      places_(2 * arrays.size()) {
     for (local_index point : points.points) point < owned ? shared_owned_.push_back(point) : shared_ghosts_.push_back(point - owned);
     const Pattern& pattern = points.pattern;
     validate_together(pattern.communicator, [&] {
@@ -56,13 +59,13 @@ void SharedReduction::make(Array& array, const CellValues& values) {
 }
 
 bool SharedReduction::fits(CellArrays arrays) const {
-    return std::equal(arrays.begin(), arrays.end(), made_for_.begin(), made_for_.end(), [](const CellValues& a, const CellValues& b) {
-        return a.element == b.element && a.components == b.components;
-    });
+    return std::equal(arrays.begin(), arrays.end(), made_for_.begin(), made_for_.end(),
+                      [](const CellValues& a, const CellValues& b) { return a.element == b.element && a.components == b.components; });
 }
 
 bool SharedReduction::combines(CellArrays arrays) const {
-    return under_way() && std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(), [](const CellValues& a, const CellValues& b) {
+    return under_way() &&
+           std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(), [](const CellValues& a, const CellValues& b) {
                return a.owned == b.owned && a.ghosts == b.ghosts && a.width() == b.width();
            });
 }
@@ -71,7 +74,16 @@ void SharedReduction::stand_in(Array& array, const CellValues& values) {
     if (array.owned_stride == values.owned.stride && array.ghost_stride == values.ghosts.stride) return;
     array.owned_stride = values.owned.stride, array.ghost_stride = values.ghosts.stride;
     const auto part = [&](int base, const std::vector<local_index>& cells, byte_count stride) {
-        return IndexedOp{base, 0, 0, base * owned_ * array.width, array.width, static_cast<byte_count>(cells.size()), stride, array.width, cells.data(), cells.data()};
+        return IndexedOp{base,
+                         0,
+                         0,
+                         base * owned_ * array.width,
+                         array.width,
+                         static_cast<byte_count>(cells.size()),
+                         stride,
+                         array.width,
+                         cells.data(),
+                         cells.data()};
     };
     array.bring = {};
     array.bring.add(part(0, shared_owned_, array.owned_stride));
@@ -84,7 +96,8 @@ void SharedReduction::represent(std::size_t f, bool always) {
     Array& array = arrays_[f];
     const CellValues& values = given_[f];
     const bool no_owned = owned_ == 0, no_ghosts = points_.pattern.owned == owned_;
-    const bool dense = (values.owned.stride == array.width || owned_ <= 1) && (values.ghosts.stride == array.width || points_.pattern.owned - owned_ <= 1);
+    const bool dense =
+        (values.owned.stride == array.width || owned_ <= 1) && (values.ghosts.stride == array.width || points_.pattern.owned - owned_ <= 1);
     const bool joined = no_owned || no_ghosts || values.ghosts.first == values.owned.first + owned_ * array.width;
     array.stands_in = points_.pattern.owned > 0 && (always || !dense || !joined);
     if (array.stands_in) stand_in(array, values);
@@ -98,7 +111,7 @@ void SharedReduction::represent() {
     for (std::size_t f = 0; f < arrays_.size(); ++f) represent(f, true);
 }
 
-void SharedReduction::copy(Program Array::*program, bool to_arrays) {
+void SharedReduction::copy(Program Array::* program, bool to_arrays) {
     for (std::size_t f = 0; f < arrays_.size(); ++f) {
         if (!arrays_[f].stands_in) continue;
         std::byte* const parts[2] = {given_[f].owned.first, given_[f].ghosts.first};

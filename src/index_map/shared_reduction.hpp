@@ -42,7 +42,7 @@ private:
     void represent(std::size_t f, bool stand_in);
     void represent();
     void stand_in(Array& array, const CellValues& values);
-    void copy(Program Array::*program, bool to_arrays);
+    void copy(Program Array::* program, bool to_arrays);
     void combine(Reduction reduction);
 
     const SharedPoints& points_;

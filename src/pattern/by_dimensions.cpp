@@ -33,8 +33,8 @@ public:
             Link part{link.rank, {}, {}, 0, 0, {}, {}};
             take(link.send.boxes, link.send_unique, link.send_duplicate_of, here, before, part.send.boxes, part.send_unique,
                  part.send_duplicate_of);
-            take(link.receive.boxes, link.receive_unique, link.receive_duplicate_of, here, before, part.receive.boxes,
-                 part.receive_unique, part.receive_duplicate_of);
+            take(link.receive.boxes, link.receive_unique, link.receive_duplicate_of, here, before, part.receive.boxes, part.receive_unique,
+                 part.receive_duplicate_of);
             if (!part.send.empty() || !part.receive.empty()) stage.push_back(std::move(part));
         }
         return stage;
@@ -43,7 +43,8 @@ public:
 private:
     // Whatever repeats a piece lies beyond more sides than that: the first one is there, too.
     void take(const std::vector<BoxPiece>& all, local_index all_unique, const std::vector<local_index>& duplicate_of, DimensionSet here,
-              DimensionSet before, std::vector<BoxPiece>& some, local_index& some_unique, std::vector<local_index>& some_duplicate_of) const {
+              DimensionSet before, std::vector<BoxPiece>& some, local_index& some_unique,
+              std::vector<local_index>& some_duplicate_of) const {
         std::vector<local_index> place(all.size(), -1);
         for (std::size_t i = 0; i < all.size(); ++i) {
             if ((ghost_dimensions(all[i], pattern_.dimensions) & ~here) != 0) continue;

@@ -18,7 +18,7 @@ struct Segment {
     global_index shift;   // + shift: in the owner's coordinates
     int owner;            // block position along the axis
     bool ghost;
-    bool beyond;          // a ghost that is none of the points that the block holds
+    bool beyond;  // a ghost that is none of the points that the block holds
 };
 
 struct PatternAxis : Axis {
@@ -74,15 +74,13 @@ struct AxisView {
     Readings reads, read_from;
     int first = 0;
 
-    AxisView(const PatternAxis& axis, int first_block, int blocks)
-        : reads(blocks), read_from(blocks), first(first_block) {
+    AxisView(const PatternAxis& axis, int first_block, int blocks) : reads(blocks), read_from(blocks), first(first_block) {
         for (int b = 0; b < axis.blocks(); ++b) {
             const bool mine = b >= first && b < first + blocks;
             if (!mine && !near(axis, b, blocks)) continue;
             const auto segments = segments_of(axis, b);
-            const int own = static_cast<int>(std::find_if(segments.begin(), segments.end(), [](const Segment& segment) {
-                return !segment.ghost;
-            }) - segments.begin());
+            const int own = static_cast<int>(
+                std::find_if(segments.begin(), segments.end(), [](const Segment& segment) { return !segment.ghost; }) - segments.begin());
             for (int n = 0; n < static_cast<int>(segments.size()); ++n) {
                 if (mine) reads[b - first].push_back({b, n, own, segments[n]});
                 const int owner = segments[n].owner;
@@ -116,7 +114,8 @@ public:
     Builder(const CartesianDomain& domain, const HaloWidth& ends) : domain_(domain), blocks_(domain.blocks()) {
         const Block& first = domain.blocks().front();
         for (int d = 0; d < domain.dimensions(); ++d) {
-            const PatternAxis& axis = axes_.emplace_back(domain.axis(d), ends.lower[d], ends.upper[d], domain.neighbors() == Neighbors::faces);
+            const PatternAxis& axis =
+                axes_.emplace_back(domain.axis(d), ends.lower[d], ends.upper[d], domain.neighbors() == Neighbors::faces);
             views_.emplace_back(axis, first.position[d], axis.blocks_per_rank);
             for (Block& block : blocks_) {
                 block.owned.lo[d] = axis.starts[block.position[d]];
@@ -220,11 +219,9 @@ private:
     }
 
     // Sorts the pieces, those that repeat others last; tells how many do not, and what the others repeat.
-    static std::vector<BoxPiece> in_order(std::vector<Keyed>& keyed, local_index& unique,
-                                          std::vector<local_index>& duplicate_of) {
-        std::sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) {
-            return std::tuple(a.repeats(), a.key) < std::tuple(b.repeats(), b.key);
-        });
+    static std::vector<BoxPiece> in_order(std::vector<Keyed>& keyed, local_index& unique, std::vector<local_index>& duplicate_of) {
+        std::sort(keyed.begin(), keyed.end(),
+                  [](const Keyed& a, const Keyed& b) { return std::tuple(a.repeats(), a.key) < std::tuple(b.repeats(), b.key); });
         std::map<Key, local_index> place;
         std::vector<BoxPiece> pieces;
         for (const auto& entry : keyed) {

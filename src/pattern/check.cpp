@@ -14,9 +14,7 @@ constexpr double most_cells = 1e15;  // of a box: beyond it, byte counts would o
 
 [[noreturn]] void refuse(const std::string& what) { throw Error("broken pattern: " + what + ": build it again from its domain"); }
 
-[[noreturn]] void refuse(const Link& link, const std::string& what) {
-    refuse("link with rank " + std::to_string(link.rank) + ", " + what);
-}
+[[noreturn]] void refuse(const Link& link, const std::string& what) { refuse("link with rank " + std::to_string(link.rank) + ", " + what); }
 
 bool in_range(const Box& box) {
     double cells = 1;
@@ -69,13 +67,15 @@ void check_box(const Pattern& pattern, std::size_t stage, const Link& link, cons
         refuse(link, cells + " are outside of block " + std::to_string(piece.block) + " and its halo");
     if (receives && (!intersect(piece.cells, owned).empty() || piece.owner != owned))
         refuse(link, "received " + cells + " overwrite owned ones, or belong to another block");
-    if (!receives && !sends_owned(piece, owned, stage, pattern.dimensions))
-        refuse(link, "sent " + cells + " are not owned");
+    if (!receives && !sends_owned(piece, owned, stage, pattern.dimensions)) refuse(link, "sent " + cells + " are not owned");
 }
 
 // Ghosts that two messages write would hold whichever came last.
 void check_disjoint(const Stage& stage) {
-    struct Ghosts { const Link* link; const BoxPiece* piece; };
+    struct Ghosts {
+        const Link* link;
+        const BoxPiece* piece;
+    };
     std::vector<Ghosts> all;
     for (const Link& link : stage)
         for (const BoxPiece& piece : link.receive.boxes) all.push_back({&link, &piece});
@@ -83,8 +83,7 @@ void check_disjoint(const Stage& stage) {
         return std::pair(a.piece->block, a.piece->cells.lo[0]) < std::pair(b.piece->block, b.piece->cells.lo[0]);
     });
     for (auto a = all.begin(); a != all.end(); ++a)
-        for (auto b = a + 1; b != all.end() && b->piece->block == a->piece->block &&
-                             b->piece->cells.lo[0] < a->piece->cells.hi[0]; ++b)
+        for (auto b = a + 1; b != all.end() && b->piece->block == a->piece->block && b->piece->cells.lo[0] < a->piece->cells.hi[0]; ++b)
             if (!intersect(a->piece->cells, b->piece->cells).empty())
                 refuse(*b->link, "ghosts " + to_string(b->piece->cells, max_dimensions) + " are received twice");
 }
@@ -109,8 +108,7 @@ void check_indices(const Pattern& pattern, const Link& link, std::vector<bool>& 
     }
 }
 
-void check_duplicates(const Link& link, const Selection& side, local_index unique,
-                      const std::vector<local_index>& duplicate_of) {
+void check_duplicates(const Link& link, const Selection& side, local_index unique, const std::vector<local_index>& duplicate_of) {
     if (unique < 0 || static_cast<std::size_t>(unique) + duplicate_of.size() != side.cells.size() + side.boxes.size())
         refuse(link, "numbers of different and repeated cells do not add up");
     for (local_index place : duplicate_of) check_index(link, place, 0, unique);
@@ -121,7 +119,8 @@ void check_repeated_boxes(const Link& link) {
     for (std::size_t k = 0; !link.receive.boxes.empty() && k < link.receive_duplicate_of.size(); ++k) {
         const BoxPiece& piece = link.receive.boxes[static_cast<std::size_t>(link.receive_unique) + k];
         const BoxPiece& first = link.receive.boxes[static_cast<std::size_t>(link.receive_duplicate_of[k])];
-        const Box image = translate(translate(piece.cells, piece.shift), {-first.shift[0], -first.shift[1], -first.shift[2], -first.shift[3]});
+        const Box image =
+            translate(translate(piece.cells, piece.shift), {-first.shift[0], -first.shift[1], -first.shift[2], -first.shift[3]});
         if (piece.block != first.block || intersect(image, first.cells) != image)
             refuse(link, "repeated cells lie outside of those that they repeat");
     }

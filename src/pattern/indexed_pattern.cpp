@@ -33,8 +33,7 @@ void collect_receives(const IndexedDomain& domain, std::map<int, Link>& links) {
         previous = position;
     }
     for (auto& [rank, each] : links) each.receive_unique = static_cast<local_index>(each.receive.cells.size());
-    for (auto& [rank, cells] : repeated)
-        links[rank].receive.cells.insert(links[rank].receive.cells.end(), cells.begin(), cells.end());
+    for (auto& [rank, cells] : repeated) links[rank].receive.cells.insert(links[rank].receive.cells.end(), cells.begin(), cells.end());
 }
 
 // Request: number of different cells, their global ids, then for each repeated ghost the place of its first.
@@ -76,8 +75,7 @@ Pattern build_pattern(const IndexedDomain& domain) {
     collect_receives(domain, links);
     std::vector<Parcel> requests;
     for (const auto& [rank, link] : links) requests.push_back(request(domain, link));
-    for (const auto& parcel : sparse_exchange(domain.communicator(), std::move(requests)))
-        answer(domain, parcel, links[parcel.rank]);
+    for (const auto& parcel : sparse_exchange(domain.communicator(), std::move(requests))) answer(domain, parcel, links[parcel.rank]);
 
     Pattern pattern{domain.communicator(), 0, {}, {}, domain.owned(), domain.ghosts(), {}};
     pattern.halo = HaloWidth(0);

@@ -11,7 +11,8 @@ global_index cells_sent(const Pattern& pattern) {
         for (const Link& link : stage) {
             if (link.rank == pattern.communicator.rank()) continue;
             if (pattern.indexed()) cells += link.send_unique;
-            else for (local_index k = 0; k < link.send_unique; ++k) cells += link.send.boxes[k].cells.cells();
+            else
+                for (local_index k = 0; k < link.send_unique; ++k) cells += link.send.boxes[k].cells.cells();
         }
     return cells;
 }

@@ -64,7 +64,7 @@ Pattern unflatten(const Words& words, Communicator comm) {
     const auto rank = reader.next(), size = reader.next();
     if (rank != comm.rank() || size != comm.size())
         refuse_file("it is the part of rank " + std::to_string(rank) + " of " + std::to_string(size) + ", read by rank " +
-               std::to_string(comm.rank()) + " of " + std::to_string(comm.size()));
+                    std::to_string(comm.rank()) + " of " + std::to_string(comm.size()));
     pattern.dimensions = reader.next_in<int>(0, max_dimensions);
     pattern.owned = reader.next_in<local_index>(0, 2147483647);
     pattern.ghosts = reader.next_in<local_index>(0, 2147483647);

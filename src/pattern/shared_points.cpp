@@ -25,7 +25,8 @@ void require_single(const IndexedDomain& domain) {
         const global_index id = ids[by_id[i]];
         const bool repeated = i > 0 && ids[by_id[i - 1]] == id;
         if (repeated || domain.ghost_owners()[by_id[i]] == domain.communicator().rank())
-            throw Error("this rank holds the point with global id " + std::to_string(id) + (repeated ? " as two ghosts" : " as owner and as ghost") +
+            throw Error("this rank holds the point with global id " + std::to_string(id) +
+                        (repeated ? " as two ghosts" : " as owner and as ghost") +
                         ": values of shared points need one place on a rank; sum those of one rank yourself, into one");
     }
 }
@@ -77,7 +78,8 @@ std::vector<Shared> find_shared(const IndexedDomain& domain, const Pattern& patt
         if (!link.receive.cells.empty()) owners.push_back(link.rank), read.push_back(&link);
     const auto told = neighbor_exchange(domain.communicator(), news(pattern, holders), owners);
     for (std::size_t i = 0; i < told.size(); ++i) add_news(domain, *read[i], told[i], shared);
-    std::sort(shared.begin(), shared.end(), [](const Shared& a, const Shared& b) { return std::pair(a.rank, a.id) < std::pair(b.rank, b.id); });
+    std::sort(shared.begin(), shared.end(),
+              [](const Shared& a, const Shared& b) { return std::pair(a.rank, a.id) < std::pair(b.rank, b.id); });
     return shared;
 }
 
@@ -97,7 +99,11 @@ Pattern to_all_holders(const IndexedDomain& domain, const std::vector<Shared>& s
 
 // Slots of each point in the order of their ranks, and turns by rank from them.
 void order(SharedPoints& found, const std::vector<Shared>& shared, int here) {
-    struct First { local_index slot; int rank; int holders; };
+    struct First {
+        local_index slot;
+        int rank;
+        int holders;
+    };
     std::map<local_index, First> first;
     for (std::size_t slot = 0; slot < shared.size(); ++slot)
         ++first.try_emplace(shared[slot].point, First{static_cast<local_index>(slot), shared[slot].rank, 1}).first->second.holders;

@@ -40,8 +40,8 @@ const Link* find_link(const Pattern& pattern, global_index stage, int rank) {
 
 void compare(int rank, const Shape& theirs, const Shape& mine, const char* does, const char* does_here) {
     if (theirs == mine) return;
-    throw Error("broken pattern: rank " + std::to_string(rank) + does + std::to_string(theirs.cells) + " cells and this rank" +
-                does_here + std::to_string(mine.cells) + (theirs.cells == mine.cells ? ", but others or in another order" : "") +
+    throw Error("broken pattern: rank " + std::to_string(rank) + does + std::to_string(theirs.cells) + " cells and this rank" + does_here +
+                std::to_string(mine.cells) + (theirs.cells == mine.cells ? ", but others or in another order" : "") +
                 ": the parts do not belong together; build the pattern again");
 }
 

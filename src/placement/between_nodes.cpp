@@ -78,7 +78,8 @@ struct Sent {
     Cells::Directions directions;
 };
 
-std::vector<Sent> sent_by(const ProcessGrid& grid, const Numbering& numbering, const Stencil& stencil, const std::vector<int>& nodes, int point) {
+std::vector<Sent> sent_by(const ProcessGrid& grid, const Numbering& numbering, const Stencil& stencil, const std::vector<int>& nodes,
+                          int point) {
     const Coords from = numbering.coords(grid.extent, point);
     std::vector<Sent> all;
     for (const auto& offset : stencil.offsets) {
@@ -160,8 +161,8 @@ BetweenNodes between_nodes(const std::vector<NodePair>& pairs) {
     return between;
 }
 
-double predicted_seconds(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine, const Scores& scores, const PositionOf& position,
-                         const ExchangeCosts& costs) {
+double predicted_seconds(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine, const Scores& scores,
+                         const PositionOf& position, const ExchangeCosts& costs) {
     if (stencil.extent.empty())
         throw Error("what an exchange takes depends on which cells travel: give the cells, of all ranks or of one, and the halo width");
     const auto between = between_nodes(node_pairs(grid, stencil, nodes_of_points(grid, machine, position)));

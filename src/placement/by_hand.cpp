@@ -25,7 +25,7 @@ int level_of(const Machine& machine, const std::string& given) {
 
 // Outermost first, padded.
 std::vector<LevelBlocks> sorted_blocks(const Machine& machine, const std::map<std::string, std::vector<int>>& given,
-                                  std::size_t dimensions) {
+                                       std::size_t dimensions) {
     std::vector<LevelBlocks> sorted;
     for (const auto& [name, extent] : given) {
         LevelBlocks blocks{level_of(machine, name), name, {1, 1, 1, 1}};
@@ -52,20 +52,20 @@ void check_units(const Machine& machine, const LevelBlocks& blocks, int ranks) {
         if (blocks.level > 0) starts = shape.starts[static_cast<std::size_t>(blocks.level - 1)];
         for (std::size_t u = 0; u + 1 < starts.size(); ++u)
             if (const int have = starts[u + 1] - starts[u]; have != 0 && have != ranks)
-                throw Error("a unit of level " + blocks.name + " on node " + std::to_string(node) + " has " +
-                            std::to_string(have) + " ranks, but the blocks inside it hold " + std::to_string(ranks) +
+                throw Error("a unit of level " + blocks.name + " on node " + std::to_string(node) + " has " + std::to_string(have) +
+                            " ranks, but the blocks inside it hold " + std::to_string(ranks) +
                             ": make the product of the inner levels' blocks equal to the ranks there");
     }
 }
 
 }  // namespace
 
-Placement place_by_hand(const Machine& machine, const std::map<std::string, std::vector<int>>& blocks,
-                        const std::vector<bool>& periodic, const std::string& numbering) {
+Placement place_by_hand(const Machine& machine, const std::map<std::string, std::vector<int>>& blocks, const std::vector<bool>& periodic,
+                        const std::string& numbering) {
     const auto dimensions = blocks.empty() ? 0 : blocks.begin()->second.size();
     const auto sorted = sorted_blocks(machine, blocks, dimensions);
-    const Numbering numbers = numbering.empty() ? Numbering(static_cast<int>(dimensions))
-                                                : Numbering::parse(numbering, static_cast<int>(dimensions));
+    const Numbering numbers =
+        numbering.empty() ? Numbering(static_cast<int>(dimensions)) : Numbering::parse(numbering, static_cast<int>(dimensions));
     Order order = Order::path({1, 1, 1, 1}, {}, false);
     for (auto level = sorted.rbegin(); level != sorted.rend(); ++level) {
         check_units(machine, *level, order.size());

@@ -26,7 +26,8 @@ int guarded(const std::function<void()>& work) {
 
 std::size_t one_of(int index, std::size_t count, const char* what) {
     if (index < 0 || static_cast<std::size_t>(index) >= count)
-        throw Error(std::string(what) + " " + std::to_string(index) + " does not exist: there are " + std::to_string(count) + ", counted from 0");
+        throw Error(std::string(what) + " " + std::to_string(index) + " does not exist: there are " + std::to_string(count) +
+                    ", counted from 0");
     return static_cast<std::size_t>(index);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "c_guard.hpp"
-#include "c_machine.hpp"
 #include "core/node_messages.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/limits.hpp"
@@ -34,8 +33,8 @@ std::vector<int> per_node(int nodes, int entries, const int* ranks_per_node) {
     std::vector<int> ranks(ranks_per_node, ranks_per_node + entries);
     if (entries == 1) ranks.assign(static_cast<std::size_t>(nodes), ranks.front());
     if (nodes < 1 || static_cast<int>(ranks.size()) != nodes)
-        throw parhelion::Error("ranks per node are given for " + std::to_string(entries) + " nodes of " +
-                               std::to_string(nodes) + ": give one number for all, or one for each node");
+        throw parhelion::Error("ranks per node are given for " + std::to_string(entries) + " nodes of " + std::to_string(nodes) +
+                               ": give one number for all, or one for each node");
     return ranks;
 }
 
@@ -47,8 +46,8 @@ phl_machine machine_from(const std::string& text, int nodes, int entries, const 
     }
     const auto topology = parse_topology(text);
     if (nodes > 0 && topology.levels.front().count != nodes)
-        throw parhelion::Error("topology '" + text + "' has " + std::to_string(topology.levels.front().count) +
-                               " nodes, but " + std::to_string(nodes) + " are asked for: make them agree");
+        throw parhelion::Error("topology '" + text + "' has " + std::to_string(topology.levels.front().count) + " nodes, but " +
+                               std::to_string(nodes) + " are asked for: make them agree");
     return {make_machine(topology, {ranks_per_node, ranks_per_node + entries}, binding), "description '" + text + "'"};
 }
 
@@ -77,7 +76,8 @@ Coords padded(const ProcessGrid& grid, const int* point) {
     return coords;
 }
 
-Stencil stencil_of_halo(int dimensions, int count, const int* offsets, const int64_t* bytes, const int64_t* extent, int halo, int bytes_per_cell) {
+Stencil stencil_of_halo(int dimensions, int count, const int* offsets, const int64_t* bytes, const int64_t* extent, int halo,
+                        int bytes_per_cell) {
     Stencil stencil = stencil_from(dimensions, count, offsets, bytes);
     if (extent == nullptr) return stencil;
     return with_halo_bytes(std::move(stencil), {extent, extent + std::max(0, dimensions)}, halo, bytes_per_cell);
@@ -96,11 +96,9 @@ Numbering numbering_from(const char* name, int dimensions) {
 
 extern "C" {
 
-int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node, int compact,
-                       phl_machine** machine) {
+int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node, int compact, phl_machine** machine) {
     return guarded([&] {
-        *machine = new phl_machine(machine_from(topology, nodes, entries, ranks_per_node,
-                                                compact ? Binding::compact : Binding::spread));
+        *machine = new phl_machine(machine_from(topology, nodes, entries, ranks_per_node, compact ? Binding::compact : Binding::spread));
     });
 }
 
@@ -126,22 +124,21 @@ int phl_machine_unit_in_node(const phl_machine* machine, int level, int position
 }
 const char* phl_machine_source(const phl_machine* machine) { return machine->source.c_str(); }
 
-int phl_place(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count,
-              const int* offsets, const int64_t* bytes, int objective, int refine, const char* method,
-              phl_placement** placement) {
+int phl_place(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count, const int* offsets,
+              const int64_t* bytes, int objective, int refine, const char* method, phl_placement** placement) {
     return guarded([&] {
         *placement = placed_by(machine, {grid_from(dimensions, grid, periodic), stencil_from(dimensions, offset_count, offsets, bytes),
-                                         objective ? Objective::jmax : Objective::jsum, refine != 0, method ? method : ""});
+                                         objective_from(objective), refine != 0, method ? method : ""});
     });
 }
 
-int phl_place_by_time(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count, const int* offsets,
-                      const int64_t* extent, int halo, int bytes_per_cell, const phl_exchange_costs* costs, int objective, int refine,
-                      const char* method, phl_placement** placement) {
+int phl_place_by_time(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count,
+                      const int* offsets, const int64_t* extent, int halo, int bytes_per_cell, const phl_exchange_costs* costs,
+                      int objective, int refine, const char* method, phl_placement** placement) {
     return guarded([&] {
         *placement = placed_by(machine, {grid_from(dimensions, grid, periodic),
                                          stencil_of_halo(dimensions, offset_count, offsets, nullptr, extent, halo, bytes_per_cell),
-                                         objective ? Objective::jmax : Objective::jsum, refine != 0, method ? method : "", costs_from(*costs)});
+                                         objective_from(objective), refine != 0, method ? method : "", costs_from(*costs)});
     });
 }
 
@@ -154,7 +151,8 @@ int phl_node_pairs(int dimensions, const int* grid, const int* periodic, const i
         *pairs = static_cast<int>(found.size());
         for (int i = 0; traffic && i < std::min(room, *pairs); ++i) {
             const NodePair& pair = found[static_cast<std::size_t>(i)];
-            for (const std::int64_t value : {std::int64_t{pair.from}, std::int64_t{pair.to}, pair.pairs, pair.bytes_in_pairs, pair.messages, pair.bytes})
+            for (const std::int64_t value :
+                 {std::int64_t{pair.from}, std::int64_t{pair.to}, pair.pairs, pair.bytes_in_pairs, pair.messages, pair.bytes})
                 *traffic++ = value;
         }
     });
@@ -162,22 +160,25 @@ int phl_node_pairs(int dimensions, const int* grid, const int* periodic, const i
 
 int phl_node_messages(int64_t bytes, int64_t contributors) { return static_cast<int>(parhelion::node_messages(bytes, contributors)); }
 
-int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels, const int* blocks,
-                      const int* periodic, const char* numbering, phl_placement** placement) {
+int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels, const int* blocks, const int* periodic,
+                      const char* numbering, phl_placement** placement) {
     return guarded([&] {
         *placement = new phl_placement{place_by_hand(machine->machine, blocks_from(dimensions, levels, blocks),
                                                      flags_from(dimensions, periodic), numbering ? numbering : ""),
-                                       "by_hand", "", {}, {}, 0};
+                                       "by_hand",
+                                       "",
+                                       {},
+                                       {},
+                                       0};
     });
 }
 
-int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* cells, int offset_count,
-                    const int* offsets, int halo, int bytes_per_cell, const int* periodic, int objective, int* grid,
-                    int64_t* bytes) {
+int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* cells, int offset_count, const int* offsets, int halo,
+                    int bytes_per_cell, const int* periodic, int objective, int* grid, int64_t* bytes) {
     return guarded([&] {
         const auto choice = choose_grid(machine->machine, {cells, cells + std::max(0, dimensions)},
                                         stencil_from(dimensions, offset_count, offsets, nullptr), halo, bytes_per_cell,
-                                        flags_from(dimensions, periodic), objective ? Objective::jmax : Objective::jsum);
+                                        flags_from(dimensions, periodic), objective_from(objective));
         std::copy_n(choice.grid.extent.begin(), dimensions, grid);
         for (const auto& offset : choice.stencil.offsets) *bytes++ = offset.bytes;
     });
@@ -217,16 +218,14 @@ int phl_placement_units(const phl_placement* p, int level, int within_node, int*
     const auto& machine = p->placement.machine();
     if (const int failed = guarded([&] { one_of(level, static_cast<std::size_t>(machine.levels()), "level"); })) return failed;
     if (const int failed = phl_placement_positions(p, units)) return failed;
-    std::transform(units, units + machine.size(), units, [&](int position) {
-        return within_node ? machine.unit_in_node(level, position) : machine.unit_of(level, position);
-    });
+    std::transform(units, units + machine.size(), units,
+                   [&](int position) { return within_node ? machine.unit_in_node(level, position) : machine.unit_of(level, position); });
     return 0;
 }
 
 int phl_placement_moved(const phl_placement* p) { return p->placement.moved_points(); }
 
-int phl_placement_score(const phl_placement* p, int offset_count, const int* offsets, const int64_t* bytes, int level,
-                        int64_t* score) {
+int phl_placement_score(const phl_placement* p, int offset_count, const int* offsets, const int64_t* bytes, int level, int64_t* score) {
     return guarded([&] {
         const auto stencil = stencil_from(p->placement.grid().dimensions, offset_count, offsets, bytes);
         const auto scores = p->placement.scores(stencil);

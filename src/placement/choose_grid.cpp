@@ -9,8 +9,7 @@ namespace parhelion::placement {
 namespace {
 
 // All ordered factorisations of `ranks` with no factor above the cells there.
-void factorise(int ranks, const std::vector<std::int64_t>& cells, std::vector<int>& grid,
-               std::vector<std::vector<int>>& found) {
+void factorise(int ranks, const std::vector<std::int64_t>& cells, std::vector<int>& grid, std::vector<std::vector<int>>& found) {
     const std::size_t d = grid.size();
     if (d + 1 == cells.size()) {
         if (ranks > cells[d]) return;
@@ -47,20 +46,19 @@ std::int64_t halo_per_rank(const GridChoice& choice) {
 
 }  // namespace
 
-GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& cells, const Stencil& stencil, int halo,
-                       int bytes_per_cell, const std::vector<bool>& periodic, Objective objective, int tried) {
+GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& cells, const Stencil& stencil, int halo, int bytes_per_cell,
+                       const std::vector<bool>& periodic, Objective objective, int tried) {
     if (cells.empty() || cells.size() > max_dimensions || std::ranges::min(cells) < 1)
         throw Error("global extents need at least 1 cell in each of 1 to 4 dimensions");
     std::vector<std::vector<int>> grids;
     std::vector<int> grid;
     factorise(machine.size(), cells, grid, grids);
     if (grids.empty())
-        throw Error(std::to_string(machine.size()) + " ranks do not fit the global extents with at least one cell each: " +
-                    "use fewer ranks or give the process grid");
+        throw Error(std::to_string(machine.size()) +
+                    " ranks do not fit the global extents with at least one cell each: " + "use fewer ranks or give the process grid");
     std::vector<GridChoice> choices;
     for (const auto& extents : grids)
-        choices.push_back({make_grid(extents, periodic),
-                           with_halo_bytes(stencil, largest_block(extents, cells), halo, bytes_per_cell)});
+        choices.push_back({make_grid(extents, periodic), with_halo_bytes(stencil, largest_block(extents, cells), halo, bytes_per_cell)});
     for (const auto& choice : choices) check_bytes(choice.grid, choice.stencil);
     std::ranges::stable_sort(choices, {}, halo_per_rank);
     choices.resize(std::min(choices.size(), static_cast<std::size_t>(std::max(tried, 1))));

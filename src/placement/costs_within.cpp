@@ -7,8 +7,7 @@ namespace parhelion::placement {
 namespace {
 
 // Boundaries of all levels inside a kind, appended with an offset.
-void append_boundaries(const UnitKinds& kinds, int kind, int offset, std::size_t depth,
-                       std::vector<std::vector<int>>& starts) {
+void append_boundaries(const UnitKinds& kinds, int kind, int offset, std::size_t depth, std::vector<std::vector<int>>& starts) {
     if (depth == starts.size()) return;
     const auto& unit = kinds[kind];
     for (int p = 0; p < unit.count(); ++p) {

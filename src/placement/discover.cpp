@@ -44,8 +44,7 @@ std::vector<std::vector<int>> gather_lists(MPI_Comm comm, const std::vector<int>
     check_mpi(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm), "MPI_Gather");
     std::partial_sum(lengths.begin(), lengths.end(), starts.begin() + 1);
     std::vector<int> all(rank == 0 ? static_cast<std::size_t>(starts.back()) : 0);
-    check_mpi(MPI_Gatherv(own.data(), length, MPI_INT, all.data(), lengths.data(), starts.data(), MPI_INT, 0, comm),
-              "MPI_Gatherv");
+    check_mpi(MPI_Gatherv(own.data(), length, MPI_INT, all.data(), lengths.data(), starts.data(), MPI_INT, 0, comm), "MPI_Gatherv");
     std::vector<std::vector<int>> lists;
     for (int r = 0; rank == 0 && r < size; ++r)
         lists.emplace_back(all.begin() + starts[static_cast<std::size_t>(r)], all.begin() + starts[static_cast<std::size_t>(r) + 1]);
@@ -82,8 +81,7 @@ struct Node {
 int common_levels(MPI_Comm leaders, const Node& node) {
     const auto names = broadcast(leaders, joined(node.topology, 0, node.topology.levels.size()));
     int mine = 0;
-    while (mine < node.levels && (names + " ").starts_with(joined(node.topology, 0, static_cast<std::size_t>(mine) + 1) + " "))
-        ++mine;
+    while (mine < node.levels && (names + " ").starts_with(joined(node.topology, 0, static_cast<std::size_t>(mine) + 1) + " ")) ++mine;
     int all = 0;
     check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, leaders), "MPI_Allreduce");
     return all;
@@ -158,8 +156,7 @@ std::string left_out(const NodeTopology& node, int levels) {
     std::string note = node.note;
     if (static_cast<std::size_t>(levels) < node.levels.size())
         note += (note.empty() ? "" : "; ") + std::string("levels not used because ranks are not bound within their units: ") +
-                joined(node, static_cast<std::size_t>(levels), node.levels.size()) +
-                " (bind ranks to cores when starting them)";
+                joined(node, static_cast<std::size_t>(levels), node.levels.size()) + " (bind ranks to cores when starting them)";
     return note;
 }
 

@@ -25,14 +25,13 @@ void Neighborhood::add_reverse() {
     from_.resize(to_.size());
     for (int p = 0; p < points(); ++p) {
         std::erase_if(to_[static_cast<std::size_t>(p)], [&](const Edge& edge) { return edge.point == p; });
-        for (const auto& edge : to_[static_cast<std::size_t>(p)])
-            from_[static_cast<std::size_t>(edge.point)].push_back({p, edge.bytes});
+        for (const auto& edge : to_[static_cast<std::size_t>(p)]) from_[static_cast<std::size_t>(edge.point)].push_back({p, edge.bytes});
     }
 }
 
 ExchangeState::ExchangeState(const Neighborhood& neighborhood, Objective objective, std::vector<int> units, int count)
-    : neighborhood_(neighborhood), objective_(objective), units_(std::move(units)),
-      members_(static_cast<std::size_t>(count)), leaving_(static_cast<std::size_t>(count)) {
+    : neighborhood_(neighborhood), objective_(objective), units_(std::move(units)), members_(static_cast<std::size_t>(count)),
+      leaving_(static_cast<std::size_t>(count)) {
     for (int p = 0; p < neighborhood_.points(); ++p) {
         auto& members = members_[static_cast<std::size_t>(unit(p))];
         place_.push_back(static_cast<int>(members.size()));

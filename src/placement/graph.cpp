@@ -113,8 +113,8 @@ private:
 };
 
 // What leaves the units of `level` inside one unit around them: nothing outside changes it.
-std::pair<std::int64_t, std::int64_t> key_of(const Machine& machine, const Neighborhood& graph, Objective objective, int level, int first, int last,
-                                             const std::vector<int>& parts, const std::vector<int>& positions) {
+std::pair<std::int64_t, std::int64_t> key_of(const Machine& machine, const Neighborhood& graph, Objective objective, int level, int first,
+                                             int last, const std::vector<int>& parts, const std::vector<int>& positions) {
     const int offset = machine.unit_of(level, first);
     std::vector<std::int64_t> leaving(static_cast<std::size_t>(machine.unit_of(level, last - 1) - offset + 1));
     for (const int p : parts) {
@@ -164,7 +164,8 @@ public:
 private:
     static constexpr std::size_t most_cut_again = 4;
     static constexpr int again_per_unit = 16;
-    static constexpr std::int64_t most_edges = 100'000, least_tries = 4, most_tries = 32, most_work_of_cuts = 2 * most_work, most_work_again = 6 * most_work;
+    static constexpr std::int64_t most_edges = 100'000, least_tries = 4, most_tries = 32, most_work_of_cuts = 2 * most_work,
+                                  most_work_again = 6 * most_work;
 
     std::vector<std::vector<int>> parts_around() const {
         std::vector<int> at(positions_.size());
@@ -197,7 +198,9 @@ private:
 
     // One unit at random, and of those that it sends most to some: numbers among `starts`, ascending.
     std::vector<std::size_t> some_that_exchange(const std::vector<int>& parts, const std::vector<int>& starts, int first) {
-        const auto unit_of = [&](int position) { return static_cast<std::size_t>(std::ranges::upper_bound(starts, position) - starts.begin() - 1); };
+        const auto unit_of = [&](int position) {
+            return static_cast<std::size_t>(std::ranges::upper_bound(starts, position) - starts.begin() - 1);
+        };
         const std::size_t count = starts.size() - 1, chosen = random_() % count;
         std::vector<std::pair<std::int64_t, std::size_t>> bytes(count);
         for (std::size_t unit = 0; unit < count; ++unit) bytes[unit].second = unit;
@@ -233,7 +236,8 @@ private:
             parts = Balance(graph_, parts, *cut, std::move(room)).sorted();
             std::size_t next = 0;
             for (const auto unit : units)
-                for (int position = starts[unit]; position < starts[unit + 1]; ++position) positions[static_cast<std::size_t>(parts[next++])] = position;
+                for (int position = starts[unit]; position < starts[unit + 1]; ++position)
+                    positions[static_cast<std::size_t>(parts[next++])] = position;
             moved.insert(moved.end(), parts.begin(), parts.end());
         }
         return moved;
@@ -242,7 +246,9 @@ private:
     std::int64_t improve(int level, std::vector<int>& candidate, bool cut, const std::vector<int>& moved = {}) {
         const std::int64_t work = refine_level(machine_, graph_, objective_, level, candidate, most_work, moved);
         for (std::size_t u = 0; u < parts_.size(); ++u) {
-            const auto key = [&](const auto& positions) { return key_of(machine_, graph_, objective_, level, around_[u], around_[u + 1], parts_[u], positions); };
+            const auto key = [&](const auto& positions) {
+                return key_of(machine_, graph_, objective_, level, around_[u], around_[u + 1], parts_[u], positions);
+            };
             if (key(candidate) >= key(positions_)) continue;
             for (const int p : parts_[u]) positions_[static_cast<std::size_t>(p)] = candidate[static_cast<std::size_t>(p)];
             by_metis |= cut;

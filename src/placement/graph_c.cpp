@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "c_guard.hpp"
-#include "c_machine.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/c_interface.h"
 #include "parhelion/placement/graph.hpp"
@@ -12,14 +11,12 @@ namespace {
 
 thread_local std::string last_text;
 
-Objective objective_from(int objective) { return objective ? Objective::jmax : Objective::jsum; }
-
 }  // namespace
 
 extern "C" {
 
-int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets, const int64_t* bytes,
-                    int objective, int* positions) {
+int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets, const int64_t* bytes, int objective,
+                    int* positions) {
     return guarded([&] {
         std::vector<PartEdges> graph;
         for (int p = 0; p < parts; ++p)
@@ -32,8 +29,7 @@ int phl_place_graph(const phl_machine* machine, int parts, const int* starts, co
 
 const char* phl_place_text(void) { return last_text.c_str(); }
 
-int phl_place_parts(int comm, int edges, const int* targets, const int64_t* bytes, int objective, int node_color,
-                    int* placed) {
+int phl_place_parts(int comm, int edges, const int* targets, const int64_t* bytes, int objective, int node_color, int* placed) {
     return guarded([&] {
         const PartEdges own{{targets, targets + edges}, {bytes, bytes + edges}};
         *placed = MPI_Comm_c2f(place_parts(parhelion::comm_from_fortran(comm), own, objective_from(objective), node_color));

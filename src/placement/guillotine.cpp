@@ -97,7 +97,8 @@ private:
             // Searches within searches have begun before the budget was spent: they end soon after it.
             for (int thickness = stride; thickness <= most && cut_work_ < 2 * cut_budget; thickness += stride) try_at(thickness);
         else  // only the most balanced cut
-            for (int thickness = most / 2; thickness >= 1 && !try_at(thickness); thickness -= stride) {}
+            for (int thickness = most / 2; thickness >= 1 && !try_at(thickness); thickness -= stride) {
+            }
     }
 
     // How many of the share's parts have exactly that many ranks; 0 if a part would be cut.

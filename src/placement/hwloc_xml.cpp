@@ -43,9 +43,9 @@ CpuSet parse_bitmap(const std::string& text) {
 
 // Objects that are levels, by hwloc's name. Version 1 wrote caches as type "Cache" with a depth.
 std::string level_of(const Attributes& object) {
-    static const std::map<std::string, std::string, std::less<>> levels{
-        {"Package", "pack"}, {"Socket", "pack"}, {"NUMANode", "numa"}, {"Die", "die"}, {"L3Cache", "l3"},
-        {"L2Cache", "l2"},   {"Core", "core"},   {"PU", "pu"}};
+    static const std::map<std::string, std::string, std::less<>> levels{{"Package", "pack"}, {"Socket", "pack"}, {"NUMANode", "numa"},
+                                                                        {"Die", "die"},      {"L3Cache", "l3"},  {"L2Cache", "l2"},
+                                                                        {"Core", "core"},    {"PU", "pu"}};
     const auto type = object.find("type");
     if (type == object.end()) return "";
     if (type->second == "Cache") {
@@ -81,8 +81,7 @@ NodeTopology parse_hwloc_xml(const std::string& text, const std::string& source)
         add_object(std::string_view(text).substr(at, end - at), topology);
         at = end;
     }
-    if (topology.levels.empty())
-        throw Error(source + " describes no processor: write it with 'lstopo --of xml' on the machine itself");
+    if (topology.levels.empty()) throw Error(source + " describes no processor: write it with 'lstopo --of xml' on the machine itself");
     return nested(std::move(topology));
 }
 
@@ -90,8 +89,7 @@ NodeTopology read_hwloc_xml(const std::string& path) {
     std::error_code problem;
     const auto status = std::filesystem::status(path, problem);
     if (!std::filesystem::exists(status)) throw Error("cannot read the topology " + path + ": check the path");
-    if (!std::filesystem::is_regular_file(status))
-        throw Error("the topology " + path + " is not a regular file: give the XML file itself");
+    if (!std::filesystem::is_regular_file(status)) throw Error("the topology " + path + " is not a regular file: give the XML file itself");
     std::ifstream file(path, std::ios::binary);
     std::string text(most_topology_bytes + 1, '\0');
     if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && !file.eof())

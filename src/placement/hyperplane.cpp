@@ -58,8 +58,7 @@ private:
             const int ranks = first[k] - first[0];
             if (ranks % face != 0) continue;
             const int thickness = ranks / face;
-            if (best.dimension < 0 || std::abs(2 * thickness - box[d]) < std::abs(2 * best.thickness - box[d]))
-                best = {d, thickness, k};
+            if (best.dimension < 0 || std::abs(2 * thickness - box[d]) < std::abs(2 * best.thickness - box[d])) best = {d, thickness, k};
         }
         return best;
     }
@@ -70,8 +69,6 @@ private:
 
 }  // namespace
 
-Attempt hyperplane(const Problem& problem) {
-    return {Hyperplane(problem).arrange(problem.grid.extent, problem.whole()), ""};
-}
+Attempt hyperplane(const Problem& problem) { return {Hyperplane(problem).arrange(problem.grid.extent, problem.whole()), ""}; }
 
 }  // namespace parhelion::placement

@@ -42,8 +42,6 @@ private:
 
 }  // namespace
 
-Attempt kd_tree(const Problem& problem) {
-    return {Halving(problem).arrange(problem.grid.extent), ""};
-}
+Attempt kd_tree(const Problem& problem) { return {Halving(problem).arrange(problem.grid.extent), ""}; }
 
 }  // namespace parhelion::placement

@@ -28,8 +28,8 @@ void check_shape(const NodeShape& shape, std::size_t inner_levels) {
 // Counts of ranks and units are int from here on, and arrays have an entry for each.
 int within(std::int64_t count, int most, const std::string& what) {
     if (count > most)
-        throw Error("the machine has " + std::to_string(count) + " " + what + ", placement takes at most " +
-                    std::to_string(most) + ": describe a smaller machine");
+        throw Error("the machine has " + std::to_string(count) + " " + what + ", placement takes at most " + std::to_string(most) +
+                    ": describe a smaller machine");
     return static_cast<int>(count);
 }
 
@@ -45,8 +45,7 @@ void check_size(const Topology& topology) {
 // Boundaries inside a part with n ranks from `first` on, dealt to k children. Rounding up gives rank 0 to child 0.
 std::vector<int> deal_evenly(int first, int n, int k) {
     std::vector<int> starts;
-    for (int child = 0; child < k; ++child)
-        starts.push_back(first + static_cast<int>((static_cast<std::int64_t>(child) * n + k - 1) / k));
+    for (int child = 0; child < k; ++child) starts.push_back(first + static_cast<int>((static_cast<std::int64_t>(child) * n + k - 1) / k));
     return starts;
 }
 
@@ -96,8 +95,8 @@ Machine::Machine(std::vector<std::string> levels, std::vector<NodeShape> shapes,
         first_position_.push_back(within(std::int64_t{first_position_.back()} + shape.ranks, most_ranks, "ranks or more"));
         first_unit_[0].push_back(first_unit_[0].back() + 1);
         for (std::size_t l = 1; l < level_names_.size(); ++l)
-            first_unit_[l].push_back(within(first_unit_[l].back() + static_cast<std::int64_t>(shape.starts[l - 1].size()) - 1,
-                                            most_units, "units or more of level " + level_names_[l]));
+            first_unit_[l].push_back(within(first_unit_[l].back() + static_cast<std::int64_t>(shape.starts[l - 1].size()) - 1, most_units,
+                                            "units or more of level " + level_names_[l]));
     }
 }
 
@@ -120,8 +119,8 @@ Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per
     check_size(topology);
     const int nodes = topology.levels.front().count;
     if (ranks_per_node.size() != 1 && ranks_per_node.size() != static_cast<std::size_t>(nodes))
-        throw Error("ranks per node are given for " + std::to_string(ranks_per_node.size()) + " nodes of " +
-                    std::to_string(nodes) + ": give one number for all, or one for each node");
+        throw Error("ranks per node are given for " + std::to_string(ranks_per_node.size()) + " nodes of " + std::to_string(nodes) +
+                    ": give one number for all, or one for each node");
     std::vector<std::string> names;
     for (const auto& level : topology.levels) names.push_back(level.name);
     std::vector<NodeShape> shapes;
@@ -129,8 +128,7 @@ Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per
     std::int64_t all = 0;
     for (int node = 0; node < nodes; ++node) {
         const int ranks = ranks_per_node[ranks_per_node.size() == 1 ? 0 : static_cast<std::size_t>(node)];
-        if (ranks < 1)
-            throw Error("node " + std::to_string(node) + " has " + std::to_string(ranks) + " ranks: leave empty nodes out");
+        if (ranks < 1) throw Error("node " + std::to_string(node) + " has " + std::to_string(ranks) + " ranks: leave empty nodes out");
         within(all += ranks, most_ranks, "ranks or more");
         auto known = std::ranges::find(shapes, ranks, &NodeShape::ranks);
         if (known == shapes.end()) known = shapes.insert(shapes.end(), deal(topology, ranks, binding));

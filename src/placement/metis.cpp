@@ -70,16 +70,15 @@ std::optional<std::vector<int>> cut(const Neighborhood& graph, const std::vector
     Index count = static_cast<Index>(vertices.size()), constraints = 1, wanted = parts, edge_cut = 0;
     std::vector<Index> part(vertices.size());
     options[seed_option] = 1;
-    if (recursive(&count, &constraints, csr.starts.data(), csr.targets.data(), nullptr, nullptr, csr.weights.data(), &wanted,
-                  nullptr, nullptr, options.data(), &edge_cut, part.data()) != ok)
+    if (recursive(&count, &constraints, csr.starts.data(), csr.targets.data(), nullptr, nullptr, csr.weights.data(), &wanted, nullptr,
+                  nullptr, options.data(), &edge_cut, part.data()) != ok)
         return {};
     return std::vector<int>(part.begin(), part.end());
 }
 
 }  // namespace
 
-std::optional<std::vector<int>> cut_with_metis(const Neighborhood& graph, const std::vector<int>& vertices, int parts,
-                                               std::string& why) {
+std::optional<std::vector<int>> cut_with_metis(const Neighborhood& graph, const std::vector<int>& vertices, int parts, std::string& why) {
     using Defaults = int (*)(void*);
     const auto defaults = library() ? reinterpret_cast<Defaults>(dlsym(library(), "METIS_SetDefaultOptions")) : nullptr;
     if (!defaults) {

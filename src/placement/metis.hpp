@@ -11,7 +11,6 @@ namespace parhelion::placement {
 
 /// The part of every vertex when the graph is cut into `parts` parts of about equal size; nothing when METIS is not
 /// there or fails. `why` then says so.
-std::optional<std::vector<int>> cut_with_metis(const Neighborhood& graph, const std::vector<int>& vertices, int parts,
-                                               std::string& why);
+std::optional<std::vector<int>> cut_with_metis(const Neighborhood& graph, const std::vector<int>& vertices, int parts, std::string& why);
 
 }  // namespace parhelion::placement

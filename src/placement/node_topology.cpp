@@ -12,9 +12,8 @@ namespace {
 bool inside(const CpuSet& inner, const CpuSet& outer) { return std::ranges::includes(outer, inner); }
 
 bool all_inside(const std::vector<CpuSet>& inner, const std::vector<CpuSet>& outer) {
-    return std::ranges::all_of(inner, [&](const CpuSet& unit) {
-        return std::ranges::any_of(outer, [&](const CpuSet& around) { return inside(unit, around); });
-    });
+    return std::ranges::all_of(
+        inner, [&](const CpuSet& unit) { return std::ranges::any_of(outer, [&](const CpuSet& around) { return inside(unit, around); }); });
 }
 
 std::size_t cpus_in(const std::vector<CpuSet>& units) {
@@ -30,9 +29,8 @@ int unit_around(const std::vector<CpuSet>& units, const CpuSet& cpus) {
 
 // Units in the order of the units around them, so that the parts of a unit stand together.
 void sort_units(const std::vector<CpuSet>* around, std::vector<CpuSet>& units) {
-    std::ranges::stable_sort(units, {}, [&](const CpuSet& unit) {
-        return std::pair(around ? unit_around(*around, unit) : 0, unit.front());
-    });
+    std::ranges::stable_sort(units, {},
+                             [&](const CpuSet& unit) { return std::pair(around ? unit_around(*around, unit) : 0, unit.front()); });
 }
 
 // Levels of interest only where they differ from the level that they would repeat.

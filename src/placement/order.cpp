@@ -20,7 +20,7 @@ struct Order::Vertex {
 
     Coords box{1, 1, 1, 1};
     int size = 1;
-    int dimension = -1;                          ///< of the slabs; −1: a path
+    int dimension = -1;  ///< of the slabs; −1: a path
     std::array<std::int8_t, max_dimensions> fastest_first{};
     bool to_and_fro = false;
     std::vector<Run> runs;
@@ -102,8 +102,7 @@ Order Order::slabs(int dimension, const std::vector<Part>& parts) {
         // Slabs along the same dimension are taken in, so that a row of cuts does not become a deep tree.
         if (slab->dimension == dimension && part.count == 1 && part.mirror == 0)
             for (const auto& run : slab->runs) append(run);
-        else
-            append({part.count, slab->box[dimension], 0, 0, part.mirror, part.alternate, slab});
+        else append({part.count, slab->box[dimension], 0, 0, part.mirror, part.alternate, slab});
     }
     v->box[dimension] = along;
     return Order(std::move(v));
@@ -176,8 +175,7 @@ std::vector<std::int32_t> Order::pack() const {
             words.push_back(v->to_and_fro);
         } else {
             words.push_back(static_cast<std::int32_t>(v->runs.size()));
-            for (const auto& run : v->runs)
-                words.insert(words.end(), {run.count, run.mirror, run.alternate, index.at(run.slab.get())});
+            for (const auto& run : v->runs) words.insert(words.end(), {run.count, run.mirror, run.alternate, index.at(run.slab.get())});
         }
         index.emplace(v, static_cast<std::int32_t>(index.size()));
     };

@@ -5,9 +5,7 @@
 
 namespace parhelion::placement {
 
-Attempt blocked(const Problem& problem) {
-    return {Order::path(problem.grid.extent, {}, false), ""};
-}
+Attempt blocked(const Problem& problem) { return {Order::path(problem.grid.extent, {}, false), ""}; }
 
 Order plain_path(const Problem& problem, const Coords& box) {
     std::vector<int> fastest_first(static_cast<std::size_t>(problem.grid.dimensions));

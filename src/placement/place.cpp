@@ -13,12 +13,8 @@ struct Method {
 };
 
 constexpr Method portfolio[] = {
-    {"blocked", blocked},
-    {"divisor_blocks", divisor_blocks},
-    {"hyperplane", hyperplane},
-    {"kd_tree", kd_tree},
-    {"stencil_strips", stencil_strips},
-    {"recursive_bisection", recursive_bisection},
+    {"blocked", blocked},       {"divisor_blocks", divisor_blocks}, {"hyperplane", hyperplane},
+    {"kd_tree", kd_tree},       {"stencil_strips", stencil_strips}, {"recursive_bisection", recursive_bisection},
     {"guillotine", guillotine},
 };
 
@@ -49,8 +45,7 @@ std::pair<double, std::vector<std::int64_t>> key(double seconds, const Scores& s
 std::vector<int> positions_of(const ProcessGrid& grid, const Order& order) {
     const Numbering numbering(max_dimensions);
     std::vector<int> positions(static_cast<std::size_t>(grid.size()));
-    for (int p = 0; p < grid.size(); ++p)
-        positions[static_cast<std::size_t>(p)] = order.position(numbering.coords(grid.extent, p));
+    for (int p = 0; p < grid.size(); ++p) positions[static_cast<std::size_t>(p)] = order.position(numbering.coords(grid.extent, p));
     return positions;
 }
 
@@ -112,8 +107,7 @@ AutomaticPlacement place_with(const Problem& problem, const Request& request) {
         if (name != method.name) continue;
         Candidate made = attempt(problem, request, method);
         if (!made.order) throw Error("the method " + name + " does not apply: " + made.member.reason);
-        return {Placement(problem.grid, problem.machine, *made.order), made.member.scores, name, {made.member}, "",
-                made.member.seconds};
+        return {Placement(problem.grid, problem.machine, *made.order), made.member.scores, name, {made.member}, "", made.member.seconds};
     }
     throw Error("the method '" + name + "' is unknown: choose from " + names);
 }
@@ -129,8 +123,12 @@ AutomaticPlacement place(const Request& request, const Machine& machine) {
     std::vector<Candidate> candidates;
     for (const auto& method : portfolio) candidates.push_back(attempt(problem, request, method));
     const auto best = ranking(candidates, request.objective);
-    AutomaticPlacement result{Placement(request.grid, machine, *best.front()->order), best.front()->member.scores,
-                              best.front()->member.name, {}, "", best.front()->member.seconds};
+    AutomaticPlacement result{Placement(request.grid, machine, *best.front()->order),
+                              best.front()->member.scores,
+                              best.front()->member.name,
+                              {},
+                              "",
+                              best.front()->member.seconds};
     for (const auto& candidate : candidates) result.members.push_back(candidate.member);
     if (!request.refine) return result;
     if (request.grid.size() > refined_points) {

@@ -18,8 +18,7 @@ std::vector<T> gather(const Communicator& comm, const std::vector<T>& own, std::
     starts.assign(static_cast<std::size_t>(comm.size()) + 1, 0);
     std::partial_sum(sizes.begin(), sizes.end(), starts.begin() + 1);
     std::vector<T> all(comm.rank() == 0 ? static_cast<std::size_t>(starts.back() / width) : 0);
-    check_mpi(MPI_Gatherv(own.data(), bytes, MPI_BYTE, all.data(), sizes.data(), starts.data(), MPI_BYTE, 0, comm.handle()),
-              "MPI_Gatherv");
+    check_mpi(MPI_Gatherv(own.data(), bytes, MPI_BYTE, all.data(), sizes.data(), starts.data(), MPI_BYTE, 0, comm.handle()), "MPI_Gatherv");
     for (auto& start : starts) start /= width;
     return all;
 }

@@ -48,21 +48,23 @@ Stencil weighed_stencil(const PlacedOptions& options, const ProcessGrid& grid, S
     return with_halo_bytes(std::move(stencil), block, options.halo, options.bytes_per_cell);
 }
 
-
 Plan make_plan(const Machine& machine, const PlacedOptions& options) {
     const int dimensions = dimensions_of(options);
-    if (dimensions == 0)
-        throw Error("nothing says how many dimensions the process grid has: give grid, cells or blocks");
+    if (dimensions == 0) throw Error("nothing says how many dimensions the process grid has: give grid, cells or blocks");
     if (!options.cells.empty() && options.cells.size() != static_cast<std::size_t>(dimensions))
-        throw Error("cells have " + std::to_string(options.cells.size()) + " dimensions, the process grid " +
-                    std::to_string(dimensions) + ": make them agree");
+        throw Error("cells have " + std::to_string(options.cells.size()) + " dimensions, the process grid " + std::to_string(dimensions) +
+                    ": make them agree");
     Stencil stencil = options.stencil.offsets.empty() ? faces(dimensions) : options.stencil;
     const auto finish = [&](const Placement& placement, std::string chosen) {
         const ProcessGrid& grid = placement.grid();
         const PositionOf in_order = [&](const Coords& point) { return Numbering(max_dimensions).rank(grid.extent, point); };
-        return Plan{grid, placement.pack(), placement.scores(stencil), score(grid, stencil, machine, in_order),
+        return Plan{grid,
+                    placement.pack(),
+                    placement.scores(stencil),
+                    score(grid, stencil, machine, in_order),
                     between_nodes(placement.node_pairs(stencil)),
-                    between_nodes(node_pairs(grid, stencil, nodes_of_points(grid, machine, in_order))), std::move(chosen)};
+                    between_nodes(node_pairs(grid, stencil, nodes_of_points(grid, machine, in_order))),
+                    std::move(chosen)};
     };
     if (!options.blocks.empty()) {
         const auto placement = place_by_hand(machine, options.blocks, options.periodic, options.numbering);
@@ -71,8 +73,8 @@ Plan make_plan(const Machine& machine, const PlacedOptions& options) {
     }
     ProcessGrid grid;
     if (options.grid.empty()) {
-        auto choice = choose_grid(machine, options.cells, stencil, options.halo, options.bytes_per_cell, options.periodic,
-                                  options.objective);
+        auto choice =
+            choose_grid(machine, options.cells, stencil, options.halo, options.bytes_per_cell, options.periodic, options.objective);
         grid = choice.grid, stencil = std::move(choice.stencil);
     } else {
         grid = make_grid(options.grid, options.periodic);
@@ -163,21 +165,22 @@ void tell_options(Properties& told, const PlacedOptions& options) {
 
 std::string in_words(const NodeMessages& found) {
     return std::to_string(found.messages) + " messages" + (found.bytes < 0 ? "" : " of " + std::to_string(found.bytes) + " bytes") +
-           " (of the busiest node " + std::to_string(found.busiest_messages) + (found.bytes < 0 ? "" : " of " + std::to_string(found.busiest_bytes)) + ")";
+           " (of the busiest node " + std::to_string(found.busiest_messages) +
+           (found.bytes < 0 ? "" : " of " + std::to_string(found.busiest_bytes)) + ")";
 }
 
 std::string describe(const Discovered& found, const Plan& plan) {
-    std::string text = std::to_string(found.machine.size()) + " ranks on " + std::to_string(found.machine.nodes()) +
-                       " nodes (" + found.source + ")";
+    std::string text =
+        std::to_string(found.machine.size()) + " ranks on " + std::to_string(found.machine.nodes()) + " nodes (" + found.source + ")";
     if (!found.note.empty()) text += "\nnote: " + found.note;
     const auto& e = plan.grid.extent;
     text += "\nprocess grid " + shown({e.begin(), e.begin() + plan.grid.dimensions}) + ", placement: " + plan.chosen;
     for (int l = 0; l < found.machine.levels(); ++l) {
         const auto& now = plan.scores[static_cast<std::size_t>(l)];
         const auto& then = plan.blocked[static_cast<std::size_t>(l)];
-        text += "\n  " + found.machine.level(l) + ": bytes that leave it " + std::to_string(now.bytes_sum) + " (blocked: " +
-                std::to_string(then.bytes_sum) + "), from one unit at most " + std::to_string(now.bytes_max) + " (blocked: " +
-                std::to_string(then.bytes_max) + ")";
+        text += "\n  " + found.machine.level(l) + ": bytes that leave it " + std::to_string(now.bytes_sum) +
+                " (blocked: " + std::to_string(then.bytes_sum) + "), from one unit at most " + std::to_string(now.bytes_max) +
+                " (blocked: " + std::to_string(then.bytes_max) + ")";
     }
     return text + "\nbetween nodes: " + in_words(plan.between.pairwise) + "; collected by node: " + in_words(plan.between.aggregated) +
            "; blocked: " + in_words(plan.between_blocked.aggregated);
@@ -188,8 +191,8 @@ std::string describe(const Discovered& found, const Plan& plan) {
 PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
     const Communicator comm(parent);
     const Doing doing(comm, "PlacedComm");
-    require_equal(comm, "the options of the placement", [&](Properties& told) { tell_options(told, options); },
-                  "pass equal ones on every rank");
+    require_equal(
+        comm, "the options of the placement", [&](Properties& told) { tell_options(told, options); }, "pass equal ones on every rank");
     Discovered found = discover(comm.handle(), options.node_color);
     Plan plan;
     Numbering numbering(1);
@@ -238,8 +241,8 @@ std::vector<int> PlacedComm::coords_of(int rank) const {
 int PlacedComm::rank_of(const std::vector<int>& coords) const {
     const auto& grid = state_->placement.grid();
     if (coords.size() != static_cast<std::size_t>(grid.dimensions))
-        throw Error(std::to_string(coords.size()) + " coordinates are given for a process grid of " +
-                    std::to_string(grid.dimensions) + " dimensions");
+        throw Error(std::to_string(coords.size()) + " coordinates are given for a process grid of " + std::to_string(grid.dimensions) +
+                    " dimensions");
     Coords step{}, found{};
     std::copy(coords.begin(), coords.end(), step.begin());
     return neighbor(grid, Coords{}, step, found) ? state_->numbering.rank(grid.extent, found) : MPI_PROC_NULL;
@@ -261,8 +264,8 @@ MPI_Comm PlacedComm::sub(const std::vector<bool>& remain) const {
     require_mpi_not_ended();
     const auto& grid = state_->placement.grid();
     if (remain.size() != static_cast<std::size_t>(grid.dimensions))
-        throw Error(std::to_string(remain.size()) + " dimensions are named for a process grid of " +
-                    std::to_string(grid.dimensions) + ": say for each whether it remains");
+        throw Error(std::to_string(remain.size()) + " dimensions are named for a process grid of " + std::to_string(grid.dimensions) +
+                    ": say for each whether it remains");
     Coords fixed = state_->numbering.coords(grid.extent, rank());
     for (std::size_t d = 0; d < remain.size(); ++d)
         if (remain[d]) fixed[d] = 0;

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "c_guard.hpp"
-#include "c_machine.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/c_interface.h"
@@ -30,15 +29,14 @@ PlacedOptions options_from(int dimensions, const int* grid, const std::int64_t* 
 
 extern "C" {
 
-int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t* cells, const int* periodic,
-                      int offset_count, const int* offsets, int halo, int bytes_per_cell, int objective,
-                      const char* levels, const int* blocks, const char* numbering, int node_color,
-                      const phl_exchange_costs* costs, phl_placed** placed) {
+int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t* cells, const int* periodic, int offset_count,
+                      const int* offsets, int halo, int bytes_per_cell, int objective, const char* levels, const int* blocks,
+                      const char* numbering, int node_color, const phl_exchange_costs* costs, phl_placed** placed) {
     return guarded([&] {
         PlacedOptions options = options_from(dimensions, grid, cells, periodic);
         options.stencil = stencil_from(dimensions, offset_count, offsets, nullptr);
         options.halo = halo, options.bytes_per_cell = bytes_per_cell;
-        options.objective = objective ? Objective::jmax : Objective::jsum;
+        options.objective = objective_from(objective);
         options.blocks = blocks_from(dimensions, levels, blocks);
         options.numbering = numbering ? numbering : "";
         options.node_color = node_color;
@@ -69,8 +67,8 @@ int phl_placed_grid(const phl_placed* placed, int* grid) {
 int phl_placed_coords(const phl_placed* placed, int rank, int* coords) {
     return guarded([&] {
         if (rank < 0 || rank >= placed->comm.size())
-            throw parhelion::Error("rank " + std::to_string(rank) + " is not one of the " +
-                                   std::to_string(placed->comm.size()) + " ranks of the placed communicator");
+            throw parhelion::Error("rank " + std::to_string(rank) + " is not one of the " + std::to_string(placed->comm.size()) +
+                                   " ranks of the placed communicator");
         std::ranges::copy(placed->comm.coords_of(rank), coords);
     });
 }

@@ -18,8 +18,8 @@ int find(const std::vector<std::pair<int, int>>& pairs, int key, int otherwise) 
 Placement::Placement(ProcessGrid grid, Machine machine, Order order, Moves moves)
     : grid_(grid), machine_(std::move(machine)), order_(std::move(order)), moves_(std::move(moves)) {
     if (grid_.size() != machine_.size())
-        throw Error("the process grid has " + std::to_string(grid_.size()) + " points but the machine " +
-                    std::to_string(machine_.size()) + " ranks: make the product of the grid's extents equal to the ranks");
+        throw Error("the process grid has " + std::to_string(grid_.size()) + " points but the machine " + std::to_string(machine_.size()) +
+                    " ranks: make the product of the grid's extents equal to the ranks");
     if (order_.box() != grid_.extent) throw Error("the order belongs to another process grid");
 }
 

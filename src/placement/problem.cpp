@@ -10,8 +10,7 @@ namespace parhelion::placement {
 UnitKinds::UnitKinds(const Machine& machine) : levels_(machine.levels()) {
     std::vector<int> kind_of_shape, nodes;
     for (const auto& shape : machine.shapes()) kind_of_shape.push_back(intern_unit(shape, 0, 0, shape.ranks));
-    for (int node = 0; node < machine.nodes(); ++node)
-        nodes.push_back(kind_of_shape[static_cast<std::size_t>(machine.shape_id(node))]);
+    for (int node = 0; node < machine.nodes(); ++node) nodes.push_back(kind_of_shape[static_cast<std::size_t>(machine.shape_id(node))]);
     intern(-1, machine.size(), nodes);
 }
 
@@ -28,8 +27,7 @@ int UnitKinds::intern_unit(const NodeShape& shape, int level, int first, int las
 
 int UnitKinds::intern(int level, int ranks, std::vector<int> parts) {
     const auto same = [&](const UnitKind& k) { return k.level == level && k.ranks == ranks && k.parts == parts; };
-    if (const auto known = std::ranges::find_if(kinds_, same); known != kinds_.end())
-        return static_cast<int>(known - kinds_.begin());
+    if (const auto known = std::ranges::find_if(kinds_, same); known != kinds_.end()) return static_cast<int>(known - kinds_.begin());
     UnitKind kind{level, ranks, std::move(parts), {0}, true};
     for (const int part : kind.parts) {
         kind.starts.push_back(kind.starts.back() + kinds_[static_cast<std::size_t>(part)].ranks);

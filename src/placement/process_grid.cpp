@@ -31,8 +31,8 @@ ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& 
     if (extents.empty() || extents.size() > max_dimensions)
         throw Error("process grid has " + std::to_string(extents.size()) + " dimensions: give 1 to 4, such as 12x12x12");
     if (periodic.size() > 1 && periodic.size() != extents.size())
-        throw Error("periodicity is given for " + std::to_string(periodic.size()) + " dimensions of the process grid " +
-                    shown(extents) + ": give one for all, or one for each dimension");
+        throw Error("periodicity is given for " + std::to_string(periodic.size()) + " dimensions of the process grid " + shown(extents) +
+                    ": give one for all, or one for each dimension");
     std::int64_t points = 1;
     for (std::size_t d = 0; d < extents.size(); ++d) {
         if (extents[d] < 1)

@@ -49,9 +49,7 @@ private:
         return beside;
     }
 
-    bool same_parent(int p, int q) const {
-        return parents_[static_cast<std::size_t>(p)] == parents_[static_cast<std::size_t>(q)];
-    }
+    bool same_parent(int p, int q) const { return parents_[static_cast<std::size_t>(p)] == parents_[static_cast<std::size_t>(q)]; }
 
     bool try_chain(int point, int unit) {
         const auto before = state_.potential();
@@ -112,16 +110,13 @@ void rotate_positions(const std::vector<int>& chain, std::vector<int>& positions
 
 std::vector<int> units_at(const Machine& machine, int level, const std::vector<int>& positions) {
     std::vector<int> units(positions.size(), 0);
-    if (level >= 0)
-        std::ranges::transform(positions, units.begin(), [&](int position) { return machine.unit_of(level, position); });
+    if (level >= 0) std::ranges::transform(positions, units.begin(), [&](int position) { return machine.unit_of(level, position); });
     return units;
 }
 
 }  // namespace
 
-bool has_several_ranks(const Machine& machine, int level) {
-    return machine.units(level) > 1 && machine.units(level) < machine.size();
-}
+bool has_several_ranks(const Machine& machine, int level) { return machine.units(level) > 1 && machine.units(level) < machine.size(); }
 
 std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborhood, Objective objective, int level,
                           std::vector<int>& positions, std::int64_t most, const std::vector<int>& points) {
@@ -138,8 +133,7 @@ std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborho
 void refine(const Machine& machine, const Neighborhood& neighborhood, Objective objective, std::vector<int>& positions) {
     std::int64_t work = 0;
     for (int level = 0; level < machine.levels() && work < most_work; ++level)
-        if (has_several_ranks(machine, level))
-            work += refine_level(machine, neighborhood, objective, level, positions, most_work - work);
+        if (has_several_ranks(machine, level)) work += refine_level(machine, neighborhood, objective, level, positions, most_work - work);
 }
 
 }  // namespace parhelion::placement

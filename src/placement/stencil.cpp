@@ -59,8 +59,8 @@ void check_bytes(const ProcessGrid& grid, const Stencil& stencil) {
     for (const auto& offset : stencil.offsets) {
         for (const int step : offset.step)
             if (step < -most_step || step > most_step)
-                throw Error("a stencil offset has a step of " + std::to_string(step) + ": steps are from -" +
-                            std::to_string(most_step) + " to " + std::to_string(most_step));
+                throw Error("a stencil offset has a step of " + std::to_string(step) + ": steps are from -" + std::to_string(most_step) +
+                            " to " + std::to_string(most_step));
         if (offset.bytes < 0) throw Error("a stencil offset carries " + std::to_string(offset.bytes) + " bytes: give 0 or more");
         bytes = checked_sum(bytes, offset.bytes, "the number of bytes that a grid point sends");
     }
@@ -90,8 +90,7 @@ Stencil parse_offsets(const std::string& text, int dimensions) {
     Stencil stencil;
     std::istringstream stream(text);
     for (std::string item; std::getline(stream, item, ';');)
-        if (item.find_first_not_of(' ') != std::string::npos)
-            stencil.offsets.push_back(parse_offset(item, dimensions, text));
+        if (item.find_first_not_of(' ') != std::string::npos) stencil.offsets.push_back(parse_offset(item, dimensions, text));
     if (stencil.offsets.empty()) throw Error("stencil has no offset: give at least one, such as '1,0;-1,0'");
     return stencil;
 }
@@ -105,9 +104,9 @@ Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_
     for (auto& offset : stencil.offsets) {
         offset.bytes = bytes_per_cell;
         for (std::size_t d = 0; d < local_extent.size(); ++d)
-            offset.bytes = checked_product(
-                {offset.bytes, offset.step[d] == 0 ? local_extent[d] : std::min<std::int64_t>(halo, local_extent[d])},
-                "the number of halo bytes of a rank");
+            offset.bytes =
+                checked_product({offset.bytes, offset.step[d] == 0 ? local_extent[d] : std::min<std::int64_t>(halo, local_extent[d])},
+                                "the number of halo bytes of a rank");
     }
     stencil.extent = local_extent, stencil.halo = halo, stencil.bytes_per_cell = bytes_per_cell;
     return stencil;

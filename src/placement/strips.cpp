@@ -86,8 +86,7 @@ struct Strips {
 };
 
 // Of those that are nearly the best at the outermost level, the best over all levels.
-Arrangement best_inside(const Problem& problem, const Coords& box, const Share& share,
-                        const std::vector<Strips>& sorted) {
+Arrangement best_inside(const Problem& problem, const Coords& box, const Share& share, const std::vector<Strips>& sorted) {
     const auto limit = sorted.front().outermost + sorted.front().outermost / 10;
     Arrangement best;
     for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 4) && sorted[i].outermost <= limit; ++i) {
@@ -112,8 +111,6 @@ Arrangement best_strips(const Problem& problem, const Coords& box, const Share& 
     return best_inside(problem, box, share, found);
 }
 
-Attempt stencil_strips(const Problem& problem) {
-    return {best_strips(problem, problem.grid.extent, problem.whole()).order, ""};
-}
+Attempt stencil_strips(const Problem& problem) { return {best_strips(problem, problem.grid.extent, problem.whole()).order, ""}; }
 
 }  // namespace parhelion::placement

@@ -65,11 +65,15 @@ NodeTopology read_sysfs(const std::string& root) {
         cores.add(core);
         threads.add(std::to_string(number));
     }
-    for (const auto& [number, node] : numbered(fs::path(root) / "system/node", "node"))
-        numa.add(first_line(node / "cpulist"));
-    NodeTopology topology{{{"pack", packages.take()}, {"numa", numa.take()}, {"l3", l3.take()}, {"l2", l2.take()},
-                           {"core", cores.take()}, {"pu", threads.take()}},
-                          "linux sysfs", ""};
+    for (const auto& [number, node] : numbered(fs::path(root) / "system/node", "node")) numa.add(first_line(node / "cpulist"));
+    NodeTopology topology{{{"pack", packages.take()},
+                           {"numa", numa.take()},
+                           {"l3", l3.take()},
+                           {"l2", l2.take()},
+                           {"core", cores.take()},
+                           {"pu", threads.take()}},
+                          "linux sysfs",
+                          ""};
     return nested(std::move(topology));
 }
 

@@ -11,12 +11,9 @@ namespace {
 
 const std::map<std::string, std::string, std::less<>>& known_levels() {
     static const std::map<std::string, std::string, std::less<>> known{
-        {"node", "node"},     {"machine", "node"},   {"host", "node"},
-        {"pack", "pack"},     {"package", "pack"},   {"socket", "pack"},
-        {"numa", "numa"},     {"numanode", "numa"},  {"group", "group"},
-        {"die", "die"},       {"l3", "l3"},          {"l3cache", "l3"},
-        {"l2", "l2"},         {"l2cache", "l2"},     {"core", "core"},
-        {"pu", "pu"},         {"thread", "pu"},      {"hwthread", "pu"},
+        {"node", "node"}, {"machine", "node"},  {"host", "node"},   {"pack", "pack"}, {"package", "pack"}, {"socket", "pack"},
+        {"numa", "numa"}, {"numanode", "numa"}, {"group", "group"}, {"die", "die"},   {"l3", "l3"},        {"l3cache", "l3"},
+        {"l2", "l2"},     {"l2cache", "l2"},    {"core", "core"},   {"pu", "pu"},     {"thread", "pu"},    {"hwthread", "pu"},
     };
     return known;
 }

@@ -16,13 +16,15 @@ ArrayShape without_single(ArrayShape array, std::size_t rank) {
 
 void require_rank(const ArrayShape& array, std::size_t dimensions) {
     if (array.rank == dimensions || array.rank == dimensions + 1) return;
-    throw Error("an array of " + std::to_string(array.rank) + " dimensions was passed for a domain of " + std::to_string(dimensions) + ": pass as many, or "
+    throw Error("an array of " + std::to_string(array.rank) + " dimensions was passed for a domain of " + std::to_string(dimensions) +
+                ": pass as many, or "
                 "one more, the last, for components");
 }
 
 int components_of(const ArrayShape& array, std::size_t dimensions) {
     const global_index components = array.rank > dimensions ? array.extents[dimensions] : 1;
-    if (components < 1 || components > (1 << 30)) throw Error("an array has " + std::to_string(components) + " components along its last dimension: pass at least 1");
+    if (components < 1 || components > (1 << 30))
+        throw Error("an array has " + std::to_string(components) + " components along its last dimension: pass at least 1");
     return static_cast<int>(components);
 }
 
@@ -33,7 +35,8 @@ Field view_shape(const CartesianDomain& domain, const ArrayShape& given, ArrayLa
     const ArrayShape array = without_single(given, dimensions);
     require_rank(array, dimensions);
     if (domain.blocks().size() != 1)
-        throw Error("the rank has " + std::to_string(domain.blocks().size()) + " blocks and 1 array was passed: pass one array per block (view_blocks)");
+        throw Error("the rank has " + std::to_string(domain.blocks().size()) +
+                    " blocks and 1 array was passed: pass one array per block (view_blocks)");
     layout.components = components_of(array, dimensions);
     const auto needed = array_extents(domain, layout);
     Field field = view_block(domain, nullptr, array.element, layout);
@@ -57,8 +60,8 @@ Field view_shape(const IndexedDomain& domain, const ArrayShape& given) {
     const ArrayShape array = given.extents[0] == domain.size() ? given : without_single(given, 1);
     require_rank(array, 1);
     if (array.extents[0] != domain.size())
-        throw Error("the array has " + std::to_string(array.extents[0]) + " cells along its first dimension and the domain " + std::to_string(domain.owned()) +
-                    " owned ones and " + std::to_string(domain.ghosts()) + " ghosts: make them equal");
+        throw Error("the array has " + std::to_string(array.extents[0]) + " cells along its first dimension and the domain " +
+                    std::to_string(domain.owned()) + " owned ones and " + std::to_string(domain.ghosts()) + " ghosts: make them equal");
     Field field{array.element, components_of(array, 1), 0, 0, true, {}};
     const byte_count stride = array.strides[0], component = array.rank > 1 ? array.strides[1] : byte_count{array.element.size};
     std::byte* const ghosts = array.first == nullptr ? nullptr : array.first + domain.owned() * stride;

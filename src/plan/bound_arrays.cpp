@@ -86,11 +86,12 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     as_made.halo = plan_.depths[f];
     const auto array = [f] { return "array " + std::to_string(f); };
     if (given.indexed != made.indexed)
-        refuse(array(), given.indexed ? "cells of an index map" : "cells of a grid", made.indexed ? "those of an index map" : "those of a grid");
+        refuse(array(), given.indexed ? "cells of an index map" : "cells of a grid",
+               made.indexed ? "those of an index map" : "those of a grid");
     if (given.element != made.element) refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
-    if (given.components != made.components)
-        refuse(array(), text(given.components) + " components per cell", text(made.components));
-    if (given.space != made.space) refuse(array(), std::string("its values in ") + to_string(given.space) + " memory", std::string(to_string(made.space)) + " memory");
+    if (given.components != made.components) refuse(array(), text(given.components) + " components per cell", text(made.components));
+    if (given.space != made.space)
+        refuse(array(), std::string("its values in ") + to_string(given.space) + " memory", std::string(to_string(made.space)) + " memory");
     if (!equal_halo(given.halo, plan_.depths[f], plan_.pattern_of(static_cast<int>(f)).dimensions))
         refuse(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
     if (given.stagger != made.stagger) refuse(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
@@ -107,8 +108,7 @@ void BoundArrays::require_block(std::size_t f, std::size_t b, const Field& given
     const auto array = [&] {
         return "array " + std::to_string(f) + (made.blocks.size() > 1 && !made.indexed ? ", block " + std::to_string(b) : "");
     };
-    if (shape.has_cells() && one.first == nullptr)
-        throw Error(array() + " is a null pointer: pass the array that the exchange is to fill");
+    if (shape.has_cells() && one.first == nullptr) throw Error(array() + " is a null pointer: pass the array that the exchange is to fill");
     for (std::size_t d = 0; d < shape.stride_masks.size(); ++d)
         if (shape.stride_masks[d] != 0 && one.strides[d] != other.strides[d])
             refuse(array(), "a stride of " + text(one.strides[d]) + " bytes in dimension " + std::to_string(d), text(other.strides[d]));
@@ -170,7 +170,8 @@ void BoundArrays::want_places(const ArrayList& places) {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
         if (!shapes_[i].has_cells()) continue;
         wanted_[i] = places.places()[i];
-        if (wanted_[i] == nullptr) throw Error("address " + std::to_string(i) + " is a null pointer: pass the array that the exchange is to fill");
+        if (wanted_[i] == nullptr)
+            throw Error("address " + std::to_string(i) + " is a null pointer: pass the array that the exchange is to fill");
     }
 }
 

@@ -36,11 +36,10 @@ void for_components(const Field& field, const CellsLayout& from, const CellsLayo
     for (byte_count c = 0; c < field.components; ++c) emit(size, c * from.component_stride, c * to.component_stride);
 }
 
-void add_cells(Program& program, const Field& field, const CellsLayout& from, const CellsLayout& to, byte_count cells,
-               bool keep_order) {
+void add_cells(Program& program, const Field& field, const CellsLayout& from, const CellsLayout& to, byte_count cells, bool keep_order) {
     for_components(field, from, to, [&](byte_count width, byte_count src, byte_count dst) {
-        const IndexedOp op{from.base, to.base, from.offset + src, to.offset + dst, width, cells, from.stride, to.stride,
-                           from.list, to.list, field.element.scalar};
+        const IndexedOp op{from.base, to.base,   from.offset + src, to.offset + dst,     width, cells, from.stride,
+                           to.stride, from.list, to.list,           field.element.scalar};
         if (keep_order) program.add_plain(op);
         else program.add(op);
     });
@@ -61,8 +60,8 @@ void add_rows(Program& program, const Plan& plan, int f, const Selection& side, 
 }
 
 // Rows of this rank that are its own ghosts, or the other way round.
-void add_straight_rows(Program& program, const Plan& plan, int f, const Selection& from, const Selection& to,
-                       byte_count entries, bool from_ghosts) {
+void add_straight_rows(Program& program, const Plan& plan, int f, const Selection& from, const Selection& to, byte_count entries,
+                       bool from_ghosts) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const Pattern& pattern = plan.pattern_of(f);
     RunsOp op{base_of(plan, f, from_ghosts), base_of(plan, f, !from_ghosts), {}, field.element.scalar};
@@ -75,8 +74,8 @@ void add_straight_rows(Program& program, const Plan& plan, int f, const Selectio
 
 }  // namespace
 
-void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries, End end, Into into,
-                       byte_count begin, bool keep_order, const local_index* places) {
+void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries, End end, Into into, byte_count begin,
+                       bool keep_order, const local_index* places) {
     const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
     const bool ghosts = end == End::ghosts;
     if (field.ragged()) return add_rows(program, plan, at.f, *at.side, entries.end, ghosts, into, begin);
@@ -127,8 +126,7 @@ public:
     // From here to its end ops of `number` are added.
     class Recording {
     public:
-        Recording(Again& again, std::size_t number, Origin src, Origin dst)
-            : again_(again), entry_{number, src, dst, again.here(), {}} {}
+        Recording(Again& again, std::size_t number, Origin src, Origin dst) : again_(again), entry_{number, src, dst, again.here(), {}} {}
         ~Recording() {
             entry_.end = again_.here();
             again_.all_.push_back(entry_);
@@ -207,8 +205,8 @@ void repeat_cells(Program& program, const Plan& plan, int f, const Link& link) {
     local_index entry = link.receive_unique;
     for (local_index first : link.receive_duplicate_of) {
         for_components(field, ghosts, ghosts, [&](byte_count width, byte_count src, byte_count dst) {
-            program.add(StridedOp{ghosts.base, ghosts.base, place(first) + src, place(entry) + dst, width, 0, {}, {}, {},
-                                  field.element.scalar});
+            program.add(
+                StridedOp{ghosts.base, ghosts.base, place(first) + src, place(entry) + dst, width, 0, {}, {}, {}, field.element.scalar});
         });
         ++entry;
     }
@@ -223,8 +221,7 @@ void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
         const Box box = clipped(piece, field, plan.pattern_of(f).dimensions);
         Coordinates back{};
         for (int d = 0; d < max_dimensions; ++d) back[d] = piece.shift[d] - source.shift[d];
-        program.add(copy_between(box_in_field(plan, f, source, translate(box, back)), box_in_field(plan, f, piece, box),
-                                 field.element));
+        program.add(copy_between(box_in_field(plan, f, source, translate(box, back)), box_in_field(plan, f, piece, box), field.element));
     }
 }
 
@@ -284,8 +281,7 @@ Program compile_straight(const StraightEnd& from, const StraightEnd& to, Directi
         else if (from.plan.pattern_of(f).indexed())
             add_cells(program, from.field(f), cells_in_field(from.plan, f, from.side(f), from_ghosts),
                       cells_in_field(to.plan, f, to.side(f), !from_ghosts), entries, from_ghosts);
-        else
-            straight_boxes(program, f, from, to, entries);
+        else straight_boxes(program, f, from, to, entries);
     }
     return program;
 }
@@ -368,10 +364,6 @@ Program compile_straight(const Plan& owner_plan, const Links& owner, const Plan&
 
 Program compile_pack(const Plan& plan, const MessageLayout& layout, const std::vector<std::vector<int>>* orders) {
     return compile_end(plan, layout, Into::message, false, orders);
-}
-
-Program compile_ghosts(const Plan& plan, const Links& links) {
-    return compile_pack(plan, message_layout(plan, links, End::ghosts, Direction::reverse));
 }
 
 byte_count ghost_bytes(const Plan& plan, const Links& links) {

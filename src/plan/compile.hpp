@@ -23,18 +23,22 @@ void compile_stages(Plan& plan);
 enum class Into { message, field };
 
 /// Some of a selection's cells, from `first` to before `end`. Of ragged rows only all from 0.
-struct Entries { byte_count first, end; };
+struct Entries {
+    byte_count first, end;
+};
 
 /// Adds the copies of one indexed field between entries of a selection and a message, at `begin` there. Entries lie in the message one after
 /// another, or where `places` says, in cells, for which there are no ragged rows.
-void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries, End end, Into into,
-                       byte_count begin, bool keep_order, const local_index* places = nullptr);
+void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries, End end, Into into, byte_count begin,
+                       bool keep_order, const local_index* places = nullptr);
 
 /// The cells of a message → the message, whose boxes are packed in these orders (null: in those of this rank).
 Program compile_pack(const Plan& plan, const MessageLayout& layout, const std::vector<std::vector<int>>* orders = nullptr);
 
 /// Bytes of the forward and the reverse message of one end of a neighbor's links.
-struct MessageSizes { byte_count forward, reverse; };
+struct MessageSizes {
+    byte_count forward, reverse;
+};
 MessageSizes message_sizes(const Plan& plan, const Links& links, End end);
 
 /// Mean number of bytes of a neighbor's ghosts that lie together here; 0 when nothing is received.

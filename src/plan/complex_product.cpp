@@ -21,8 +21,8 @@ void multiply(std::byte* dst, const std::byte* src, byte_count bytes) {
 
 template <class T>
 struct Product {
-    static void strided(std::byte* dst, const std::byte* src, byte_count planes, byte_count rows, const byte_count* ds, const byte_count* ss,
-                        byte_count width) {
+    static void strided(std::byte* dst, const std::byte* src, byte_count planes, byte_count rows, const byte_count* ds,
+                        const byte_count* ss, byte_count width) {
         for (byte_count p = 0; p < planes; ++p)
             for (byte_count r = 0; r < rows; ++r) multiply<T>(dst + p * ds[0] + r * ds[1], src + p * ss[0] + r * ss[1], width);
     }

@@ -40,7 +40,9 @@ void CopyTeam::start() {
     left_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
     job_.fetch_add(1, std::memory_order_seq_cst);
     if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
-    { const std::lock_guard lock(mutex_); }  // whoever looked at the number before it changed sleeps by now
+    {
+        const std::lock_guard lock(mutex_);
+    }  // whoever looked at the number before it changed sleeps by now
     wake_.notify_all();
 }
 

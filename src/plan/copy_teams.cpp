@@ -16,7 +16,8 @@ std::shared_ptr<CopyTeam> start_team(int size) {
         return std::make_shared<CopyTeam>(size);
     } catch (const std::system_error& refusal) {
         throw Error("cannot start " + std::to_string(size) + " threads for copying (" + refusal.what() +
-                    "): ask for fewer (PARHELION_THREADS), or raise the limit of processes (ulimit -u)", ErrorKind::system);
+                        "): ask for fewer (PARHELION_THREADS), or raise the limit of processes (ulimit -u)",
+                    ErrorKind::system);
     }
 }
 

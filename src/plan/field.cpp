@@ -69,8 +69,16 @@ Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::
     require_widths(domain, layout);
     const int dimensions = domain.dimensions();
     const HaloWidth array_halo = array_halo_of(domain, layout);
-    Field field{element, layout.components, element.size, depth_of(domain, layout, array_halo), false, {}, MemorySpace::host,
-                total_stagger(domain, layout.stagger), domain.boundary(), array_halo};
+    Field field{element,
+                layout.components,
+                element.size,
+                depth_of(domain, layout, array_halo),
+                false,
+                {},
+                MemorySpace::host,
+                total_stagger(domain, layout.stagger),
+                domain.boundary(),
+                array_halo};
     for (int b = 0; b < static_cast<int>(count); ++b)
         field.blocks.push_back(view_array(array_box(domain, layout, array_halo, b), first_of(domain, field, b), dimensions,
                                           arrays[static_cast<std::size_t>(b)], element.size, layout));

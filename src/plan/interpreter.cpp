@@ -32,7 +32,8 @@ const Interpreter* interpreter_of(MemorySpace space) {
     if (space == MemorySpace::host) return nullptr;
     const std::lock_guard lock(known().mutex);
     if (known().device) return known().device.get();
-    throw Error(std::string("nothing here copies between arrays in ") + to_string(space) + " memory: keep them in the host's memory, or "
+    throw Error(std::string("nothing here copies between arrays in ") + to_string(space) +
+                " memory: keep them in the host's memory, or "
                 "register an interpreter for it (parhelion/plan/interpreter.hpp)");
 }
 

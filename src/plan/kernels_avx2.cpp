@@ -2,9 +2,12 @@
 
 #if defined(__x86_64__)
 #pragma GCC target("avx2,bmi2")
-namespace { constexpr long vector_bytes = 32; }
+namespace {
+constexpr long vector_bytes = 32;
+}
 #include "plan/kernels.inl"
-#include "plan/combine.inl"
+
+#include "plan/combine.inl"  // of what the one above defines
 
 namespace parhelion {
 const Kernels kernels_avx2{{strided, indexed, runs}, "avx2", combining};

@@ -1,8 +1,11 @@
 #include "plan/kernels.hpp"
 
-namespace { constexpr long vector_bytes = 16; }
+namespace {
+constexpr long vector_bytes = 16;
+}
 #include "plan/kernels.inl"
-#include "plan/combine.inl"
+
+#include "plan/combine.inl"  // of what the one above defines
 
 namespace parhelion {
 const Kernels kernels_baseline{{strided, indexed, runs}, "baseline", combining};

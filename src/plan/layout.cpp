@@ -17,9 +17,7 @@ std::vector<int> packing_order(const Field& field, int dimensions) {
     std::vector<int> order(static_cast<std::size_t>(dimensions) + 1);
     std::iota(order.begin(), order.end(), 0);
     if (field.blocks.empty()) return order;
-    const auto stride = [&](int d) {
-        return std::abs(d == dimensions ? field.stride_of_components(0) : field.blocks.front().strides[d]);
-    };
+    const auto stride = [&](int d) { return std::abs(d == dimensions ? field.stride_of_components(0) : field.blocks.front().strides[d]); };
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride(a) > stride(b); });
     return order;
 }
@@ -59,8 +57,7 @@ BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, 
 }
 
 StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element element) {
-    return {from.base, to.base, from.offset, to.offset, element.size, from.dims, from.count, from.stride, to.stride,
-            element.scalar};
+    return {from.base, to.base, from.offset, to.offset, element.size, from.dims, from.count, from.stride, to.stride, element.scalar};
 }
 
 byte_count bytes_per_cell(const Field& field) { return byte_count{field.components} * field.element.size; }
@@ -80,8 +77,7 @@ byte_count bytes_of_entries(const Pattern& pattern, const Field& field, const Se
     }
     if (pattern.indexed()) return entries * bytes_per_cell(field);
     byte_count cells = 0;
-    for (byte_count k = 0; k < entries; ++k)
-        cells += clipped(side.boxes[static_cast<std::size_t>(k)], field, pattern.dimensions).cells();
+    for (byte_count k = 0; k < entries; ++k) cells += clipped(side.boxes[static_cast<std::size_t>(k)], field, pattern.dimensions).cells();
     return cells * bytes_per_cell(field);
 }
 

@@ -40,8 +40,9 @@ void check_numbers(const Plan& plan, const ShortList<int, 16>& fields) {
 int bounded(int asked, int here, int other_side, int d) {
     if (asked == Only::as_made) return here;
     if (asked < 0 || asked > std::max(here, other_side))
-        throw Error("a depth of " + std::to_string(asked) + " in dimension " + std::to_string(d) + ", where the widest halo of these fields is " +
-                    std::to_string(std::max(here, other_side)) + ": name 0 to that, or make another exchange");
+        throw Error("a depth of " + std::to_string(asked) + " in dimension " + std::to_string(d) +
+                    ", where the widest halo of these fields is " + std::to_string(std::max(here, other_side)) +
+                    ": name 0 to that, or make another exchange");
     return std::min(asked, here);
 }
 

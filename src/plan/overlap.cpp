@@ -23,13 +23,11 @@ public:
         else terms_[static_cast<std::size_t>(size_++)] = {coefficient, most};
     }
     bool solvable(byte_count target) {
-        std::sort(terms_.begin(), terms_.begin() + size_,
-                  [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+        std::sort(terms_.begin(), terms_.begin() + size_, [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
         for (int k = size_ - 1; k >= 0; --k) {
             const Term& term = terms_[static_cast<std::size_t>(k)];
             const Rest& behind = rest_[static_cast<std::size_t>(k) + 1];
-            rest_[static_cast<std::size_t>(k)] = {behind.reach + term.coefficient * term.most,
-                                                  std::gcd(behind.divisor, term.coefficient)};
+            rest_[static_cast<std::size_t>(k)] = {behind.reach + term.coefficient * term.most, std::gcd(behind.divisor, term.coefficient)};
         }
         steps_ = 0;
         return search(0, target);
@@ -156,7 +154,8 @@ namespace {
 // The cells of a block of a field (of an indexed one: its owned cells, or its ghosts).
 class Cells {
 public:
-    Cells(const Plan& plan, std::size_t f, std::size_t b, const std::byte* first_cell) : plan_(plan), f_(f), b_(b), first_cell_(first_cell) {
+    Cells(const Plan& plan, std::size_t f, std::size_t b, const std::byte* first_cell)
+        : plan_(plan), f_(f), b_(b), first_cell_(first_cell) {
         if (first_cell == nullptr) return;
         if (field().ragged()) {
             for (const RowSpan& row : *view().rows) extend(footprint(row));

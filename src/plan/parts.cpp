@@ -146,9 +146,8 @@ std::vector<Part> cut(const Plan& plan, const LinkPlan& link, End end, Into into
 }  // namespace
 
 std::vector<Part> parts_sent(const Plan& plan, const LinkPlan& link) {
-    return cut(plan, link, End::owned, Into::message, [&](int f) {
-        return packing_order(plan.fields[static_cast<std::size_t>(f)], plan.pattern_of(f).dimensions);
-    });
+    return cut(plan, link, End::owned, Into::message,
+               [&](int f) { return packing_order(plan.fields[static_cast<std::size_t>(f)], plan.pattern_of(f).dimensions); });
 }
 
 std::vector<Part> parts_received(const Plan& plan, const LinkPlan& link) {

@@ -7,10 +7,10 @@
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/plan/interpreter.hpp"
+#include "pattern/shape.hpp"
 #include "plan/compile.hpp"
 #include "plan/layout.hpp"
 #include "plan/overlap.hpp"
-#include "pattern/shape.hpp"
 
 namespace parhelion {
 namespace {
@@ -59,10 +59,12 @@ void check_points(const Pattern& pattern, const Field& field, const std::string&
         throw Error(name + " has " + error.what());
     }
     if (field.stagger != pattern.stagger)
-        throw Error(name + " has another stagger than the pattern, which tells who owns which point: pass the domain instead of its pattern, or "
+        throw Error(name +
+                    " has another stagger than the pattern, which tells who owns which point: pass the domain instead of its pattern, or "
                     "build the pattern from domain.staggered(…)");
     if (!has_ends(pattern, field))
-        throw Error(name + " and the pattern differ in the layers beyond the ends that ranks own (boundary): pass the domain instead of its "
+        throw Error(name +
+                    " and the pattern differ in the layers beyond the ends that ranks own (boundary): pass the domain instead of its "
                     "pattern, or build the pattern for the field's depth");
 }
 
@@ -101,13 +103,16 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
     const std::string name = number + " (" + to_string(field) + ")";
     if (field.element.size < 1) throw Error(name + " has elements of no size: use element_of<T>() or parse_element", ErrorKind::type);
     if (field.element.scalar != Scalar::bytes && to_string(field.element).starts_with("bytes"))
-        throw Error(name + " has elements of " + std::to_string(field.element.size) + " bytes, which its type does not have: "
-                    "use element_of<T>() or parse_element", ErrorKind::type);
+        throw Error(name + " has elements of " + std::to_string(field.element.size) +
+                        " bytes, which its type does not have: "
+                        "use element_of<T>() or parse_element",
+                    ErrorKind::type);
     if (field.components < 1) throw Error(name + " needs at least 1 component");
     if (bytes_per_cell(field) > largest_cell) throw Error(name + " has cells of more than 1 GiB: use more cells or fields");
     if (field.indexed != pattern.indexed())
         throw Error(name + (field.indexed ? " is indexed and the pattern Cartesian" : " is Cartesian and the pattern indexed") +
-                    std::string(": view the array with the domain that the pattern was built from"), ErrorKind::type);
+                        std::string(": view the array with the domain that the pattern was built from"),
+                    ErrorKind::type);
     const std::size_t blocks = pattern.indexed() ? 2 : pattern.blocks.size();
     if (field.blocks.size() != blocks)
         throw Error(name + " has " + std::to_string(field.blocks.size()) + " blocks and the pattern " + std::to_string(blocks));
@@ -123,7 +128,8 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
 void check_communicators(const std::vector<Group>& groups) {
     for (std::size_t g = 1; g < groups.size(); ++g)
         if (!groups[g].patterns.front().communicator.is(groups[0].patterns.front().communicator))
-            throw Error("the pattern of group " + std::to_string(g) + " has another communicator than that of group 0: build the "
+            throw Error("the pattern of group " + std::to_string(g) +
+                        " has another communicator than that of group 0: build the "
                         "domains of one exchange on one communicator");
 }
 
@@ -170,8 +176,7 @@ void tell_group(Properties& told, const Group& group, std::size_t number, bool s
     told.add("the number of dimensions of the domain" + of_group + " (0: indexed)", first.dimensions);
     told.add("the number of the pattern's stages" + of_group, first.stages.size());
     told.add("the number of fields" + of_group, group.fields.size());
-    for (std::size_t f = 0; f < group.fields.size(); ++f)
-        tell_field(told, group.fields[f], named(f, number, several), first.dimensions);
+    for (std::size_t f = 0; f < group.fields.size(); ++f) tell_field(told, group.fields[f], named(f, number, several), first.dimensions);
     told.add("the number of patterns" + of_group, group.patterns.size());
 }
 
@@ -288,7 +293,8 @@ void accept_shapes(const std::vector<std::int64_t>& words, const LinkPlan& link,
             words[at + 1] == static_cast<std::int64_t>(shape_of_sends(*link.links[g]).fingerprint))
             continue;
         const std::string of = link.links.size() > 1 ? " of group " + std::to_string(g) : "";
-        throw Error(with + " exchanges other cells" + of + " with this rank than this rank expects: build the patterns together, from "
+        throw Error(with + " exchanges other cells" + of +
+                    " with this rank than this rank expects: build the patterns together, from "
                     "one domain");
     }
 }
@@ -298,7 +304,8 @@ void accept(Plan& plan, const Parcel& parcel) {
     const std::string with = "rank " + std::to_string(parcel.rank);
     LinkPlan* link = find_link(plan, words[0], parcel.rank);
     if (link == nullptr)
-        throw Error(with + " wants to exchange with this rank, whose pattern does not know it: build the patterns "
+        throw Error(with +
+                    " wants to exchange with this rank, whose pattern does not know it: build the patterns "
                     "together, from one domain");
     accept_shapes(words, *link, with);
     const auto sends = message_sizes(plan, link->links, End::owned);
@@ -326,8 +333,8 @@ void shake_hands(Plan& plan, const std::vector<std::int64_t>& card) {
         check_disjoint(plan, plan.bases.data());
         for (const Parcel& parcel : received) accept(plan, parcel);
         if (received.size() != expected)
-            throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " +
-                        std::to_string(received.size()) + " ranks know it as theirs: build the patterns together, from one domain");
+            throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " + std::to_string(received.size()) +
+                        " ranks know it as theirs: build the patterns together, from one domain");
     });
 }
 
@@ -345,11 +352,13 @@ void compile_stages(Plan& plan) {
 
 Plan make_plan(std::vector<Group> groups, const PlanTerms& terms) {
     if (groups.empty()) throw Error("an exchange of no groups: pass at least one pattern with its fields");
-    require_equal(groups.front().patterns.front().communicator, "the fields, the domain or the options of the exchange",
-                  [&](Properties& told) { tell_all(told, groups, terms.options); }, "pass the same ones on every rank", [&] {
-                      check_groups(groups);
-                      if (terms.check) terms.check();
-                  });
+    require_equal(
+        groups.front().patterns.front().communicator, "the fields, the domain or the options of the exchange",
+        [&](Properties& told) { tell_all(told, groups, terms.options); }, "pass the same ones on every rank",
+        [&] {
+            check_groups(groups);
+            if (terms.check) terms.check();
+        });
     Plan plan = without_stages(std::move(groups));
     merge_stages(plan);
     shake_hands(plan, terms.card ? terms.card() : std::vector<std::int64_t>());

@@ -14,8 +14,7 @@ const Kernels& kernels() {
         const char* most = std::getenv("PARHELION_KERNELS");  // to compare them, or to test the others
         const auto wanted = [&](const char* name) { return most == nullptr || std::strcmp(most, name) == 0; };
         __builtin_cpu_init();
-        if (wanted("avx512") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-            return kernels_avx512;
+        if (wanted("avx512") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) return kernels_avx512;
         if (wanted("avx2") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return kernels_avx2;
 #endif
         return kernels_baseline;
@@ -76,13 +75,14 @@ namespace {
 
 // Inner dimensions that are contiguous on both sides become part of the width; neighbors that continue each other fuse.
 StridedOp normalized(const StridedOp& op) {
-    struct Dim { byte_count count, src, dst; };
+    struct Dim {
+        byte_count count, src, dst;
+    };
     std::vector<Dim> dims;
     for (int d = 0; d < op.dims; ++d)
         if (op.count[d] != 1) dims.push_back({op.count[d], op.src_stride[d], op.dst_stride[d]});
-    std::stable_sort(dims.begin(), dims.end(), [](const Dim& a, const Dim& b) {
-        return std::abs(a.src) + std::abs(a.dst) > std::abs(b.src) + std::abs(b.dst);
-    });
+    std::stable_sort(dims.begin(), dims.end(),
+                     [](const Dim& a, const Dim& b) { return std::abs(a.src) + std::abs(a.dst) > std::abs(b.src) + std::abs(b.dst); });
     StridedOp result = op;
     while (!dims.empty() && dims.back().src == result.width && dims.back().dst == result.width) {
         result.width *= dims.back().count;
@@ -118,8 +118,7 @@ void Runs::add(const Run& next) {
     std::vector<Run>& list = own();
     if (!list.empty() && list.back().src + list.back().bytes == next.src && list.back().dst + list.back().bytes == next.dst)
         list.back().bytes += next.bytes;
-    else
-        list.push_back(next);
+    else list.push_back(next);
 }
 
 namespace {
@@ -157,9 +156,16 @@ void Program::add(const IndexedOp& given) {
     const bool packed = op.src_stride == op.width && op.dst_stride == op.width;
     const byte_count expected = packed ? count_runs(op) : op.count;
     if (expected == 1) {
-        StridedOp one{op.src_base, op.dst_base, op.src + at(op.src_list, 0) * op.src_stride,
-                      op.dst + at(op.dst_list, 0) * op.dst_stride, op.width, 1, {op.count}, {op.src_stride},
-                      {op.dst_stride}, op.scalar};
+        StridedOp one{op.src_base,
+                      op.dst_base,
+                      op.src + at(op.src_list, 0) * op.src_stride,
+                      op.dst + at(op.dst_list, 0) * op.dst_stride,
+                      op.width,
+                      1,
+                      {op.count},
+                      {op.src_stride},
+                      {op.dst_stride},
+                      op.scalar};
         add(one);
     } else if (packed && op.count * op.width >= worthwhile_run_bytes * expected) {
         runs.push_back(as_runs(op, expected));
@@ -205,9 +211,7 @@ void run(const Program& program, Bases src, Bases dst) {
 
 namespace {
 
-bool one_piece(const Program& program) {
-    return program.strided.size() == 1 && program.indexed.empty() && program.runs.empty();
-}
+bool one_piece(const Program& program) { return program.strided.size() == 1 && program.indexed.empty() && program.runs.empty(); }
 
 }  // namespace
 

@@ -18,9 +18,11 @@ namespace {
 
 std::string remedy(const Element& element, Reduction reduction) {
     if (reduction.by() != nullptr)
-        return "it is for " + to_string(reduction.by()->element()) + ": define one for these elements (reduction_of), or view the array as such";
+        return "it is for " + to_string(reduction.by()->element()) +
+               ": define one for these elements (reduction_of), or view the array as such";
     if (element.scalar == Scalar::complex64 || element.scalar == Scalar::complex128)
-        return "complex numbers have no order and no bits: use sum, prod, replace, a reduction of your own (reduction_of), or combine real and "
+        return "complex numbers have no order and no bits: use sum, prod, replace, a reduction of your own (reduction_of), or combine real "
+               "and "
                "imaginary parts as two components";
     return "use replace, a reduction of your own (reduction_of), or a type that can be added and compared";
 }
@@ -35,7 +37,8 @@ std::string to_string(Reduction reduction) {
 void require_reducible(const Element& element, Reduction reduction) {
     const bool possible = reduction.by() != nullptr ? reduction.by()->element() == element : supports(reduction, element.scalar);
     if (!possible)
-        throw Error("elements of type " + to_string(element) + " cannot be combined so (" + to_string(reduction) + "): " + remedy(element, reduction),
+        throw Error("elements of type " + to_string(element) + " cannot be combined so (" + to_string(reduction) +
+                        "): " + remedy(element, reduction),
                     ErrorKind::type);
 }
 

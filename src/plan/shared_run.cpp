@@ -17,7 +17,8 @@ byte_count share_of(byte_count count, int part, int parts) { return count * part
 // A piece without dimensions is cut at multiples of a cache line.
 StridedOp slice_of_width(StridedOp op, int part, int parts) {
     const byte_count lines = (op.width + cache_line - 1) / cache_line;
-    const byte_count from = share_of(lines, part, parts) * cache_line, to = std::min(share_of(lines, part + 1, parts) * cache_line, op.width);
+    const byte_count from = share_of(lines, part, parts) * cache_line,
+                     to = std::min(share_of(lines, part + 1, parts) * cache_line, op.width);
     op.src += from;
     op.dst += from;
     op.width = std::max<byte_count>(to - from, 0);
@@ -67,8 +68,7 @@ void run_shared(const Plan& plan, const Program& program, Bases src, Bases dst, 
     CopyTeam* team = plan.team.get();
     if (team == nullptr || program.bytes() < worth_sharing) return run(program, src, dst);
     if (!in_turn) return team->share([&](int part) { run_slices(program, part, team->size(), src, dst); });
-    for (const StridedOp& op : program.strided)
-        team->share([&](int part) { run_strided(slice(op, part, team->size()), src, dst); });
+    for (const StridedOp& op : program.strided) team->share([&](int part) { run_strided(slice(op, part, team->size()), src, dst); });
 }
 
 void reduce_own(const Plan& plan, const Program& program, Bases src, Bases dst, Reduction reduction) {

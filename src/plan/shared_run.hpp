@@ -1,8 +1,8 @@
 // A program's copies, by one thread or by several.
 #pragma once
 
-#include "plan/copy_team.hpp"
 #include "parhelion/plan/plan.hpp"
+#include "plan/copy_team.hpp"
 
 namespace parhelion {
 

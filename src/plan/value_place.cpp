@@ -11,7 +11,8 @@ namespace parhelion {
 namespace {
 
 // Of one box, packed with the last of `order` fastest.
-void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, const Box& box, const std::vector<int>& order, byte_count value) {
+void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, const Box& box, const std::vector<int>& order,
+                 byte_count value) {
     const Field& field = plan.fields[static_cast<std::size_t>(place.f)];
     const Pattern& pattern = plan.pattern_of(place.f);
     const BoxLayout shape = box_in_field(plan, place.f, piece, box);
@@ -32,7 +33,8 @@ void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, con
     place.size = field.element.size;
 }
 
-void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at, const std::vector<std::vector<int>>* orders, byte_count offset) {
+void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at, const std::vector<std::vector<int>>* orders,
+                   byte_count offset) {
     const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
     const int dimensions = plan.pattern_of(at.f).dimensions;
     const std::vector<int> order = orders ? (*orders)[static_cast<std::size_t>(at.f)] : packing_order(field, dimensions);
@@ -81,7 +83,8 @@ std::string digits(const std::byte* value, byte_count size) {
     constexpr byte_count most = 16;
     std::string text = "0x";
     for (byte_count i = 0; i < std::min(size, most); ++i)
-        for (const unsigned half : {std::to_integer<unsigned>(value[i]) >> 4, std::to_integer<unsigned>(value[i]) & 15u}) text += "0123456789abcdef"[half];
+        for (const unsigned half : {std::to_integer<unsigned>(value[i]) >> 4, std::to_integer<unsigned>(value[i]) & 15u})
+            text += "0123456789abcdef"[half];
     return size > most ? text + "…" : text;
 }
 

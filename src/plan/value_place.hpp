@@ -10,9 +10,10 @@ namespace parhelion {
 /// A value of a cell that is exchanged: `size` bytes from `first` on in the message.
 struct ValuePlace {
     int f = 0;
-    bool owned = false;      ///< by this rank
+    bool owned = false;  ///< by this rank
     int component = 0;
-    std::vector<global_index> cell = {};  ///< where its owner has it: a coordinate for each dimension, or its global id; none where nobody knows
+    std::vector<global_index> cell =
+        {};                  ///< where its owner has it: a coordinate for each dimension, or its global id; none where nobody knows
     local_index local = -1;  ///< indexed
     byte_count first = 0, size = 0;
 };

@@ -145,8 +145,8 @@ private:
                 shift[d] = -side * owned().extent(d);
                 const BoxPiece piece{0, ghosts, owned(), shift};
                 if (!ghosts.empty())
-                    program.add(copy_between(box_in_field(plan_, f_, piece, translate(ghosts, shift)), box_in_field(plan_, f_, piece, ghosts),
-                                             field_.element));
+                    program.add(copy_between(box_in_field(plan_, f_, piece, translate(ghosts, shift)),
+                                             box_in_field(plan_, f_, piece, ghosts), field_.element));
             }
             filled.lo[d] -= field_.halo.lower[d], filled.hi[d] += field_.halo.upper[d];
         }
@@ -166,8 +166,7 @@ private:
 
 bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
     const Pattern& pattern = *plan.patterns[static_cast<std::size_t>(group)];
-    if (pattern.indexed() || pattern.stages.size() != 1 || pattern.blocks.size() != 1 || pattern.blocks.front().empty())
-        return false;
+    if (pattern.indexed() || pattern.stages.size() != 1 || pattern.blocks.size() != 1 || pattern.blocks.front().empty()) return false;
     const Stage& stage = pattern.stages.front();
     const auto owners = owners_of(pattern, stage);
     const auto own = own_dimensions(pattern, stage);

@@ -105,7 +105,8 @@ Side in_message(int dimensions, const Field& field, const Piece& piece, byte_cou
 }
 
 StridedOp between(const Side& from, const Side& to, int dimensions, const Field& field, const Box& cells) {
-    StridedOp op{from.base, to.base, from.offset, to.offset, field.element.size, dimensions + 1, {}, from.stride, to.stride, field.element.scalar};
+    StridedOp op{from.base,      to.base, from.offset, to.offset, field.element.size,
+                 dimensions + 1, {},      from.stride, to.stride, field.element.scalar};
     for (int d = 0; d < dimensions; ++d) op.count[static_cast<std::size_t>(d)] = cells.extent(d);
     op.count[static_cast<std::size_t>(dimensions)] = field.components;
     return op;
@@ -142,7 +143,8 @@ struct Rows {
     Rows(const PiecesByRank& boxes, byte_count width) {
         byte_count end = 0;
         for (const auto& [rank, list] : boxes) ends[rank] = end += (cells_of(list) * width + chunk_bytes - 1) / chunk_bytes;
-        if (end > std::numeric_limits<local_index>::max()) throw Error("more than 512 GiB move from or to one rank: use fewer arrays at a time");
+        if (end > std::numeric_limits<local_index>::max())
+            throw Error("more than 512 GiB move from or to one rank: use fewer arrays at a time");
         chunks = static_cast<local_index>(end);
         if (end > 0) memory = allocate_node_shared(end * chunk_bytes);
     }
@@ -202,16 +204,17 @@ public:
         const bool forward = direction == Direction::forward;
         const auto give = forward ? &Move::from : &Move::to, get = forward ? &Move::to : &Move::from;
         const End &source = forward ? from_ : to_, &target = forward ? to_ : from_;
-        pack(source, forward ? rows.from : rows.to, arrays, give);
+        copy_rows(source, forward ? rows.from : rows.to, arrays, give, true);
         for (const Move& each : arrays) keep(source, each.*give, target, each.*get);
         if (forward) (*rows.exchange)();
         else rows.exchange->reverse(Reduction::replace);
-        unpack(target, forward ? rows.to : rows.from, arrays, get);
+        copy_rows(target, forward ? rows.to : rows.from, arrays, get, false);
     }
 
     std::string explain() const override {
         std::string text = std::to_string(cells_of(from_.own)) + " cells stay, and go to";
-        for (const auto& [rank, pieces] : from_.others) text += " rank " + std::to_string(rank) + ": " + std::to_string(cells_of(pieces)) + ",";
+        for (const auto& [rank, pieces] : from_.others)
+            text += " rank " + std::to_string(rank) + ": " + std::to_string(cells_of(pieces)) + ",";
         text.back() = from_.others.empty() ? 'o' : '\n';
         if (from_.others.empty()) text += " no other rank\n";
         for (const auto& each : exchanges_) text += std::to_string(each->width) + " bytes per cell: " + each->exchange->explain();
@@ -246,42 +249,28 @@ private:
         if (field.indexed || field.blocks.size() != domain.blocks().size())
             throw Error("an array is not one of the domain's: view it with the domain, from's first and to's second", ErrorKind::type);
         if (field.stagger != domain.stagger())
-            throw Error("an array lives on other points than its domain: redistribute fields on points between domain.staggered(…) of both domains",
-                        ErrorKind::type);
+            throw Error(
+                "an array lives on other points than its domain: redistribute fields on points between domain.staggered(…) of both domains",
+                ErrorKind::type);
         for (std::size_t b = 0; b < field.blocks.size(); ++b)
             if (field.blocks[b].first == nullptr && !domain.owned(static_cast<int>(b)).empty())
                 throw Error("an array is a null pointer: pass one for each block that has cells");
     }
 
-    void pack(const End& end, const Rows& rows, std::span<const Move> arrays, Field Move::*which) const {
-        each_row(end, rows, arrays, which, [](const Side& array, const Side& message, int dims, const Field& field, const Box& cells,
-                                              Bases arrays_at, Bases row) {
-            Program program;
-            program.add(between(array, message, dims, field, cells));
-            run(program, arrays_at, row);
-        });
-    }
-    void unpack(const End& end, const Rows& rows, std::span<const Move> arrays, Field Move::*which) const {
-        each_row(end, rows, arrays, which, [](const Side& array, const Side& message, int dims, const Field& field, const Box& cells,
-                                              Bases arrays_at, Bases row) {
-            Program program;
-            program.add(between(message, array, dims, field, cells));
-            run(program, row, arrays_at);
-        });
-    }
     // Array after array, each with its pieces, in every rank's row.
-    template <class Copy>
-    void each_row(const End& end, const Rows& rows, std::span<const Move> arrays, Field Move::*which, Copy&& copy) const {
+    static void copy_rows(const End& end, const Rows& rows, std::span<const Move> arrays, Field Move::* which, bool packing) {
+        const int dims = end.domain.dimensions();
         rows.each([&](int rank, local_index first, local_index) {
-            const Pieces& pieces = end.others.at(rank);
             std::byte* const row = rows.memory.get() + first * chunk_bytes;
             byte_count offset = 0;
             for (const Move& each : arrays) {
                 const Field& field = each.*which;
                 const auto cells = first_cells(field);
-                for (const Piece& piece : pieces) {
-                    copy(in_array(end.domain, field, piece), in_message(end.domain.dimensions(), field, piece, offset), end.domain.dimensions(), field,
-                         piece.cells, cells.data(), &row);
+                for (const Piece& piece : end.others.at(rank)) {
+                    const Side array = in_array(end.domain, field, piece), message = in_message(dims, field, piece, offset);
+                    Program program;
+                    program.add(between(packing ? array : message, packing ? message : array, dims, field, piece.cells));
+                    run(program, packing ? cells.data() : &row, packing ? &row : cells.data());
                     offset += piece.cells.cells() * width_of(field);
                 }
             }
@@ -292,8 +281,8 @@ private:
     static void keep(const End& source, const Field& from, const End& target, const Field& to) {
         Program program;
         for (std::size_t k = 0; k < source.own.size(); ++k)
-            program.add(between(in_array(source.domain, from, source.own[k]), in_array(target.domain, to, target.own[k]), source.domain.dimensions(),
-                                from, source.own[k].cells));
+            program.add(between(in_array(source.domain, from, source.own[k]), in_array(target.domain, to, target.own[k]),
+                                source.domain.dimensions(), from, source.own[k].cells));
         run(program, first_cells(from).data(), first_cells(to).data());
     }
 
@@ -307,7 +296,8 @@ private:
 std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from, const CartesianDomain& to, ExchangeOptions options) {
     validate_together(from.communicator(), [&] {
         require_one_communicator(from.communicator(), to.communicator());
-        if (from.extents() != to.extents()) throw Error("the two domains have different extents: redistribute between domains of the same grid");
+        if (from.extents() != to.extents())
+            throw Error("the two domains have different extents: redistribute between domains of the same grid");
     });
     return std::make_unique<Boxes>(from, to, std::move(options));
 }

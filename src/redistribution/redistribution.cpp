@@ -14,8 +14,10 @@ void require_alike(std::span<const Move> arrays) {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const auto& [from, to] = arrays[i];
         if (from.element != to.element || from.components != to.components)
-            throw Error("pair " + std::to_string(i) + " has " + to_string(from.element) + " × " + std::to_string(from.components) + " and " +
-                        to_string(to.element) + " × " + std::to_string(to.components) + ": pass arrays of equal elements and components", ErrorKind::type);
+            throw Error("pair " + std::to_string(i) + " has " + to_string(from.element) + " × " + std::to_string(from.components) +
+                            " and " + to_string(to.element) + " × " + std::to_string(to.components) +
+                            ": pass arrays of equal elements and components",
+                        ErrorKind::type);
         if (from.space != MemorySpace::host || to.space != MemorySpace::host)
             throw Error("pair " + std::to_string(i) + " is not in the host's memory: copy it there");
     }

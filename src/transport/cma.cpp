@@ -76,8 +76,9 @@ bool read_from(std::int64_t process, std::byte* to, const std::byte* from, byte_
         if (moved < 0 && errno == ESRCH) return false;
         if (moved <= 0)
             throw Error("cannot read the memory of process " + std::to_string(process) + " (" + std::strerror(errno) +
-                        "): containers and kernel.yama.ptrace_scope can forbid it; use transport shared, staged_shared or "
-                        "mpi_persistent", ErrorKind::system);
+                            "): containers and kernel.yama.ptrace_scope can forbid it; use transport shared, staged_shared or "
+                            "mpi_persistent",
+                        ErrorKind::system);
         to += moved;
         from += moved;
         bytes -= moved;
@@ -214,15 +215,17 @@ private:
     }
 
     void shake_hands(const TransportContext& context) {
-        exchange_letters(context, [this] { return write_letters(); }, [&](std::size_t i, WordReader& letter) {
-            Pipe& pipe = pipes_[i];
-            pipe.neighbor = &node_.meet(pipe.channel.rank, get_place(letter));
-            pipe.their_lines = map_place(get_place(letter));
-            pipe.theirs = reinterpret_cast<CmaLines*>(pipe.their_lines.get());
-            const auto* const readable = reinterpret_cast<const std::byte*>(letter.next());
-            std::byte probe;  // whether it is allowed is known only by doing it
-            read_from(pipe.neighbor->process, &probe, readable, 1);
-        });
+        exchange_letters(
+            context, [this] { return write_letters(); },
+            [&](std::size_t i, WordReader& letter) {
+                Pipe& pipe = pipes_[i];
+                pipe.neighbor = &node_.meet(pipe.channel.rank, get_place(letter));
+                pipe.their_lines = map_place(get_place(letter));
+                pipe.theirs = reinterpret_cast<CmaLines*>(pipe.their_lines.get());
+                const auto* const readable = reinterpret_cast<const std::byte*>(letter.next());
+                std::byte probe;  // whether it is allowed is known only by doing it
+                read_from(pipe.neighbor->process, &probe, readable, 1);
+            });
     }
 
     NodeContext& node_;
@@ -240,8 +243,8 @@ std::unique_ptr<Transport> make_cma(const TransportContext& context) {
     const auto make_messenger = [](const TransportContext& with, const std::vector<Channel>& channels) {
         return std::make_unique<Cma>(with, channels);
     };
-    return make_message_transport(context, make_messenger, {Buffers::receives_private,
-                                  &context.plan.communicator().shared_state<NodeContext>()});
+    return make_message_transport(context, make_messenger,
+                                  {Buffers::receives_private, &context.plan.communicator().shared_state<NodeContext>()});
 }
 
 }  // namespace parhelion

@@ -13,7 +13,6 @@ class Memory;
 std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_p2p(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context);
-std::unique_ptr<Transport> make_mpi_typed(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_partitioned(const TransportContext& context);
 /// Empty where MPI has partitioned communication.
 std::string partitioned_missing();
@@ -24,8 +23,6 @@ std::unique_ptr<Transport> make_cma(const TransportContext& context);
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
 /// Rings in memory of another kind.
 std::unique_ptr<Transport> make_staged(const TransportContext& context, std::shared_ptr<slots::Memory> memory);
-/// The reverse direction through rings.
-std::unique_ptr<Transport> make_staged_reverse(const TransportContext& context, std::shared_ptr<slots::Memory> memory);
 std::unique_ptr<Transport> make_ucx(const TransportContext& context);
 std::unique_ptr<Transport> make_node_aware_mpi(const TransportContext& context);
 std::unique_ptr<Transport> make_node_aware_ucx(const TransportContext& context);
@@ -34,6 +31,5 @@ std::unique_ptr<Messenger> make_mpi_messenger(const TransportContext& context, s
 std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext& context, std::vector<Channel> channels);
 /// Empty where UCX was found.
 std::string ucx_missing();
-std::unique_ptr<Transport> make_staged_shared_reverse(const TransportContext& context);
 
 }  // namespace parhelion

@@ -37,7 +37,7 @@ public:
           mpi_(options.mpi) {
         for (const LinkPlan* link : context.links) links_.push_back({link});
         for (LinkState& link : links_) add_slots(link, context.way(*link.link), options.pieces && forward_);
-        if (!messengers_buffers()) place_buffers();
+        place_buffers();
         std::vector<Channel> channels;
         for (const Slot& slot : slots_) channels.push_back(slot.channel);
         messenger_ = make(context, std::move(channels));
@@ -76,9 +76,9 @@ public:
             if (!link.in_pieces()) unpack(link.slot);
             return run(link.link->repeat, arrays_.bases(), arrays_.bases());
         }
-        std::byte* const message[1] = {received(link.slot)};
-        reduce(*slots_[static_cast<std::size_t>(link.slot)].unpack, message, arrays_.bases(), reduction);
-        messenger_->consumed(link.slot);
+        const Slot& slot = slots_[static_cast<std::size_t>(link.slot)];
+        std::byte* const message[1] = {slot.channel.receive};
+        reduce(*slot.unpack, message, arrays_.bases(), reduction);
     }
 
     bool finished() override { return messenger_->test_sends(); }
@@ -108,15 +108,10 @@ private:
         return {};
     }
 
-    bool messengers_buffers() const { return buffers_ == Buffers::messengers; }
-    std::byte* received(int i) const {
-        return messengers_buffers() ? messenger_->receive_buffer(i) : slots_[static_cast<std::size_t>(i)].channel.receive;
-    }
     void unpack(int i) {
         const Slot& slot = slots_[static_cast<std::size_t>(i)];
-        std::byte* const message[1] = {received(i)};
+        std::byte* const message[1] = {slot.channel.receive};
         if (slot.unpack != nullptr) run_shared(plan_, *slot.unpack, message, arrays_.bases());
-        messenger_->consumed(i);
     }
 
     void send_all() {
@@ -155,7 +150,7 @@ private:
     void add_slot(const LinkState& state, int number, byte_count sent, const Program& pack, byte_count received, const Program& unpack) {
         Slot& slot = slots_.emplace_back(Slot{{state.link->rank, sent, received}, &pack, &unpack});
         slot.channel.link = number;
-        if (messengers_buffers() || buffers_ == Buffers::all_private) return;
+        if (buffers_ == Buffers::all_private) return;
         slot.channel.sent_piece = whole(contiguous_source(pack), sent);
         if (slot.channel.sends_array()) slot.pack = nullptr;
         if (forward_) slot.channel.received_piece = whole(contiguous_destination(unpack), received);

@@ -34,8 +34,7 @@ public:
         MPI_Type_free(&parts[0]);
         count_ = 1;
     }
-    MessageType(MessageType&& other) noexcept
-        : count_(other.count_), type_(std::exchange(other.type_, MPI_BYTE)) {}
+    MessageType(MessageType&& other) noexcept : count_(other.count_), type_(std::exchange(other.type_, MPI_BYTE)) {}
     MessageType& operator=(MessageType&&) = delete;
     ~MessageType() {
         if (type_ != MPI_BYTE && !mpi_has_ended()) MPI_Type_free(&type_);

@@ -10,10 +10,10 @@ namespace parhelion {
 struct Channel {
     int rank = 0;
     byte_count send_bytes = 0, receive_bytes = 0;
-    std::byte* send = nullptr;     ///< buffer; null: the messenger's, or an array
+    std::byte* send = nullptr;  ///< buffer; null: the messenger's, or an array
     std::byte* receive = nullptr;
     Contiguous sent_piece = {}, received_piece = {};  ///< of an array; base −1: none
-    int link = 0;  ///< of the context's links; several channels where a message goes in pieces, in order
+    int link = 0;                                     ///< of the context's links; several channels where a message goes in pieces, in order
 
     bool sends_array() const { return sent_piece.base >= 0; }
     bool receives_array() const { return received_piece.base >= 0; }
@@ -34,8 +34,6 @@ public:
     virtual int test_receive() = 0;
     /// Whether all send buffers may be used again.
     virtual bool test_sends() = 0;
-    /// The channel's receive buffer has been emptied.
-    virtual void consumed(int /*channel*/) {}
 
     /// Before the messenger goes: ends what is under way, if the exchange was given up. False where the buffers may still be used.
     virtual bool settle() { return true; }
@@ -45,16 +43,14 @@ public:
     /// What is known about the neighbor, for an error; empty when nothing is.
     virtual std::string state(int /*channel*/) const { return {}; }
 
-    /// Buffers of a messenger that brings its own; they may change from exchange to exchange.
+    /// Of a messenger that brings its own; it may change from exchange to exchange.
     virtual std::byte* send_buffer(int /*channel*/) { return nullptr; }
-    virtual std::byte* receive_buffer(int /*channel*/) { return nullptr; }
 };
 
 enum class Buffers {
     arrays_or_private,  ///< contiguous pieces are sent and received in place, others through private memory
     receives_private,   ///< the same, but what is packed goes into the messenger's
-    all_private,        ///< nothing in place
-    messengers          ///< all are the messenger's
+    all_private         ///< nothing in place
 };
 
 struct MessageTransportOptions {
@@ -68,8 +64,8 @@ using MakeMessenger = std::function<std::unique_ptr<Messenger>(const TransportCo
 
 /// What an error says of a message that has not come.
 inline std::string waiting_text(byte_count bytes, int rank, std::uint64_t number) {
-    return "waiting for a message of " + std::to_string(bytes) + " bytes from rank " + std::to_string(rank) +
-           " in exchange number " + std::to_string(number);
+    return "waiting for a message of " + std::to_string(bytes) + " bytes from rank " + std::to_string(rank) + " in exchange number " +
+           std::to_string(number);
 }
 
 /// The transport around a messenger: packs and unpacks.

@@ -30,16 +30,20 @@ public:
             const auto i = static_cast<std::size_t>(receives_.channel(r));
             const Channel& channel = channels_[i];
             if (is_persistent(channel.receives_array())) receives_.start(r);
-            else check_reached(MPI_Irecv(channel.target(arrays_.bases()), receive_types_[i].count(), receive_types_[i].type(), channel.rank,
-                                         tag_, comm_, &receives_[r]), channel.rank, "MPI_Irecv");
+            else
+                check_reached(MPI_Irecv(channel.target(arrays_.bases()), receive_types_[i].count(), receive_types_[i].type(), channel.rank,
+                                        tag_, comm_, &receives_[r]),
+                              channel.rank, "MPI_Irecv");
         }
     }
     void start_send(int number) override {
         const auto i = static_cast<std::size_t>(number);
         const Channel& channel = channels_[i];
         if (is_persistent(channel.sends_array())) sends_.start(send_of_[i]);
-        else check_reached(MPI_Isend(channel.source(arrays_.bases()), send_types_[i].count(), send_types_[i].type(), channel.rank, tag_,
-                                     comm_, &sends_[send_of_[i]]), channel.rank, "MPI_Isend");
+        else
+            check_reached(MPI_Isend(channel.source(arrays_.bases()), send_types_[i].count(), send_types_[i].type(), channel.rank, tag_,
+                                    comm_, &sends_[send_of_[i]]),
+                          channel.rank, "MPI_Isend");
     }
     int test_receive() override {
         const int done = receives_.test_any();
@@ -64,8 +68,9 @@ private:
         const Channel& channel = channels_[i];
         MPI_Request& request = receives_.add(number, channel.rank);
         if (is_persistent(channel.receives_array()))
-            check_mpi(MPI_Recv_init(channel.receive, receive_types_[i].count(), receive_types_[i].type(), channel.rank, tag_, comm_,
-                                    &request), "MPI_Recv_init");
+            check_mpi(
+                MPI_Recv_init(channel.receive, receive_types_[i].count(), receive_types_[i].type(), channel.rank, tag_, comm_, &request),
+                "MPI_Recv_init");
     }
 
     const BoundArrays& arrays_;

@@ -29,16 +29,17 @@ public:
         const Communicator& comm = context.plan.communicator();
         auto& made = comm.shared_state<MadeComms>();
         made.free_dropped(comm);
-        check_mpi(MPI_Dist_graph_create_adjacent(comm.handle(), degree, ranks.data(), weights.data(),
-                  degree, ranks.data(), weights.data(), MPI_INFO_NULL, 0, &graph_), "MPI_Dist_graph_create_adjacent");
+        check_mpi(MPI_Dist_graph_create_adjacent(comm.handle(), degree, ranks.data(), weights.data(), degree, ranks.data(), weights.data(),
+                                                 MPI_INFO_NULL, 0, &graph_),
+                  "MPI_Dist_graph_create_adjacent");
         graph_use_ = made.add(graph_);
         check_mpi(MPI_Comm_set_errhandler(graph_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 #if MPI_VERSION >= 4
         if (MPI_Neighbor_alltoallw_init == nullptr) return;
         const auto& [out, in] = *sides_;
-        check_mpi(MPI_Neighbor_alltoallw_init(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(),
-                  MPI_BOTTOM, in.counts.data(), in.places.data(), in.types.data(), graph_,
-                  MPI_INFO_NULL, &request_), "MPI_Neighbor_alltoallw_init");
+        check_mpi(MPI_Neighbor_alltoallw_init(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(), MPI_BOTTOM,
+                                              in.counts.data(), in.places.data(), in.types.data(), graph_, MPI_INFO_NULL, &request_),
+                  "MPI_Neighbor_alltoallw_init");
 #endif
     }
     // A collective that is under way can neither be cancelled nor freed (MPI-4.1 §6.12, §6.13): what it uses stays.
@@ -62,8 +63,8 @@ public:
             return;
         }
         const auto& [out, in] = *sides_;
-        check_mpi(MPI_Ineighbor_alltoallw(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(),
-                  MPI_BOTTOM, in.counts.data(), in.places.data(), in.types.data(), graph_, &request_),
+        check_mpi(MPI_Ineighbor_alltoallw(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(), MPI_BOTTOM, in.counts.data(),
+                                          in.places.data(), in.types.data(), graph_, &request_),
                   "MPI_Ineighbor_alltoallw");
     }
     int test_receive() override {

@@ -98,7 +98,8 @@ public:
         counts_.emplace(partitions_, programs_);
         waiting_ = std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(partitions_.count));
         check_mpi(MPI_Psend_init(buffer_.get(), partitions_.count, partitions_.size, MPI_BYTE, link.rank, context.tag,
-                                 plan_.communicator().handle(), MPI_INFO_NULL, &request_), "MPI_Psend_init");
+                                 plan_.communicator().handle(), MPI_INFO_NULL, &request_),
+                  "MPI_Psend_init");
     }
     ~Sender() { give_back(request_, buffer_); }
     Sender(const Sender&) = delete;
@@ -142,10 +143,11 @@ private:
 class Receiver {
 public:
     Receiver(const TransportContext& context, const LinkPlan& link)
-        : plan_(context.plan), arrays_(context.arrays), partitions_(link.forward.receive_bytes, plan_), buffer_(allocate_aligned(partitions_.padded())),
-          pieces_(pieces_of(link.forward.unpack, partitions_)) {
+        : plan_(context.plan), arrays_(context.arrays), partitions_(link.forward.receive_bytes, plan_),
+          buffer_(allocate_aligned(partitions_.padded())), pieces_(pieces_of(link.forward.unpack, partitions_)) {
         check_mpi(MPI_Precv_init(buffer_.get(), partitions_.count, partitions_.size, MPI_BYTE, link.rank, context.tag,
-                                 plan_.communicator().handle(), MPI_INFO_NULL, &request_), "MPI_Precv_init");
+                                 plan_.communicator().handle(), MPI_INFO_NULL, &request_),
+                  "MPI_Precv_init");
     }
     ~Receiver() { give_back(request_, buffer_); }
     Receiver(const Receiver&) = delete;
@@ -195,9 +197,10 @@ public:
             auto message = std::make_shared<Message>();
             if (message->arrives()) return;
             leave_behind(std::move(message));
-            throw Error("transport mpi_partitioned cannot be used here: this MPI did not deliver a partitioned message of the rank to "
-                        "itself within 10 s (Open MPI needs all ranks of MPI_COMM_WORLD to take part): use mpi_persistent",
-                        ErrorKind::system);
+            throw Error(
+                "transport mpi_partitioned cannot be used here: this MPI did not deliver a partitioned message of the rank to "
+                "itself within 10 s (Open MPI needs all ranks of MPI_COMM_WORLD to take part): use mpi_persistent",
+                ErrorKind::system);
         });
     }
 
@@ -209,8 +212,7 @@ private:
         bool arrives() {
             constexpr int tag = 1;
             check_mpi(MPI_Psend_init(sent, 1, sizeof sent, MPI_BYTE, 0, tag, MPI_COMM_SELF, MPI_INFO_NULL, &send), "MPI_Psend_init");
-            check_mpi(MPI_Precv_init(received, 1, sizeof sent, MPI_BYTE, 0, tag, MPI_COMM_SELF, MPI_INFO_NULL, &receive),
-                      "MPI_Precv_init");
+            check_mpi(MPI_Precv_init(received, 1, sizeof sent, MPI_BYTE, 0, tag, MPI_COMM_SELF, MPI_INFO_NULL, &receive), "MPI_Precv_init");
             check_mpi(MPI_Start(&receive), "MPI_Start");
             check_mpi(MPI_Start(&send), "MPI_Start");
             check_mpi(MPI_Pready(0, send), "MPI_Pready");
@@ -278,9 +280,7 @@ public:
         }
         return -1;
     }
-    void deliver(int slot, Reduction) override {
-        run(links_[static_cast<std::size_t>(slot)]->repeat, arrays_.bases(), arrays_.bases());
-    }
+    void deliver(int slot, Reduction) override { run(links_[static_cast<std::size_t>(slot)]->repeat, arrays_.bases(), arrays_.bases()); }
     bool finished() override {
         if (all_sent_) return true;
         tell_what_waits();
@@ -329,7 +329,7 @@ private:
     std::vector<const LinkPlan*> links_;
     int tag_;
     const bool at_once_ = must_tell_at_once();
-    std::vector<std::unique_ptr<Sender>> senders_;      // by slot; null where nothing is sent
+    std::vector<std::unique_ptr<Sender>> senders_;  // by slot; null where nothing is sent
     std::vector<std::unique_ptr<Receiver>> receivers_;
     std::vector<bool> reported_;
     bool all_sent_ = true;

@@ -34,8 +34,8 @@ std::vector<int> partitions_of(const Program& program, const Partitions& partiti
 
 Partitions::Partitions(byte_count bytes, const Plan& plan) {
     if (bytes == 0) return;
-    const auto wanted = plan.parts == 1 ? byte_count{1}
-                                        : std::min<byte_count>(byte_count{plan.parts} * static_cast<byte_count>(plan.fields.size()), most);
+    const auto wanted =
+        plan.parts == 1 ? byte_count{1} : std::min<byte_count>(byte_count{plan.parts} * static_cast<byte_count>(plan.fields.size()), most);
     const byte_count each = std::min({std::max((bytes + wanted - 1) / wanted, smallest), largest, largest_count()});
     size = whole_lines(each);
     count = static_cast<int>((bytes + size - 1) / size);

@@ -17,16 +17,11 @@ std::string xpmem_refusal(const Plan& plan) {
     return missing.empty() ? ragged_field(plan) : missing;
 }
 
-// A type of an index list has an entry for each run of it.
-std::string typed_refusal(const Plan& plan) {
-    const bool lists = std::any_of(plan.patterns.begin(), plan.patterns.end(), [](const auto& each) { return each->indexed(); });
-    return lists ? "index lists make large types" : "";
-}
-
 // Other names of a transport, for people who do not care which of MPI's ways it is.
 const TransportInfo* alias(const std::string& name) {
     static const TransportInfo mpi{"mpi", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent};
-    static const TransportInfo node_aware{"node_aware", "messages between nodes collected, sent by MPI", Scope::anywhere, works, make_node_aware_mpi};
+    static const TransportInfo node_aware{"node_aware", "messages between nodes collected, sent by MPI", Scope::anywhere, works,
+                                          make_node_aware_mpi};
     return name == mpi.name ? &mpi : name == node_aware.name ? &node_aware : nullptr;
 }
 
@@ -47,25 +42,47 @@ constexpr double for_straight = 1.05;
 struct Registry {
     std::mutex mutex;
     std::list<TransportInfo> all{
-        {"loopback", "copies to the rank's own periodic images", Scope::own_rank, works, make_loopback,
+        {"loopback",
+         "copies to the rank's own periodic images",
+         Scope::own_rank,
+         works,
+         make_loopback,
          {.spaces = {MemorySpace::host, MemorySpace::device}}},
         {"mpi_p2p", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi_p2p, {.akin = "mpi_persistent"}},
         {"mpi_persistent", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent},
-        {"mpi_typed", "MPI's datatypes instead of packing", Scope::anywhere, works, make_mpi_typed,
-         {.refusal = typed_refusal, .akin = "mpi_persistent"}},
         {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor, {.by_name_only = true}},
-        {"mpi_partitioned", "MPI messages in partitions, for threads", Scope::anywhere, partitioned_missing, make_mpi_partitioned,
+        {"mpi_partitioned",
+         "MPI messages in partitions, for threads",
+         Scope::anywhere,
+         partitioned_missing,
+         make_mpi_partitioned,
          {.by_name_only = true}},
-        {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works, make_shared_transport,
+        {"shared",
+         "one copy between arrays in node-shared memory",
+         Scope::same_node,
+         works,
+         make_shared_transport,
          {.refusal = private_field, .straight = true, .handicap = for_straight}},
         {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared},
-        {"xpmem", "one copy between arrays that XPMEM maps", Scope::same_node, xpmem_unavailable, make_xpmem,
+        {"xpmem",
+         "one copy between arrays that XPMEM maps",
+         Scope::same_node,
+         xpmem_unavailable,
+         make_xpmem,
          {.refusal = xpmem_refusal, .straight = true, .handicap = for_straight}},
         {"cma", "one copy by the kernel (process_vm_readv)", Scope::same_node, works, make_cma, {.by_name_only = true}},
         {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx, {.between_nodes = true}},
-        {"node_aware(mpi)", "what one node owes another collected, sent by MPI", Scope::anywhere, works, make_node_aware_mpi,
+        {"node_aware(mpi)",
+         "what one node owes another collected, sent by MPI",
+         Scope::anywhere,
+         works,
+         make_node_aware_mpi,
          {.between_nodes = true, .passes_on = true}},
-        {"node_aware(ucx)", "what one node owes another collected, sent by UCX", Scope::anywhere, ucx_missing, make_node_aware_ucx,
+        {"node_aware(ucx)",
+         "what one node owes another collected, sent by UCX",
+         Scope::anywhere,
+         ucx_missing,
+         make_node_aware_ucx,
          {.between_nodes = true, .passes_on = true, .akin = "node_aware(mpi)"}},
     };
 };
@@ -93,7 +110,8 @@ bool serves_memory_of(const TransportInfo& info, const Plan& plan) {
 
 std::string refusal_of(const TransportInfo& info, const Plan& plan) {
     if (!serves_memory_of(info, plan))
-        return field_name(plan, 0) + " is in " + to_string(plan.fields.front().space) + " memory, which it does not reach: keep the arrays in the host's memory, or "
+        return field_name(plan, 0) + " is in " + to_string(plan.fields.front().space) +
+               " memory, which it does not reach: keep the arrays in the host's memory, or "
                "register a transport for it";
     return info.traits.refusal ? info.traits.refusal(plan) : "";
 }

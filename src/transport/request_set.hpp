@@ -19,7 +19,7 @@ inline void check_reached(int code, int rank, const char* call) {
     int length = 0;
     MPI_Error_string(code, text, &length);
     throw LostRank(rank, std::string(" or cannot be reached any more (") + call + ": " + text +
-                   "): look for its error message, at the network between the two, and start the job again");
+                             "): look for its error message, at the network between the two, and start the job again");
 }
 
 /// Requests with the channel that each belongs to. Frees persistent ones that are still there. Those that are under way then, because
@@ -49,7 +49,9 @@ public:
     int channel(int i) const { return channels_[static_cast<std::size_t>(i)]; }
 
     /// A persistent one.
-    void start(int i) { check_reached(MPI_Start(&requests_[static_cast<std::size_t>(i)]), ranks_[static_cast<std::size_t>(i)], "MPI_Start"); }
+    void start(int i) {
+        check_reached(MPI_Start(&requests_[static_cast<std::size_t>(i)]), ranks_[static_cast<std::size_t>(i)], "MPI_Start");
+    }
 
     /// Index of a request that has completed since the last call, or −1.
     int test_any() {
@@ -103,7 +105,8 @@ private:
         int kind = MPI_SUCCESS;
         MPI_Error_class(code, &kind);
         for (int i = 0; kind == MPI_ERR_IN_STATUS && i < size(); ++i)
-            if (const int one = statuses_[static_cast<std::size_t>(i)].MPI_ERROR; one != MPI_SUCCESS && one != MPI_ERR_PENDING) return code = one, i;
+            if (const int one = statuses_[static_cast<std::size_t>(i)].MPI_ERROR; one != MPI_SUCCESS && one != MPI_ERR_PENDING)
+                return code = one, i;
         return MPI_UNDEFINED;
     }
     // Errors of a neighbor that is gone count as an end.

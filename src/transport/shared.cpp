@@ -96,12 +96,12 @@ struct SharedSlot {
     Lines* theirs = nullptr;
     std::shared_ptr<std::byte> their_lines;
     PeerPlan peer;
-    std::uint64_t version = 0;         // the set of the neighbor's arrays that `peer` knows
+    std::uint64_t version = 0;  // the set of the neighbor's arrays that `peer` knows
     std::array<KnownSet, sets_kept> known;
     std::shared_ptr<std::byte> their_table;
     Program copies;
-    LeftBox left;                      // to this neighbor; its memory may not be there yet
-    LeftBox found;                     // from this neighbor
+    LeftBox left;   // to this neighbor; its memory may not be there yet
+    LeftBox found;  // from this neighbor
     std::shared_ptr<std::byte> found_memory;
     std::uint64_t put = 0, left_last = 0;  // last exchange that was written or left, and told; last that was left
     bool reported = false;
@@ -151,7 +151,8 @@ public:
         for (const SharedSlot& slot : slots_)
             if (!set_->mappable && slot.link->forward.receive_bytes > largest_left())
                 return "an array is not in node-shared memory, where transport " + name_ + " writes, and messages of " +
-                       std::to_string(slot.link->forward.receive_bytes) + " bytes are not left for it: use an array that make_array, "
+                       std::to_string(slot.link->forward.receive_bytes) +
+                       " bytes are not left for it: use an array that make_array, "
                        "zeros or NodeAllocator gives, or raise PARHELION_BEGIN_BYTES on every rank";
         return {};
     }
@@ -216,8 +217,8 @@ public:
         const std::string rank = "rank " + std::to_string(slot.link->rank), number = std::to_string(number_);
         const std::string begun = slot.sends() ? ", it has begun number " + std::to_string(granted) : "";
         if (slot.receives() && written < number_)
-            return "waiting for " + rank + " to write this rank's ghosts in exchange number " + number +
-                   " (it has written number " + std::to_string(written) + begun + ")";
+            return "waiting for " + rank + " to write this rank's ghosts in exchange number " + number + " (it has written number " +
+                   std::to_string(written) + begun + ")";
         if (slot.waits(number_)) return "waiting for " + rank + " to begin exchange number " + number + begun;
         if (runs_ahead(slot) && !has_left_slot(number_ + 1, granted, true))
             return "waiting for " + rank + " to begin an earlier exchange than number " + number + begun;
@@ -280,8 +281,10 @@ private:
         leave(slot);
         if (slot.waits(number_))
             throw Error("there is no memory for a message of " + std::to_string(slot.link->forward.send_bytes) + " bytes to rank " +
-                        std::to_string(slot.link->rank) + ", whose arrays are not in node-shared memory: free some, or use transport "
-                        "staged_shared", ErrorKind::system);
+                            std::to_string(slot.link->rank) +
+                            ", whose arrays are not in node-shared memory: free some, or use transport "
+                            "staged_shared",
+                        ErrorKind::system);
         return true;
     }
 
@@ -411,17 +414,19 @@ private:
     }
 
     void shake_hands(const TransportContext& context) {
-        exchange_letters(context, [&] { return write_letters(context); }, [&](std::size_t i, WordReader& letter) {
-            SharedSlot& slot = slots_[i];
-            slot.neighbor = &node_.meet(slot.link->rank, get_place(letter));
-            slot.their_lines = map_place(get_place(letter));
-            slot.theirs = reinterpret_cast<Lines*>(slot.their_lines.get());
-            slot.their_table = map_place(get_place(letter));
-            slot.version = static_cast<std::uint64_t>(letter.next());
-            slot.peer = get_peer_plan(letter, plan_, access_);
-            slot.known[slot.version % sets_kept] = {slot.version, slot.peer.plan.bases};
-            slot.copies = compile_straight(plan_, slot.link->links, slot.peer.plan, slot.peer.links());
-        });
+        exchange_letters(
+            context, [&] { return write_letters(context); },
+            [&](std::size_t i, WordReader& letter) {
+                SharedSlot& slot = slots_[i];
+                slot.neighbor = &node_.meet(slot.link->rank, get_place(letter));
+                slot.their_lines = map_place(get_place(letter));
+                slot.theirs = reinterpret_cast<Lines*>(slot.their_lines.get());
+                slot.their_table = map_place(get_place(letter));
+                slot.version = static_cast<std::uint64_t>(letter.next());
+                slot.peer = get_peer_plan(letter, plan_, access_);
+                slot.known[slot.version % sets_kept] = {slot.version, slot.peer.plan.bases};
+                slot.copies = compile_straight(plan_, slot.link->links, slot.peer.plan, slot.peer.links());
+            });
     }
 
     const Plan& plan_;
@@ -447,12 +452,12 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context) {
-    if (!context.forward()) return make_staged_shared_reverse(context);
+    if (!context.forward()) return make_staged_shared(context);
     return std::make_unique<Shared>(context, "shared", node_shared_access());
 }
 
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context) {
-    if (!context.forward()) return make_staged_shared_reverse(context);
+    if (!context.forward()) return make_staged_shared(context);
     validate_together(context.plan.communicator(), [] { static_cast<void>(xpmem_segment()); });
     return std::make_unique<Shared>(context, "xpmem", xpmem_access());
 }

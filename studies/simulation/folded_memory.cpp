@@ -52,7 +52,9 @@ bool folded(const void* memory) {
 
 }  // namespace
 
-void* received_into(void* buffer, std::size_t bytes) { return folding() && bytes >= smallest_folded && bytes <= window_bytes ? fold(bytes) : buffer; }
+void* received_into(void* buffer, std::size_t bytes) {
+    return folding() && bytes >= smallest_folded && bytes <= window_bytes ? fold(bytes) : buffer;
+}
 
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
     const bool fits = alignment <= alignment_in_window && bytes >= smallest_folded && bytes <= window_bytes;

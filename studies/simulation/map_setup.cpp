@@ -53,8 +53,7 @@ struct Grid {
     }
 
     std::vector<global_index> layer_around(int rank) const {
-        const Triple first{rank / (ranks[1] * ranks[2]) * extent[0], rank / ranks[2] % ranks[1] * extent[1],
-                           rank % ranks[2] * extent[2]};
+        const Triple first{rank / (ranks[1] * ranks[2]) * extent[0], rank / ranks[2] % ranks[1] * extent[1], rank % ranks[2] * extent[2]};
         std::vector<global_index> ids;
         Triple at;
         for (at[0] = -1; at[0] <= extent[0]; ++at[0])
@@ -89,8 +88,8 @@ auto stage(MPI_Comm comm, bool one_process, const char* name, Work&& work) {
     MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, comm);
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
     if (rank == 0)
-        std::printf("%6d ranks  %-15s %11.3f ms  %10.1f KiB most %10.1f KiB mean  %9.3f ms CPU\n", ranks, name, took * 1e3,
-                    most / 1024, sum / ranks / 1024, cpu * 1e3 / (one_process ? ranks : 1));
+        std::printf("%6d ranks  %-15s %11.3f ms  %10.1f KiB most %10.1f KiB mean  %9.3f ms CPU\n", ranks, name, took * 1e3, most / 1024,
+                    sum / ranks / 1024, cpu * 1e3 / (one_process ? ranks : 1));
     return result;
 }
 
@@ -108,8 +107,7 @@ int run(const Grid& grid, bool one_process) {
         made.node();  // who shares memory: one split of the communicator
         return made;
     });
-    const IndexedDomain domain =
-        stage(comm, one_process, "domain", [&] { return IndexedDomain(grid.cells(), std::move(ghosts), known); });
+    const IndexedDomain domain = stage(comm, one_process, "domain", [&] { return IndexedDomain(grid.cells(), std::move(ghosts), known); });
     Pattern pattern = stage(comm, one_process, "pattern", [&] { return build_pattern(domain); });
     auto exchange = stage(comm, one_process, "exchange", [&] {
         return std::make_unique<Exchange>(std::move(pattern), std::vector<Field>{view(domain, x.data())},

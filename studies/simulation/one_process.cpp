@@ -29,7 +29,9 @@ extern "C" int MPI_Comm_split_type(MPI_Comm comm, int, int key, MPI_Info, MPI_Co
 
 namespace parhelion {
 
-std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes) { return std::shared_ptr<std::byte>(new std::byte[static_cast<std::size_t>(bytes)](), std::default_delete<std::byte[]>()); }
+std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes) {
+    return std::shared_ptr<std::byte>(new std::byte[static_cast<std::size_t>(bytes)](), std::default_delete<std::byte[]>());
+}
 std::optional<SharedPlace> find_node_shared(const void*) { return {}; }
 std::uint64_t node_shared_returns() { return 0; }
 
@@ -39,7 +41,9 @@ void detail::pool_deallocate(void* pointer, std::size_t, std::size_t) noexcept {
 RemotePlace describe_place(const void* address) { return {0, 0, 0, 0, reinterpret_cast<std::int64_t>(address)}; }
 void put_place(Words& words, const RemotePlace& place) { words.push_back(place.offset); }
 RemotePlace get_place(WordReader& words) { return {0, 0, 0, 0, words.next()}; }
-std::shared_ptr<std::byte> map_place(const RemotePlace& place) { return {std::shared_ptr<std::byte>(), reinterpret_cast<std::byte*>(place.offset)}; }
+std::shared_ptr<std::byte> map_place(const RemotePlace& place) {
+    return {std::shared_ptr<std::byte>(), reinterpret_cast<std::byte*>(place.offset)};
+}
 
 void ring(Postbox&) {}
 void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox&) { number.store(value, std::memory_order_release); }
@@ -49,7 +53,8 @@ void sleep_at(Postbox&, std::uint32_t, long) { sched_yield(); }
 NodeNeighbor::NodeNeighbor(int rank_, std::int64_t, std::shared_ptr<Postbox> postbox_) : rank(rank_), postbox(std::move(postbox_)) {}
 NodeNeighbor::~NodeNeighbor() = default;
 
-NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()), postbox_(std::make_shared<Postbox>()), tag_(-1) {}
+NodeContext::NodeContext(const Communicator& comm)
+    : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()), postbox_(std::make_shared<Postbox>()), tag_(-1) {}
 NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& postbox) {
     auto& known = neighbors_[rank];
     const std::shared_ptr<std::byte> place = map_place(postbox);

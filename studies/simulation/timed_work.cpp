@@ -63,5 +63,6 @@ extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source,
     int size = 0;
     MPI_Type_size(type, &size);
     take(per_message());
-    return PMPI_Irecv(received_into(buffer, static_cast<std::size_t>(size) * static_cast<std::size_t>(count)), count, type, source, tag, comm, request);
+    return PMPI_Irecv(received_into(buffer, static_cast<std::size_t>(size) * static_cast<std::size_t>(count)), count, type, source, tag,
+                      comm, request);
 }

@@ -83,10 +83,16 @@ CASE("arrays of any kind that has data, extents and strides are exchanged in pla
     std::vector<double> memory(4 * 8 * 7);
     Span<double, 2> rows{memory.data(), {8, 7}, {7, 1}}, columns{memory.data(), {8, 7}, {1, 8}}, gaps{memory.data(), {8, 7}, {28, 4}};
     for (auto& span : {rows, columns, gaps})
-        check(domain, view(domain, span), 1, [&](int i, int j, int) -> double& { return span.first[i * span.strides[0] + j * span.strides[1]]; }, "mdspan");
+        check(
+            domain, view(domain, span), 1,
+            [&](int i, int j, int) -> double& { return span.first[i * span.strides[0] + j * span.strides[1]]; }, "mdspan");
     Span<double, 3> vectors{memory.data(), {8, 7, 3}, {7, 1, 56}};
-    check(domain, view(domain, vectors), 3, [&](int i, int j, int c) -> double& { return memory[static_cast<std::size_t>(7 * i + j + 56 * c)]; }, "components");
-    check(domain, view(domain, KokkosLike{memory.data(), 8, 7}), 1, [&](int i, int j, int) -> double& { return memory[static_cast<std::size_t>(i + 8 * j)]; }, "Kokkos");
+    check(
+        domain, view(domain, vectors), 3,
+        [&](int i, int j, int c) -> double& { return memory[static_cast<std::size_t>(7 * i + j + 56 * c)]; }, "components");
+    check(
+        domain, view(domain, KokkosLike{memory.data(), 8, 7}), 1,
+        [&](int i, int j, int) -> double& { return memory[static_cast<std::size_t>(i + 8 * j)]; }, "Kokkos");
 #ifdef WITH_EIGEN
     Eigen::MatrixXd matrix(8, 7);
     check(domain, view(domain, matrix), 1, [&](int i, int j, int) -> double& { return matrix(i, j); }, "Eigen::Matrix");

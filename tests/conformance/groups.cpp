@@ -118,13 +118,15 @@ CASE("a rank that owns nothing in one group takes part in the others") {
     check_groups(1, [&](AnyGroups& groups, Memory memory) {
         groups.push_back(mesh_group(mesh, SelfGhosts::refused, 1, memory));
         groups.push_back(grid_group({3 * ranks(), 4}, {.halo = 1, .process_grid = {ranks(), 1}}, 2, memory));
-        groups.push_back(grid_group({cells, 3}, {.halo = 2, .periodic = true, .process_grid = {ranks(), 1}, .splits = {split, {}}}, 3, memory));
+        groups.push_back(
+            grid_group({cells, 3}, {.halo = 2, .periodic = true, .process_grid = {ranks(), 1}, .splits = {split, {}}}, 3, memory));
     });
 }
 
 CASE("a neighbor may be one in a single group only, and in none each way") {
     check_groups(2, [&](AnyGroups& groups, Memory memory) {
-        for (int apart = 1; apart < std::max(ranks(), 2); ++apart) groups.push_back(mesh_group(ring(5, apart), SelfGhosts::refused, apart, memory));
+        for (int apart = 1; apart < std::max(ranks(), 2); ++apart)
+            groups.push_back(mesh_group(ring(5, apart), SelfGhosts::refused, apart, memory));
     });
     if (ranks() < 3) return;
     AnyGroups groups;
@@ -141,13 +143,15 @@ CASE("periodic images of a rank's own cells are filled in some groups, group by 
         groups.push_back(grid_group({3 * n, 4, 3}, {.halo = 2, .periodic = true, .process_grid = {n, 1, 1}}, 1, memory));
         groups.push_back(grid_group({2, 3 * n}, {.halo = {5, 1}, .periodic = true, .process_grid = {1, n}}, 2, memory));
         groups.push_back(mesh_group(mesh, SelfGhosts::allowed, 3, memory));
-        groups.push_back(grid_group({4, 3 * n, 3}, {.halo = 1, .periodic = true, .process_grid = {1, n, 1}, .algorithm = Algorithm::staged}, 4, memory));
+        groups.push_back(
+            grid_group({4, 3 * n, 3}, {.halo = 1, .periodic = true, .process_grid = {1, n, 1}, .algorithm = Algorithm::staged}, 4, memory));
     });
 }
 
 CASE("groups without fields, and without neighbors, change nothing for the others") {
     check_groups(4, [&](AnyGroups& groups, Memory memory) {
-        groups.push_back(std::make_unique<GridGroup>(CartesianDomain({8, 8}, {}), [](const CartesianDomain&) { return std::vector<GridField>{}; }));
+        groups.push_back(
+            std::make_unique<GridGroup>(CartesianDomain({8, 8}, {}), [](const CartesianDomain&) { return std::vector<GridField>{}; }));
         groups.push_back(grid_group({9, 7}, {.halo = 0}, 1, memory));
         groups.push_back(grid_group({9, 7}, {.halo = 1, .periodic = true}, 2, memory));
         groups.push_back(mesh_group(Mesh::of_blocks(Extents(static_cast<std::size_t>(ranks()), 4)), SelfGhosts::refused, 3, memory));
@@ -161,7 +165,8 @@ CASE("each neighbor gets one message, as many as the group with most neighbors h
     const IndexedDomain nodes = ring(4, 1).domain();
     std::vector<double> p(32), q(32), x(32);
     const Pattern grid = build_pattern(cells), mesh = build_pattern(nodes);
-    const Exchange both{{{grid, {view(cells, p.data()), view(cells, q.data())}}, {mesh, {view(nodes, x.data())}}}, {.transport = "mpi_p2p"}};
+    const Exchange both{{{grid, {view(cells, p.data()), view(cells, q.data())}}, {mesh, {view(nodes, x.data())}}},
+                        {.transport = "mpi_p2p"}};
     EXPECT_EQ(both.plan().messages_sent(), 2);
     EXPECT_EQ(both.plan().bytes_sent(), 24 + 48);  // fields begin at multiples of 16 bytes: 8, 8 and 8, 8, 16
     EXPECT_EQ(both.plan().patterns.size(), 2u);
@@ -183,7 +188,8 @@ CASE("groups go in parts, too") {
             for (auto& each : groups) each->check();
         }
         EXPECT_EQ(exchange.part(2, 0, 1).last, 11);
-        EXPECT_TRUE(holds(error_of([&] { static_cast<void>(exchange.part(0, 0, 3)); }), "there is no group 3 in this exchange, which has 3"));
+        EXPECT_TRUE(
+            holds(error_of([&] { static_cast<void>(exchange.part(0, 0, 3)); }), "there is no group 3 in this exchange, which has 3"));
     }
 }
 
@@ -193,17 +199,21 @@ CASE("arrays of all groups may be others at each call, told group by group") {
     for (const Route& route : routes_for(8, 3)) {
         CAPTURE(route.transport);
         std::vector<Array<double>> u;
-        std::vector<std::vector<float, NodeAllocator<float>>> x(2, std::vector<float, NodeAllocator<float>>(static_cast<std::size_t>(nodes.size())));
+        std::vector<std::vector<float, NodeAllocator<float>>> x(
+            2, std::vector<float, NodeAllocator<float>>(static_cast<std::size_t>(nodes.size())));
         for (int i = 0; i < 2; ++i) u.push_back(make_array<double>(cells));
-        Exchange exchange({{build_pattern(cells), {u[0].field()}}, {build_pattern(nodes), {view(nodes, x[0].data())}}}, {.transport = route.transport});
+        Exchange exchange({{build_pattern(cells), {u[0].field()}}, {build_pattern(nodes), {view(nodes, x[0].data())}}},
+                          {.transport = route.transport});
         for (const int i : {1, 0, 1}) {
             const Box own = cells.owned(), all = cells.extended();
             for (global_index k = own.lo[0]; k < own.hi[0]; ++k) u[static_cast<std::size_t>(i)](k) = static_cast<double>(10 * k + i);
             auto& ids = x[static_cast<std::size_t>(i)];
-            for (local_index c = 0; c < nodes.owned(); ++c) ids[static_cast<std::size_t>(c)] = static_cast<float>(10 * nodes.global_of(c) + i);
+            for (local_index c = 0; c < nodes.owned(); ++c)
+                ids[static_cast<std::size_t>(c)] = static_cast<float>(10 * nodes.global_of(c) + i);
             exchange(u[static_cast<std::size_t>(i)].field(), view(nodes, ids.data()));
             const global_index n = 4 * ranks();
-            for (global_index k : {all.lo[0], all.hi[0] - 1}) EXPECT_EQ(u[static_cast<std::size_t>(i)](k), static_cast<double>(10 * ((k + n) % n) + i));
+            for (global_index k : {all.lo[0], all.hi[0] - 1})
+                EXPECT_EQ(u[static_cast<std::size_t>(i)](k), static_cast<double>(10 * ((k + n) % n) + i));
             for (local_index c = nodes.owned(); c < nodes.size(); ++c)
                 EXPECT_EQ(ids[static_cast<std::size_t>(c)], static_cast<float>(10 * nodes.global_of(c) + i));
         }
@@ -218,7 +228,8 @@ CASE("a part has its share of each group, whose cells get their values right bef
     for (const Route& route : routes_for(7, 3)) {
         CAPTURE(route.transport);
         Array<double> u = make_array<double>(small), v = make_array<double>(large);
-        Exchange exchange({{build_pattern(small), {u.field()}}, {build_pattern(large), {v.field()}}}, {.transport = route.transport, .parts = 4});
+        Exchange exchange({{build_pattern(small), {u.field()}}, {build_pattern(large), {v.field()}}},
+                          {.transport = route.transport, .parts = 4});
         auto step = exchange.begin_parts();
         const Box own = large.owned();
         for (const int part : {3, 1, 2, 0}) {
@@ -291,7 +302,9 @@ struct Pair {
     CartesianDomain cells{{16, 16}, {.halo = 2, .periodic = true}};
     IndexedDomain nodes = ring(4, 1).domain();
     std::vector<double> u = std::vector<double>(8192), x = std::vector<double>(64);
-    std::vector<Group> groups() { return {{build_pattern(cells), {view(cells, u.data())}}, {build_pattern(nodes), {view(nodes, x.data())}}}; }
+    std::vector<Group> groups() {
+        return {{build_pattern(cells), {view(cells, u.data())}}, {build_pattern(nodes), {view(nodes, x.data())}}};
+    }
 };
 
 // Groups that the last rank has changed are refused by all, with `part` in the message.
@@ -312,12 +325,10 @@ CASE("groups that do not fit are refused on every rank, by field and group") {
     refuse("null pointer", [](Pair& pair, auto& groups) { groups[1].fields[0] = view(pair.nodes, static_cast<double*>(nullptr)); });
     refuse("field 0 of group 1 (float64 × 0", [](Pair&, auto& groups) { groups[1].fields[0].components = 0; });
     refuse("field 0 of group 1 (float64 × 1, halo", [](Pair&, auto& groups) { groups[1].fields = groups[0].fields; });
-    refuse("field 0 of group 0 and the owned cells of field 0 of group 1 share memory", [](Pair& pair, auto& groups) {
-        groups[1].fields[0] = view(pair.nodes, pair.u.data() + 40);
-    });
-    refuse("group 1 has another communicator than that of group 0", [](Pair&, auto& groups) {
-        groups[1].patterns.front() = build_pattern(IndexedDomain(4, {}, MPI_COMM_SELF));
-    });
+    refuse("field 0 of group 0 and the owned cells of field 0 of group 1 share memory",
+           [](Pair& pair, auto& groups) { groups[1].fields[0] = view(pair.nodes, pair.u.data() + 40); });
+    refuse("group 1 has another communicator than that of group 0",
+           [](Pair&, auto& groups) { groups[1].patterns.front() = build_pattern(IndexedDomain(4, {}, MPI_COMM_SELF)); });
     EXPECT_TRUE(holds(error_of([] { Exchange(std::vector<Group>{}); }), "at least one group"));
     if (ranks() == 1) return;
     const std::string there = " on rank 0 and ", last = " on rank " + std::to_string(ranks() - 1);

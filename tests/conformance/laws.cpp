@@ -1,11 +1,11 @@
 // What holds for every halo exchange, whatever the domain.
 #include <map>
 
-#include "support/grid_cases.hpp"
-#include "support/meshes.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
+#include "support/grid_cases.hpp"
+#include "support/meshes.hpp"
 #include "support/transports.hpp"
 
 using namespace test;
@@ -94,8 +94,7 @@ CASE("what a rank sends is what its neighbor expects, id by id") {
             sent.back().append(mine.data(), mine.size());
         }
         std::map<int, std::vector<global_index>> arrived;
-        for (const Parcel& parcel : sparse_exchange(comm, std::move(sent)))
-            arrived[parcel.rank] = parcel.values<global_index>();
+        for (const Parcel& parcel : sparse_exchange(comm, std::move(sent))) arrived[parcel.rank] = parcel.values<global_index>();
         for (const Link& link : pattern.stages[0]) EXPECT_EQ(arrived[link.rank], ids(link.receive.cells));
     }
 }

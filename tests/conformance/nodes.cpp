@@ -137,7 +137,8 @@ CASE("placement counts what goes between nodes as an exchange announces it") {
     for_random_cases(affordable(40), [](Random& random) {
         std::vector<int> grid(static_cast<std::size_t>(random.between(1, 3)), 1);
         for (int left = world().size(), factor = 2; left > 1;) {
-            if (left % factor == 0) grid[static_cast<std::size_t>(random.between(0, static_cast<int>(grid.size()) - 1))] *= factor, left /= factor;
+            if (left % factor == 0)
+                grid[static_cast<std::size_t>(random.between(0, static_cast<int>(grid.size()) - 1))] *= factor, left /= factor;
             else ++factor;
         }
         const int halo = random.between(1, 2);
@@ -154,14 +155,16 @@ CASE("placement counts what goes between nodes as an exchange announces it") {
             is_wide = is_wide && (ranks > 2 || !periodic.back());
         }
         const auto dimensions = static_cast<int>(grid.size());
-        const CartesianDomain domain(cells, {.halo = halo, .periodic = wraps, .process_grid = grid,
-                                             .neighbors = all_around ? Neighbors::full : Neighbors::faces});
+        const CartesianDomain domain(
+            cells, {.halo = halo, .periodic = wraps, .process_grid = grid, .neighbors = all_around ? Neighbors::full : Neighbors::faces});
         auto array = make_array<double>(domain);
         const Exchange exchange(domain, {view(array)}, {.transport = "node_aware"});
         const std::vector<int> nodes = nodes_of_ranks();
-        auto pairs = placement::node_pairs(
-            placement::make_grid(grid, periodic),
-            placement::with_halo_bytes(all_around ? placement::full(dimensions) : placement::faces(dimensions), extent, halo, sizeof(double)), nodes);
+        auto pairs =
+            placement::node_pairs(placement::make_grid(grid, periodic),
+                                  placement::with_halo_bytes(all_around ? placement::full(dimensions) : placement::faces(dimensions),
+                                                             extent, halo, sizeof(double)),
+                                  nodes);
         std::erase_if(pairs, [&](const auto& pair) { return pair.from != nodes[static_cast<std::size_t>(world().rank())]; });
         const std::vector<NodeTraffic> told = exchange.node_traffic();
         ASSERT_EQ(pairs.size(), told.size());

@@ -28,7 +28,7 @@ void interpret(const Program& program, Bases from, Bases to) {
     for (const IndexedOp& op : program.indexed)
         for (byte_count k = 0; k < op.count; ++k)
             move_bytes(to[op.dst_base] + op.dst + (op.dst_list ? op.dst_list[k] : k) * op.dst_stride,
-                 from[op.src_base] + op.src + (op.src_list ? op.src_list[k] : k) * op.src_stride, op.width);
+                       from[op.src_base] + op.src + (op.src_list ? op.src_list[k] : k) * op.src_stride, op.width);
     for (const RunsOp& op : program.runs)
         for (const Run& run : op.runs) move_bytes(to[op.dst_base] + op.dst + run.dst, from[op.src_base] + op.src + run.src, run.bytes);
 }
@@ -204,9 +204,11 @@ CASE("arrays on a device are served by a transport and an interpreter that are r
         return error_of([&] { Exchange(pattern, std::move(fields), {transport}); });
     };
     EXPECT_TRUE(holds(refused({device}), "nothing here copies between arrays in device memory"));
-    EXPECT_TRUE(holds(error_of([] { register_interpreter(MemorySpace::host, std::make_unique<DeviceCopies>()); }), "host memory has an interpreter already"));
+    EXPECT_TRUE(holds(error_of([] { register_interpreter(MemorySpace::host, std::make_unique<DeviceCopies>()); }),
+                      "host memory has an interpreter already"));
     register_interpreter(MemorySpace::device, std::make_unique<DeviceCopies>());
-    EXPECT_TRUE(holds(error_of([] { register_interpreter(MemorySpace::device, std::make_unique<DeviceCopies>()); }), "has an interpreter already"));
+    EXPECT_TRUE(
+        holds(error_of([] { register_interpreter(MemorySpace::device, std::make_unique<DeviceCopies>()); }), "has an interpreter already"));
 
     EXPECT_TRUE(holds(refused({device, host}), "an exchange of fields in device and in host memory: make one for each"));
     for (const Route& route : all_routes())
@@ -218,12 +220,17 @@ CASE("arrays on a device are served by a transport and an interpreter that are r
     if (ranks > 1) EXPECT_TRUE(holds(refused({Communicator(MPI_COMM_WORLD).rank() == 0 ? device : host}), "the memory space of field 0"));
 
     static bool serves = true;  // other tests know nothing of it
-    register_transport({"test_device", "for tests", Scope::anywhere, [] { return std::string(serves ? "" : "only in its test"); },
-                        [](const TransportContext& context) { return std::make_unique<Plain>(context); }, {.spaces = {MemorySpace::device}}});
+    register_transport({"test_device",
+                        "for tests",
+                        Scope::anywhere,
+                        [] { return std::string(serves ? "" : "only in its test"); },
+                        [](const TransportContext& context) { return std::make_unique<Plain>(context); },
+                        {.spaces = {MemorySpace::device}}});
     EXPECT_TRUE(holds(refused({host}, "test_device"), "field 0 is in host memory"));
     Exchange exchange(pattern, {device});
     if (ranks > 1) EXPECT_EQ(exchange.transport(), "test_device");
-    EXPECT_TRUE(holds(error_of([&] { exchange(host); }), "array 0 has its values in host memory and the exchange was made for device memory"));
+    EXPECT_TRUE(
+        holds(error_of([&] { exchange(host); }), "array 0 has its values in host memory and the exchange was made for device memory"));
 
     ExchangeOptions checked{"test_device"};
     checked.check = true;
@@ -237,7 +244,8 @@ CASE("arrays on a device are served by a transport and an interpreter that are r
     for (const GridCase& each : grid_cases(ranks)) {
         CAPTURE(each.name);
         const CartesianDomain grid(each.extents, each.options);
-        check_on_device(build_pattern(grid), make_fields(grid, 2, turn++, Memory::ordinary), grid.algorithm() == Algorithm::staged, "test_device");
+        check_on_device(build_pattern(grid), make_fields(grid, 2, turn++, Memory::ordinary), grid.algorithm() == Algorithm::staged,
+                        "test_device");
     }
     for (const MeshCase& each : mesh_cases(ranks)) {
         CAPTURE(each.name);
@@ -257,5 +265,6 @@ CASE("names that are taken or mean something else are refused") {
     EXPECT_TRUE(holds(refused("mpi", make), "already"));
     EXPECT_TRUE(holds(refused("a+b", make), "cannot be called"));
     EXPECT_TRUE(holds(refused("auto", make), "cannot be called"));
-    EXPECT_TRUE(holds(refused("nothing", std::function<std::unique_ptr<Transport>(const TransportContext&)>()), "no function that makes it"));
+    EXPECT_TRUE(
+        holds(refused("nothing", std::function<std::unique_ptr<Transport>(const TransportContext&)>()), "no function that makes it"));
 }

@@ -87,9 +87,13 @@ CASE("over every transport, fields of any stagger, depth and array halo travel t
     int turn = 0;
     for (const Kind& kind : kinds()) {
         CAPTURE(kind.name);
-        for (const auto& [neighbors, algorithm] : {std::pair{Neighbors::full, Algorithm::standard}, {Neighbors::faces, Algorithm::standard},
+        for (const auto& [neighbors, algorithm] : {std::pair{Neighbors::full, Algorithm::standard},
+                                                   {Neighbors::faces, Algorithm::standard},
                                                    {Neighbors::full, Algorithm::staged}}) {
-            if (ranks() > 2 && turn % 3 != static_cast<int>(algorithm) + static_cast<int>(neighbors) && turn % 2 == 0) { ++turn; continue; }
+            if (ranks() > 2 && turn % 3 != static_cast<int>(algorithm) + static_cast<int>(neighbors) && turn % 2 == 0) {
+                ++turn;
+                continue;
+            }
             CartesianOptions options = kind.options;
             options.neighbors = neighbors;
             options.algorithm = algorithm;

@@ -20,7 +20,9 @@ Memory other_memory(const Route& route) {
 }
 
 // What a rank passes in a round is its own affair: no other rank knows.
-Random own_random(int turn) { return Random(mix(static_cast<std::uint64_t>(turn), static_cast<std::uint64_t>(Communicator(MPI_COMM_WORLD).rank()))); }
+Random own_random(int turn) {
+    return Random(mix(static_cast<std::uint64_t>(turn), static_cast<std::uint64_t>(Communicator(MPI_COMM_WORLD).rank())));
+}
 
 // Exchanges `rounds` times, with arrays that `levels` holds, or with some that live for one exchange only. The first set is the one of
 // the construction.
@@ -174,7 +176,8 @@ CASE("arrays of another layout are refused with what differs, alone, and the exc
     Exchange exchange(build_pattern(row.domain), {view(row.domain, row.u.data()), view(row.domain, row.v.data())});
     const Field u = view(row.domain, row.u.data()), v = view(row.domain, row.v.data());
     const auto refused = [&](const Field& first, const Field& second) { return error_of([&] { exchange(first, second); }); };
-    EXPECT_TRUE(holds(refused(view(row.domain, narrow.data()), v), "array 0 has elements of type float32 and the exchange was made for float64"));
+    EXPECT_TRUE(
+        holds(refused(view(row.domain, narrow.data()), v), "array 0 has elements of type float32 and the exchange was made for float64"));
     EXPECT_TRUE(holds(refused(u, view(row.domain, two.data(), ArrayLayout{Order::c, 2})), "array 1 has 2 components per cell"));
     EXPECT_TRUE(holds(refused(u, view(wider, wide.data())), "array 1 has another halo"));
     EXPECT_TRUE(holds(error_of([&] { exchange(u); }), "1 arrays were passed and the exchange was made for 2"));
@@ -185,9 +188,10 @@ CASE("arrays of another layout are refused with what differs, alone, and the exc
     EXPECT_TRUE(holds(refused(u, u), "share memory"));
     EXPECT_TRUE(holds(refused(u, view(row.domain, row.u.data() + 1)), "share memory"));
     EXPECT_TRUE(holds(error_of([&] {
-        auto step = exchange.begin(v, u);
-        exchange.begin(u, v).end();
-    }), "under way"));
+                          auto step = exchange.begin(v, u);
+                          exchange.begin(u, v).end();
+                      }),
+                      "under way"));
     row.fill(row.u, 0), row.fill(row.v, 100);
     exchange(v, u);
     EXPECT_TRUE(row.is_filled(row.u, 0));

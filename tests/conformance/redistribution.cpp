@@ -12,7 +12,8 @@ using namespace test;
 namespace {
 
 std::uint64_t key(const Coordinates& x, int c, int salt) {
-    return mix(static_cast<std::uint64_t>(x[0]), static_cast<std::uint64_t>(x[1] * 1000 + x[2]), static_cast<std::uint64_t>(c * 100 + salt));
+    return mix(static_cast<std::uint64_t>(x[0]), static_cast<std::uint64_t>(x[1] * 1000 + x[2]),
+               static_cast<std::uint64_t>(c * 100 + salt));
 }
 
 // Random cuts of `extent` among `ranks`, empty ones among them.
@@ -64,8 +65,7 @@ public:
             for_each_cell(domain_.owned(static_cast<int>(b)), [&](const Coordinates& x) {
                 for (int c = 0; c < field_.components; ++c) {
                     std::byte* at = field_.blocks[b].first + c * field_.stride_of_components(b);
-                    for (int d = 0; d < domain_.dimensions(); ++d)
-                        at += (x[d] - first[d]) * field_.blocks[b].strides[d];
+                    for (int d = 0; d < domain_.dimensions(); ++d) at += (x[d] - first[d]) * field_.blocks[b].strides[d];
                     write_bits(expected ? memory_[b].expected(at) : at, static_cast<std::size_t>(field_.element.size), key(x, c, salt));
                 }
             });

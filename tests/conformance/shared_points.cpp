@@ -92,7 +92,8 @@ private:
         return bytes_.data() + cell * stride_ + (cell >= domain_.owned() ? gap_ : 0) + c * element_.size;
     }
     void write(std::byte* to, std::size_t point, int holder, int c, std::uint64_t salt) const {
-        write_value(to, element_, mix(salt, point, static_cast<std::uint64_t>(holder), static_cast<std::uint64_t>(c)), test::Values::rounded);
+        write_value(to, element_, mix(salt, point, static_cast<std::uint64_t>(holder), static_cast<std::uint64_t>(c)),
+                    test::Values::rounded);
     }
 
     const IndexedDomain& domain_;
@@ -119,11 +120,14 @@ CASE("over every transport, all holders of a point get the sum of their values i
             CAPTURE(route.transport);
             const IndexMap map(domain, {route.transport});
             for (int round = 0; round < 5; ++round) {
-                const Reduction reduction = std::vector<Reduction>{Reduction::sum, Reduction::prod, composed, Reduction::sum, Reduction::replace}[round];
+                const Reduction reduction =
+                    std::vector<Reduction>{Reduction::sum, Reduction::prod, composed, Reduction::sum, Reduction::replace}[round];
                 std::vector<PointValues> arrays;
                 for (int f = 0; f < 1 + round % 3; ++f) {
-                    const Element element = reduction.by() ? reduction.by()->element() : several[static_cast<std::size_t>(turn + f + round) % 5];
-                    arrays.emplace_back(domain, element, 1 + f, static_cast<Place>(own.between(0, 2)), own.chance(50) ? Memory::node_shared : Memory::ordinary);
+                    const Element element =
+                        reduction.by() ? reduction.by()->element() : several[static_cast<std::size_t>(turn + f + round) % 5];
+                    arrays.emplace_back(domain, element, 1 + f, static_cast<Place>(own.between(0, 2)),
+                                        own.chance(50) ? Memory::node_shared : Memory::ordinary);
                 }
                 for (int again = 0; again < 2; ++again) {
                     std::vector<CellValues> values;
@@ -181,9 +185,12 @@ CASE("a reverse exchange combines by a function of the program, on elements of a
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() < 2) return;
     const auto composed = reduction_of<Affine>([](const Affine& a, const Affine& b) { return after(a, b); });
-    const auto of = [](int rank, int k) { return Affine{static_cast<std::uint32_t>(3 * rank + 5 + 2 * k), static_cast<std::uint32_t>(7 * rank + k)}; };
+    const auto of = [](int rank, int k) {
+        return Affine{static_cast<std::uint32_t>(3 * rank + 5 + 2 * k), static_cast<std::uint32_t>(7 * rank + k)};
+    };
     // Each rank has rank 0's two cells as ghosts, the first of them twice.
-    const IndexMap map = IndexMap::pull(comm.rank() == 0 ? 2 : 0, comm.rank() == 0 ? std::vector<global_index>{} : std::vector<global_index>{0, 1, 0});
+    const IndexMap map =
+        IndexMap::pull(comm.rank() == 0 ? 2 : 0, comm.rank() == 0 ? std::vector<global_index>{} : std::vector<global_index>{0, 1, 0});
     for (const int components : {1, 3}) {
         std::vector<Affine> x(static_cast<std::size_t>(map.size() * components));
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = of(comm.rank(), static_cast<int>(i));

@@ -1,8 +1,8 @@
 // Shapes in which halo exchanges have gone wrong before.
 #include "support/cases.hpp"
+#include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
 #include "support/meshes.hpp"
-#include "support/exchanging.hpp"
 #include "support/transports.hpp"
 
 using namespace test;
@@ -77,9 +77,7 @@ CASE("a halo goes around a whole periodic grid, more than once") {
     check_grid({1, 1, 1}, {.halo = 1, .periodic = true, .process_grid = {size, 1, 1}});
 }
 
-CASE("a halo on one side only, and none in one dimension") {
-    check_grid({7, 5, 4}, {.halo = {{2, 0, 0}, {0, 0, 1}}, .periodic = true});
-}
+CASE("a halo on one side only, and none in one dimension") { check_grid({7, 5, 4}, {.halo = {{2, 0, 0}, {0, 0, 1}}, .periodic = true}); }
 
 CASE("a halo of width zero exchanges nothing") { check_grid({9, 5}, {.halo = 0, .periodic = true}); }
 
@@ -125,8 +123,8 @@ CASE("an exchange of no fields does nothing") {
 CASE("a staged exchange sends to two neighbors per dimension") {
     const int size = Communicator(MPI_COMM_WORLD).size();
     if (size < 3) return;
-    const CartesianDomain domain({3 * size, 8, 8}, {.halo = 2, .periodic = true, .process_grid = {size, 1, 1},
-                                                    .algorithm = Algorithm::staged});
+    const CartesianDomain domain({3 * size, 8, 8},
+                                 {.halo = 2, .periodic = true, .process_grid = {size, 1, 1}, .algorithm = Algorithm::staged});
     std::vector<double> data(static_cast<std::size_t>(domain.extended().cells()));
     EXPECT_EQ(Exchange(build_pattern(domain), {view(domain, data.data())}).plan().messages_sent(), 2);
 }

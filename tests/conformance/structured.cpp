@@ -1,8 +1,8 @@
 // Every ghost of structured grids, over every transport, in both directions.
 #include "support/cases.hpp"
-#include "support/grid_cases.hpp"
 #include "support/cells.hpp"
 #include "support/exchanging.hpp"
+#include "support/grid_cases.hpp"
 #include "support/transports.hpp"
 
 using namespace test;
@@ -71,8 +71,7 @@ CASE("owners of a structured grid take the least and the greatest of floating-po
         CAPTURE(route.transport);
         auto fields = make_fields(domain, 2, turn, route.memory, {{Scalar::float64, 8}, {Scalar::float32, 4}});
         Exchange exchange(pattern, views(fields), {route.transport});
-        for (Reduction reduction : {Reduction::min, Reduction::max})
-            check_reverse(exchange, fields, reduction, is_staged(domain), 0);
+        for (Reduction reduction : {Reduction::min, Reduction::max}) check_reverse(exchange, fields, reduction, is_staged(domain), 0);
     });
 }
 

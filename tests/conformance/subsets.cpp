@@ -155,7 +155,8 @@ CASE("over every transport, a subset of the fields of an index map is what an ex
         const Pattern pattern = build_pattern(domain);
         for (const Route& route : routes_for(turn, 2)) {
             CAPTURE(route.transport);
-            auto fields = make_fields(domain, each.mesh, 3, turn, route.memory), twins = make_fields(domain, each.mesh, 3, turn, Memory::ordinary);
+            auto fields = make_fields(domain, each.mesh, 3, turn, route.memory),
+                 twins = make_fields(domain, each.mesh, 3, turn, Memory::ordinary);
             Exchange exchange(pattern, views(fields), {route.transport});
             check_subset(pattern, exchange, Only{.fields = {2, 0}}, fields, twins, turn);
             check_subset(pattern, exchange, Only{.fields = {1}}, fields, twins, turn);
@@ -329,10 +330,12 @@ CASE("in checked mode ranks that disagree are told at once who asked for what") 
     const auto all = [](Exchange& exchange) { exchange(); };
     disagree("fields", all, [](Exchange& exchange) { exchange.only({.fields = {1}})(); }, "all fields", "field 1 to a depth of 2");
     disagree("direction", all, [](Exchange& exchange) { exchange.reverse(); }, "a forward exchange", "a reverse exchange (sum)");
-    disagree("reduction", [](Exchange& exchange) { exchange.reverse(Reduction::max); }, [](Exchange& exchange) { exchange.reverse(); },
-             "a reverse exchange (max)", "a reverse exchange (sum)");
-    disagree("halves", [](Exchange& exchange) { exchange.begin().end(); }, [](Exchange& exchange) { exchange.only({.fields = {1}}).begin().end(); },
-             "all fields", "field 1");
+    disagree(
+        "reduction", [](Exchange& exchange) { exchange.reverse(Reduction::max); }, [](Exchange& exchange) { exchange.reverse(); },
+        "a reverse exchange (max)", "a reverse exchange (sum)");
+    disagree(
+        "halves", [](Exchange& exchange) { exchange.begin().end(); },
+        [](Exchange& exchange) { exchange.only({.fields = {1}}).begin().end(); }, "all fields", "field 1");
 }
 
 CASE("in checked mode a first use and a call of what there is are told apart") {

@@ -1,7 +1,7 @@
 // Every ghost of index maps, over every transport, in both directions.
 #include "support/cases.hpp"
-#include "support/meshes.hpp"
 #include "support/exchanging.hpp"
+#include "support/meshes.hpp"
 #include "support/transports.hpp"
 
 using namespace test;

@@ -85,6 +85,12 @@ def test_it_imports_with_numpy_and_mpi4py_alone_and_commands_name_their_extra(in
     assert "config" in execute(venv / "bin" / "parhelion", "--help", env=env)
 
 
+def test_parhelion_run_needs_no_extra(installed, tmp_path):
+    venv, env, _ = installed
+    write_files(tmp_path, "heat.py")
+    assert execute(venv / "bin" / "parhelion", "run", *RANKS, "heat.py", env=env, cwd=tmp_path).splitlines() == promised_output("heat.py")
+
+
 def config(venv: Path, env: dict[str, str], *words: str) -> list[str]:
     return execute(venv / "bin" / "parhelion", "config", *words, env=env).split()
 

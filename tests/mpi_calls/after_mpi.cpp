@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "parhelion/parhelion.hpp"
 #include "parhelion/ghosts/ghost_exchange.hpp"
 #include "parhelion/index_map/index_map.hpp"
+#include "parhelion/parhelion.hpp"
 #include "parhelion/phl.h"
 #include "parhelion/placement/placed_comm.hpp"
 #include "transport_list.hpp"
@@ -45,8 +45,8 @@ void refused_by_c(const char* what, const char* why, int status) {
 
 struct Halo {
     Halo(const CartesianDomain& domain, const std::string& way, ExchangeOptions options = {})
-        : name(way), array(make_array<double>(domain)),
-          exchange((options.transport = way, build_pattern(domain)), {view(array)}, options) {}
+        : name(way), array(make_array<double>(domain)), exchange((options.transport = way, build_pattern(domain)), {view(array)}, options) {
+    }
     std::string name;
     Array<double> array;
     Exchange exchange;
@@ -154,8 +154,8 @@ int main(int argc, char** argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    held().domain.emplace(std::vector<global_index>{6 * size, width}, CartesianOptions{.halo = 1, .periodic = true,
-                          .process_grid = {size, 1}}, MPI_COMM_WORLD);
+    held().domain.emplace(std::vector<global_index>{6 * size, width},
+                          CartesianOptions{.halo = 1, .periodic = true, .process_grid = {size, 1}}, MPI_COMM_WORLD);
     make_all(rank);
     for (const std::string& way : test::every_way(true)) {
         global.push_back(std::make_unique<Halo>(*held().domain, way, ExchangeOptions{.timeout_s = how == "given_up" ? 0.2 : 0.0}));

@@ -6,9 +6,9 @@
 #include <sstream>
 #include <string>
 
-#include "parhelion/parhelion.hpp"
 #include "parhelion/ghosts/ghost_exchange.hpp"
 #include "parhelion/index_map/derive.hpp"
+#include "parhelion/parhelion.hpp"
 #include "parhelion/phl.h"
 #include "parhelion/placement/placed_comm.hpp"
 #include "transport_list.hpp"

@@ -18,8 +18,8 @@ constexpr int exchanges = 20;
 
 // Ghosts get the rank of their owner, on each of several exchanges that are made anew.
 std::string exchange_alone(MPI_Comm comm, const std::string& transport) {
-    const CartesianDomain domain({4 * Communicator(comm).size(), 5}, {.halo = 1, .periodic = true,
-                                  .process_grid = {Communicator(comm).size(), 1}}, comm);
+    const CartesianDomain domain({4 * Communicator(comm).size(), 5},
+                                 {.halo = 1, .periodic = true, .process_grid = {Communicator(comm).size(), 1}}, comm);
     const Box own = domain.owned();
     for (int round = 0; round < exchanges; ++round) {
         auto array = make_array<int>(domain);

@@ -132,11 +132,12 @@ CASE("a list that is wrong, or not the same on all ranks, is refused on all of t
     const std::string error = error_of([] { made(); });
     EXPECT_TRUE(holds(error, "PARHELION_AUTO is +cma on rank 0 and -shared on rank "));
     EXPECT_TRUE(holds(error_of([] {
-        std::string all;
-        for (const TransportInfo& info : transports()) all += (all.empty() ? "-" : ",-") + info.name;
-        const Variable nothing("PARHELION_AUTO", all);
-        made();
-    }), "leave fewer out in PARHELION_AUTO"));
+                          std::string all;
+                          for (const TransportInfo& info : transports()) all += (all.empty() ? "-" : ",-") + info.name;
+                          const Variable nothing("PARHELION_AUTO", all);
+                          made();
+                      }),
+                      "leave fewer out in PARHELION_AUTO"));
 }
 
 CASE("an exchange that will overlap with work is measured so, and the ranks have to agree on that") {
@@ -232,10 +233,11 @@ CASE("what is made to be called at once cannot be begun") {
 CASE("stages asked for by name are refused where they save nothing") {
     for (const char* name : {"staged:mpi_p2p", "staged_far:mpi_p2p"})
         EXPECT_TRUE(holds(error_of([&] {
-            const CartesianDomain row({6 * ranks(), 9}, {.halo = 2, .process_grid = {ranks(), 1}});
-            std::vector<double> cells(static_cast<std::size_t>((6 + 4) * (9 + 4)));
-            Exchange{build_pattern(row), {view(row, cells.data())}, {.transport = name}};
-        }), "use the transport alone"));
+                              const CartesianDomain row({6 * ranks(), 9}, {.halo = 2, .process_grid = {ranks(), 1}});
+                              std::vector<double> cells(static_cast<std::size_t>((6 + 4) * (9 + 4)));
+                              Exchange{build_pattern(row), {view(row, cells.data())}, {.transport = name}};
+                          }),
+                          "use the transport alone"));
 }
 
 CASE("what one run has learnt another one knows") {

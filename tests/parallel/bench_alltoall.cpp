@@ -4,7 +4,7 @@
 
 #include "support/cases.hpp"
 
-#include "alltoall/contenders.hpp"
+#include "alltoall/case.hpp"
 #include "alltoall/node_map.hpp"
 #include "errors.hpp"
 #include "samples.hpp"

@@ -23,8 +23,7 @@ CASE("the parts of a batch hold all its exchanges") {
         const int parts = Arrivals::parts(exchanges);
         EXPECT_GE(Arrivals::end_of(0, exchanges), 1);
         EXPECT_EQ(Arrivals::end_of(parts - 1, exchanges), exchanges);
-        for (int part = 1; part < parts; ++part)
-            EXPECT_GT(Arrivals::end_of(part, exchanges), Arrivals::end_of(part - 1, exchanges));
+        for (int part = 1; part < parts; ++part) EXPECT_GT(Arrivals::end_of(part, exchanges), Arrivals::end_of(part - 1, exchanges));
     }
 }
 

@@ -1,11 +1,11 @@
 // A record that cannot be written to says which file it is and why: the ranks' last words are all that a full disk leaves.
 
+#include <sys/resource.h>
+#include <unistd.h>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "support/cases.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "support/cases.hpp"
@@ -25,7 +26,8 @@ using namespace parhelion::bench;
 
 namespace {
 
-const std::vector<std::string> measured{"auto", "mpi_p2p", "hand_packed", "hand_staged_datatype", "hand_neighbor_alltoallv", "hand_neighbor_alltoallw"};
+const std::vector<std::string> measured{
+    "auto", "mpi_p2p", "hand_packed", "hand_staged_datatype", "hand_neighbor_alltoallv", "hand_neighbor_alltoallw"};
 
 std::map<std::string, Outcome> run(const Case& which, const Communicator& comm) {
     Job job;
@@ -88,6 +90,21 @@ CASE("the first rank has less work than the average by a share of it, the last m
     EXPECT_NEAR(work.of_rank(1, 3), 1, 1.2e-5);
     EXPECT_NEAR(work.of_rank(2, 3), 1.5, 1.2e-5);
     EXPECT_NEAR((Work{1, 0}.of_rank(2, 3)), 1, 1.2e-5);
+}
+
+CASE("how far apart the start line lets hosts go is known to all ranks alike, and nothing on one host") {
+    const Communicator world(MPI_COMM_WORLD);
+    EXPECT_EQ(StartLine(world).hosts_apart(), 0);
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    setenv("PARHELION_NODE_RANKS", "1", 1);
+    const double apart = StartLine(Communicator(copy)).hosts_apart();
+    double most = apart;
+    unsetenv("PARHELION_NODE_RANKS");
+    MPI_Comm_free(&copy);
+    EXPECT_EQ(apart > 0, world.size() > 1);
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    EXPECT_EQ(apart, most);
 }
 
 CASE("work that is no length of time is refused") {
@@ -172,7 +189,8 @@ std::vector<double> laplacian(int side) {
         for (int k = rows.first[static_cast<std::size_t>(row)]; k < rows.first[static_cast<std::size_t>(row) + 1]; ++k) {
             const int column = rows.columns[static_cast<std::size_t>(k)], ghost = column - rows.cells.owned;
             const std::int64_t id = ghost < 0 ? rows.cells.first + column : rows.cells.ghosts[static_cast<std::size_t>(ghost)];
-            all[static_cast<std::size_t>(rows.cells.first + row) * nodes + static_cast<std::size_t>(id)] = rows.values[static_cast<std::size_t>(k)];
+            all[static_cast<std::size_t>(rows.cells.first + row) * nodes + static_cast<std::size_t>(id)] =
+                rows.values[static_cast<std::size_t>(k)];
         }
     MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return all;
@@ -225,8 +243,11 @@ CASE("the gas of a closed box fills it, whatever the number of ranks, and nothin
 
 CASE("applications that cannot be run are refused") {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
-    for (const nlohmann::json& object : {nlohmann::json{{"app", "pigeon"}}, {{"app", "finite_volume"}, {"extent", {12, 12}}},
-                                         {{"app", "finite_volume"}, {"extent", {8, 16}}}, {{"app", "poisson"}, {"extent", {12, 12}}}, {{"app", "multigrid_cg"}, {"extent", {8, 8, 8}}},
+    for (const nlohmann::json& object : {nlohmann::json{{"app", "pigeon"}},
+                                         {{"app", "finite_volume"}, {"extent", {12, 12}}},
+                                         {{"app", "finite_volume"}, {"extent", {8, 16}}},
+                                         {{"app", "poisson"}, {"extent", {12, 12}}},
+                                         {{"app", "multigrid_cg"}, {"extent", {8, 8, 8}}},
                                          {{"app", "multigrid_cg"}, {"grid", {ranks + 1, 1, 1}}, {"extent", {8, 8, 8}}},
                                          {{"app", "multigrid_cg"}, {"grid", {ranks, 1, 1}}, {"extent", {0, 8, 8}}},
                                          {{"app", "hydrodynamics"}, {"grid", {ranks, 1, 2}}, {"extent", {8, 8, 8}}},

@@ -23,9 +23,7 @@ struct Counters {
 inline Counters counters;
 
 /// Everything that could be set up outside of construction.
-inline long set_up_so_far() {
-    return counters.allocations + counters.communicators_made + counters.requests_made + counters.types_made;
-}
+inline long set_up_so_far() { return counters.allocations + counters.communicators_made + counters.requests_made + counters.types_made; }
 
 struct Left {
     long memory, communicators, requests, types, descriptors, mappings;
@@ -38,9 +36,12 @@ inline Left left() {
     long mappings = 0;
     for (std::string line; std::getline(maps, line);) mappings += line.find("memfd:parhelion") != std::string::npos;
     const std::filesystem::directory_iterator descriptors("/proc/self/fd");
-    return {counters.live_allocations, counters.communicators_made - counters.communicators_freed,
-            counters.requests_made - counters.requests_freed, counters.types_made - counters.types_freed,
-            static_cast<long>(std::distance(begin(descriptors), end(descriptors))), mappings};
+    return {counters.live_allocations,
+            counters.communicators_made - counters.communicators_freed,
+            counters.requests_made - counters.requests_freed,
+            counters.types_made - counters.types_freed,
+            static_cast<long>(std::distance(begin(descriptors), end(descriptors))),
+            mappings};
 }
 
 inline void* counted(void* memory) {
@@ -114,23 +115,22 @@ int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int rank, int tag,
     return PMPI_Recv_init(buffer, count, type, rank, tag, comm, made);
 }
 #if MPI_VERSION >= 4
-int MPI_Neighbor_alltoallw_init(const void* send, const int send_counts[], const MPI_Aint send_places[],
-                                const MPI_Datatype send_types[], void* receive, const int receive_counts[],
-                                const MPI_Aint receive_places[], const MPI_Datatype receive_types[], MPI_Comm comm,
-                                MPI_Info info, MPI_Request* made) {
+int MPI_Neighbor_alltoallw_init(const void* send, const int send_counts[], const MPI_Aint send_places[], const MPI_Datatype send_types[],
+                                void* receive, const int receive_counts[], const MPI_Aint receive_places[],
+                                const MPI_Datatype receive_types[], MPI_Comm comm, MPI_Info info, MPI_Request* made) {
     ++test::counters.requests_made;
-    return PMPI_Neighbor_alltoallw_init(send, send_counts, send_places, send_types, receive, receive_counts, receive_places,
-                                        receive_types, comm, info, made);
+    return PMPI_Neighbor_alltoallw_init(send, send_counts, send_places, send_types, receive, receive_counts, receive_places, receive_types,
+                                        comm, info, made);
 }
 #endif
 #ifdef PARHELION_WITH_PARTITIONED
-int MPI_Psend_init(const void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                   MPI_Info info, MPI_Request* made) {
+int MPI_Psend_init(const void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Info info,
+                   MPI_Request* made) {
     ++test::counters.requests_made;
     return PMPI_Psend_init(buffer, partitions, count, type, rank, tag, comm, info, made);
 }
-int MPI_Precv_init(void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                   MPI_Info info, MPI_Request* made) {
+int MPI_Precv_init(void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Info info,
+                   MPI_Request* made) {
     ++test::counters.requests_made;
     return PMPI_Precv_init(buffer, partitions, count, type, rank, tag, comm, info, made);
 }
@@ -147,8 +147,7 @@ int MPI_Type_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype
     ++test::counters.types_made;
     return PMPI_Type_create_hvector(count, length, stride, of, made);
 }
-int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint places[], const MPI_Datatype of[],
-                           MPI_Datatype* made) {
+int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint places[], const MPI_Datatype of[], MPI_Datatype* made) {
     ++test::counters.types_made;
     return PMPI_Type_create_struct(count, lengths, places, of, made);
 }

@@ -60,8 +60,10 @@ CASE("components of one array may be fields of their own, and sums are right") {
     EXPECT_EQ(cells[3], 2.0);
     EXPECT_EQ(cells[5], 2.0);
     EXPECT_EQ(cells[6], 1.0);
-    check_shared(complaint(build_pattern(domain), {part(domain, cells.data(), 0, 2), part(domain, cells.data(), 1, 2)}), "field 0 and field 1");
-    check_shared(complaint(build_pattern(domain), {part(domain, cells.data(), 0, 3), part(domain, cells.data(), 2, 1)}), "field 0 and field 1");
+    check_shared(complaint(build_pattern(domain), {part(domain, cells.data(), 0, 2), part(domain, cells.data(), 1, 2)}),
+                 "field 0 and field 1");
+    check_shared(complaint(build_pattern(domain), {part(domain, cells.data(), 0, 3), part(domain, cells.data(), 2, 1)}),
+                 "field 0 and field 1");
 }
 
 CASE("halos that no exchange fills may lie in other arrays' cells") {
@@ -70,7 +72,8 @@ CASE("halos that no exchange fills may lie in other arrays' cells") {
     std::vector<double> cells(12 * 6);
     Field upper = view(domain, cells.data()), lower = view(domain, cells.data() + 4 * 6);
     EXPECT_EQ(complaint(build_pattern(domain), {upper, lower}), "");
-    const CartesianDomain periodic({4, 4 * ranks()}, {.halo = 1, .periodic = true, .process_grid = {1, ranks()}, .neighbors = Neighbors::faces});
+    const CartesianDomain periodic({4, 4 * ranks()},
+                                   {.halo = 1, .periodic = true, .process_grid = {1, ranks()}, .neighbors = Neighbors::faces});
     check_shared(complaint(build_pattern(periodic), {upper, lower}), "field 0 and field 1");
 }
 
@@ -92,11 +95,13 @@ CASE("owned cells and ghosts of an index map do not share memory") {
     const Pattern pattern = build_pattern(domain);
     std::vector<double> x(40), y(40);
     EXPECT_EQ(complaint(pattern, {view(domain, x.data(), 2), view(domain, y.data(), 2)}), "");
-    check_shared(complaint(pattern, {view(domain, x.data(), 2), view(domain, x.data(), 2)}), "the owned cells of field 0 and the owned cells of field 1");
+    check_shared(complaint(pattern, {view(domain, x.data(), 2), view(domain, x.data(), 2)}),
+                 "the owned cells of field 0 and the owned cells of field 1");
     EXPECT_EQ(complaint(pattern, {view(domain, x.data(), x.data() + 4, 1), view(domain, x.data() + 20, x.data() + 28, 2)}), "");
     if (ranks() == 1) return;
     check_shared(complaint(pattern, {view(domain, x.data(), x.data() + 3, 1)}), "the owned cells of field 0 and the ghosts of field 0");
-    check_shared(complaint(pattern, {view(domain, x.data(), y.data(), 1), view(domain, x.data() + 10, y.data() + 1, 1)}), "the ghosts of field 0 and the ghosts of field 1");
+    check_shared(complaint(pattern, {view(domain, x.data(), y.data(), 1), view(domain, x.data() + 10, y.data() + 1, 1)}),
+                 "the ghosts of field 0 and the ghosts of field 1");
 }
 
 CASE("arrays that are not there share nothing") {
@@ -171,9 +176,8 @@ CASE("arrays that an index map is called with do not share memory") {
         EXPECT_TRUE(holds(error_of([&] { map.reverse(values(0, 8), Reduction::sum); }), "share memory"));
     }
     auto* everything = reinterpret_cast<std::byte*>(all.data());
-    const std::string text = error_of([&] {
-        collate(map.domain(), 0, {everything, 8}, 4 * ranks(), {rank() == 0 ? everything + 8 * (4 * ranks() - 1) : bytes, 8}, 8);
-    });
+    const std::string text = error_of(
+        [&] { collate(map.domain(), 0, {everything, 8}, 4 * ranks(), {rank() == 0 ? everything + 8 * (4 * ranks() - 1) : bytes, 8}, 8); });
     EXPECT_TRUE(holds(text, "share memory"));
     agree(Communicator(MPI_COMM_WORLD), "");
 }

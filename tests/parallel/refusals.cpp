@@ -49,7 +49,8 @@ CASE("wrong arguments of a structured domain are refused on every rank") {
     refuse_domain("does not fit", {8, 8}, {.process_grid = {1, ranks()}, .splits = {{9}, {}}});
     refuse_domain("adds up", {8, 8}, {.process_grid = {1, ranks()}, .splits = {{7}, {}}});
     refuse_domain("does not fit", {8, 8}, {.process_grid = {1, ranks()}, .splits = {{-8}, {}}});
-    refuse_domain("one part per rank", {8, 8}, {.process_grid = {ranks(), 1}, .splits = {Extents(static_cast<std::size_t>(ranks() + 1), 1), {}}});
+    refuse_domain("one part per rank", {8, 8},
+                  {.process_grid = {ranks(), 1}, .splits = {Extents(static_cast<std::size_t>(ranks() + 1), 1), {}}});
     refuse_domain("splits", {8, 8}, {.splits = {{}}});
     refuse_domain("blocks_per_rank", {8, 8}, {.blocks_per_rank = {0, 1}});
     refuse_domain("blocks_per_rank", {8, 8}, {.blocks_per_rank = {1}});
@@ -112,13 +113,12 @@ CASE("what differs is said with a rank, both values, and how many ranks differ")
     even[0] = uneven[0] = 15;
     even[1] += 1, uneven[static_cast<std::size_t>(ranks()) - 1] += 1, uneven[0] -= 1, uneven[1] += 1;
     const std::vector<int> grid{ranks(), 1};
-    differ("the first cell of block 1 in dimension 0 is 15 on rank 0 and 14" + there, {16, 16}, {.process_grid = grid, .splits = {uneven, {}}},
-           {.process_grid = grid, .splits = {even, {}}});
+    differ("the first cell of block 1 in dimension 0 is 15 on rank 0 and 14" + there, {16, 16},
+           {.process_grid = grid, .splits = {uneven, {}}}, {.process_grid = grid, .splits = {even, {}}});
     const std::string all = std::to_string(ranks() - 1);
     const std::string others = ranks() > 2 ? " on rank 1 (" + all + " of the " + all + " other ranks differ from rank 0)" : " on rank 1;";
-    check_refused("neighbors is faces on rank 0 and full" + others, [&] {
-        CartesianDomain({16, 16}, {.neighbors = rank() == 0 ? Neighbors::faces : Neighbors::full});
-    });
+    check_refused("neighbors is faces on rank 0 and full" + others,
+                  [&] { CartesianDomain({16, 16}, {.neighbors = rank() == 0 ? Neighbors::faces : Neighbors::full}); });
 }
 
 namespace {
@@ -136,9 +136,10 @@ void refuse_fields(const std::string& part, Change&& change, const std::string& 
 
 template <class Change>
 void refuse_difference(Change&& change) {
-    if (ranks() > 1) refuse_fields("differ", [&](const CartesianDomain& domain, std::vector<Field>& fields, ExchangeOptions& options) {
-        if (last()) change(domain, fields, options);
-    });
+    if (ranks() > 1)
+        refuse_fields("differ", [&](const CartesianDomain& domain, std::vector<Field>& fields, ExchangeOptions& options) {
+            if (last()) change(domain, fields, options);
+        });
 }
 
 }  // namespace
@@ -157,7 +158,9 @@ CASE("ranks whose fields differ are told when the exchange is made") {
     if (ranks() == 1) return;
     const auto said = [](const std::string& here, const std::string& there, auto&& change) {
         refuse_fields(here + " on rank 0 and " + there + " on rank " + std::to_string(ranks() - 1),
-                      [&](const CartesianDomain&, std::vector<Field>& fields, ExchangeOptions& options) { if (last()) change(fields, options); });
+                      [&](const CartesianDomain&, std::vector<Field>& fields, ExchangeOptions& options) {
+                          if (last()) change(fields, options);
+                      });
     };
     said("the number of fields is 2", "1", [](auto& fields, auto&) { fields.pop_back(); });
     said("the element of field 1 is float64", "int64", [](auto& fields, auto&) { fields[1].element = element_of<std::int64_t>(); });
@@ -174,9 +177,8 @@ CASE("fields that do not fit are refused on every rank, though only one has them
         });
     };
     refuse("null pointer", [](auto& domain, auto& fields) { fields[1] = view(domain, static_cast<double*>(nullptr)); });
-    refuse("null pointer", [](auto& domain, auto& fields) {
-        fields[1] = view_blocks(domain, {nullptr}, element_of<double>(), {.array_halo = 0});
-    });
+    refuse("null pointer",
+           [](auto& domain, auto& fields) { fields[1] = view_blocks(domain, {nullptr}, element_of<double>(), {.array_halo = 0}); });
     refuse("component", [](auto&, auto& fields) { fields[1].components = 0; });
     refuse("component", [](auto&, auto& fields) { fields[1].components = -3; });
     refuse("no size", [](auto&, auto& fields) { fields[1].element.size = 0; });
@@ -259,7 +261,9 @@ CASE("reductions that an element does not have are refused before anything moves
     Exchange complex(build_pattern(domain), {view(domain, data.data())}, {"mpi_p2p"});
     check_refused("cannot be combined", [&] { complex.reverse(Reduction::min); });
     check_refused("cannot be combined", [&] { complex.reverse(Reduction::bit_and); });
-    struct Opaque { char bytes[12]; };
+    struct Opaque {
+        char bytes[12];
+    };
     std::vector<Opaque> things(4096);
     Exchange opaque(build_pattern(domain), {view(domain, things.data())}, {"mpi_p2p"});
     check_refused("cannot be combined", [&] { opaque.reverse(); });
@@ -294,8 +298,7 @@ CASE("wrong ownership is refused on every rank") {
         CAPTURE(part);
         const global_index other = 1000 + rank();
         check_refused(part, [&] {
-            IndexedDomain::with_owned_ids(last() ? owned : std::vector<global_index>{other},
-                                          last() ? ghosts : std::vector<global_index>{});
+            IndexedDomain::with_owned_ids(last() ? owned : std::vector<global_index>{other}, last() ? ghosts : std::vector<global_index>{});
         });
     };
     refuse("more than once", {7, 3, 7});

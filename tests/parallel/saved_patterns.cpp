@@ -26,8 +26,8 @@ Pattern loaded(const std::string& bytes, Communicator comm = MPI_COMM_WORLD) {
 }
 
 bool equal(const Pattern& a, const Pattern& b) {
-    return a.dimensions == b.dimensions && a.blocks == b.blocks && a.halo == b.halo && a.owned == b.owned &&
-           a.ghosts == b.ghosts && a.stages == b.stages;
+    return a.dimensions == b.dimensions && a.blocks == b.blocks && a.halo == b.halo && a.owned == b.owned && a.ghosts == b.ghosts &&
+           a.stages == b.stages;
 }
 
 constexpr std::size_t header_bytes = 24;  // magic, number of words, checksum
@@ -188,8 +188,8 @@ void mutate(const Pattern& pattern, const Communicator& self, std::vector<FieldK
     const Words words = words_of(good);
     constexpr global_index most = std::numeric_limits<global_index>::max();
     for (std::size_t at = 0; at < words.size(); ++at) {
-        for (const global_index value : {words[at] + 1, words[at] - 1, -words[at], global_index{0}, global_index{-1},
-                                         global_index{1} << 31, global_index{1} << 48, most, -most - 1}) {
+        for (const global_index value : {words[at] + 1, words[at] - 1, -words[at], global_index{0}, global_index{-1}, global_index{1} << 31,
+                                         global_index{1} << 48, most, -most - 1}) {
             CAPTURE(at);
             CAPTURE(value);
             Words bad = words;

@@ -55,10 +55,11 @@ const std::vector<std::pair<std::string, Tamper>> of_any{
     {"9 dimensions", [](Pattern& p) { p.dimensions = 9; }},
     {"too many cells", [](Pattern& p) { p.owned = p.ghosts = largest; }},
     {"a negative number of ghosts", [](Pattern& p) { p.ghosts = -1; }},
-    {"boxes and indices", [](Pattern& p) {
-        some_link(p).send.cells.push_back(0);
-        some_link(p).send.boxes.emplace_back();
-    }},
+    {"boxes and indices",
+     [](Pattern& p) {
+         some_link(p).send.cells.push_back(0);
+         some_link(p).send.boxes.emplace_back();
+     }},
 };
 
 const std::vector<std::pair<std::string, Tamper>> of_boxes{
@@ -66,9 +67,8 @@ const std::vector<std::pair<std::string, Tamper>> of_boxes{
     {"sent cells moved back", [](Pattern& p) { shift(some_link(p).send.boxes[0].cells, 1, -1); }},
     {"ghosts moved", [](Pattern& p) { shift(some_link(p).receive.boxes[0].cells, 0, 1); }},
     {"ghosts moved far away", [](Pattern& p) { shift(some_link(p).receive.boxes[0].cells, 0, largest); }},
-    {"coordinates beyond all bounds", [](Pattern& p) {
-        some_link(p).send.boxes[0].cells.hi[0] = std::numeric_limits<global_index>::max();
-    }},
+    {"coordinates beyond all bounds",
+     [](Pattern& p) { some_link(p).send.boxes[0].cells.hi[0] = std::numeric_limits<global_index>::max(); }},
     {"fewer cells sent", [](Pattern& p) { --some_link(p).send.boxes[0].cells.hi[0]; }},
     {"fewer cells received", [](Pattern& p) { ++some_link(p).receive.boxes[0].cells.lo[1]; }},
     {"a box is missing", [](Pattern& p) { some_link(p).send.boxes.pop_back(), --some_link(p).send_unique; }},
@@ -78,10 +78,11 @@ const std::vector<std::pair<std::string, Tamper>> of_boxes{
     {"another reader", [](Pattern& p) { shift(some_link(p).send.boxes[0].owner, 0, 1); }},
     {"another owner of the ghosts", [](Pattern& p) { shift(some_link(p).receive.boxes[0].owner, 0, 1); }},
     {"sides swapped", [](Pattern& p) { std::swap(some_link(p).send, some_link(p).receive); }},
-    {"ghosts received twice", [](Pattern& p) {
-        Link& link = some_link(p);
-        link.receive.boxes.push_back(link.receive.boxes[0]), ++link.receive_unique;
-    }},
+    {"ghosts received twice",
+     [](Pattern& p) {
+         Link& link = some_link(p);
+         link.receive.boxes.push_back(link.receive.boxes[0]), ++link.receive_unique;
+     }},
     {"a larger block", [](Pattern& p) { ++p.blocks[0].hi[0]; }},
     {"a smaller block", [](Pattern& p) { --p.blocks[0].hi[0]; }},
     {"no blocks", [](Pattern& p) { p.blocks.clear(); }},
@@ -129,7 +130,8 @@ CASE("tampered indexed patterns are refused") {
     Mesh mesh = Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(size), 6));
     for (std::size_t rank = 0; rank < mesh.ghosts.size(); ++rank) {
         const std::size_t ranks = mesh.ghosts.size();
-        const auto next = static_cast<global_index>((rank + 1) % ranks) * 6, before = static_cast<global_index>((rank + ranks - 1) % ranks) * 6;
+        const auto next = static_cast<global_index>((rank + 1) % ranks) * 6,
+                   before = static_cast<global_index>((rank + ranks - 1) % ranks) * 6;
         mesh.ghosts[rank] = {next + 3, next + 1, before + 5, before + 2};
     }
     const IndexedDomain domain = mesh.domain(SelfGhosts::allowed);

@@ -66,8 +66,8 @@ CASE("ranks of one color are one node, with unequal ranks per node") {
 
 CASE("every rank has its own coordinates, and rank and coordinates translate both ways") {
     for (const char* numbering : {"", "XY", "YX"}) {
-        const PlacedComm placed(MPI_COMM_WORLD, {.cells = {64, 64}, .periodic = {true, false}, .numbering = numbering,
-                                                 .node_color = world_rank() % 2});
+        const PlacedComm placed(MPI_COMM_WORLD,
+                                {.cells = {64, 64}, .periodic = {true, false}, .numbering = numbering, .node_color = world_rank() % 2});
         EXPECT_EQ(placed.size(), world_size());
         int rank = -1;
         MPI_Comm_rank(placed.comm(), &rank);
@@ -100,8 +100,8 @@ CASE("the placement is where the processes really are") {
 
 CASE("an MPI_Cart communicator made from it keeps every process at its coordinates") {
     for (const char* numbering : {"XYZ", "ZXY", ""}) {
-        const PlacedComm placed(MPI_COMM_WORLD, {.cells = {16, 16, 16}, .periodic = {true}, .numbering = numbering,
-                                                 .node_color = world_rank() % 2});
+        const PlacedComm placed(MPI_COMM_WORLD,
+                                {.cells = {16, 16, 16}, .periodic = {true}, .numbering = numbering, .node_color = world_rank() % 2});
         MPI_Comm cart = placed.to_cart();
         int status = 0, rank = 0, coords[3];
         MPI_Topo_test(cart, &status);
@@ -156,6 +156,5 @@ CASE("mistakes are reported on every rank") {
     EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {})), parhelion::Error);
     EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.grid = {world_size() + 1}})), parhelion::Error);
     EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.cells = {64, 64}, .numbering = "XX"})), parhelion::Error);
-    if (world_size() > 1)
-        EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.cells = {64 + world_rank() % 2}})), parhelion::Error);
+    if (world_size() > 1) EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.cells = {64 + world_rank() % 2}})), parhelion::Error);
 }

@@ -51,8 +51,7 @@ struct ToTheNext {
     Exchange exchange;
 
     ToTheNext(int cells, const Route& route)
-        : mesh(mesh_of(cells)), domain(mesh.domain()),
-          field(domain, mesh, {{Scalar::int64, 8}, 1, CellLayout::joined}, 0, route.memory),
+        : mesh(mesh_of(cells)), domain(mesh.domain()), field(domain, mesh, {{Scalar::int64, 8}, 1, CellLayout::joined}, 0, route.memory),
           exchange(build_pattern(domain), {field.view()}, {route.transport}) {}
 
     static Mesh mesh_of(int cells) {
@@ -75,7 +74,8 @@ struct ToTheNext {
 class Recycled {
 public:
     explicit Recycled(unsigned char value) {
-        for (int i = 0; i < 200; ++i) all_.emplace_back((std::size_t{64} << (i % 10)) + static_cast<std::size_t>(i % 7) * 64, std::byte{value});
+        for (int i = 0; i < 200; ++i)
+            all_.emplace_back((std::size_t{64} << (i % 10)) + static_cast<std::size_t>(i % 7) * 64, std::byte{value});
         value_ = std::byte{value};
     }
     bool untouched() const {
@@ -191,7 +191,8 @@ CASE("what a rank has sent is there for a late neighbor when its exchange is gon
             ASSERT_EQ(work->difference(), "");
             work.reset();
             std::vector<std::unique_ptr<std::vector<std::byte>>> others;
-            for (int i = 0; i < 20; ++i) others.push_back(std::make_unique<std::vector<std::byte>>(std::size_t{1} << (i % 15), std::byte{0xff}));
+            for (int i = 0; i < 20; ++i)
+                others.push_back(std::make_unique<std::vector<std::byte>>(std::size_t{1} << (i % 15), std::byte{0xff}));
         }
     }
 }

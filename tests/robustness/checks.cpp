@@ -38,7 +38,8 @@ public:
     explicit Ring(const Route& route, int components = 1, bool check = true)
         : domain_({cells * Communicator(MPI_COMM_WORLD).size()}, {.halo = 1, .periodic = true}),
           values_((cells + 2) * static_cast<std::size_t>(components), route.memory == Memory::node_shared),
-          exchange_(build_pattern(domain_), {view(domain_, values_.data(), {Order::c, components})}, {.transport = route.transport, .timeout_s = 60, .check = check}) {
+          exchange_(build_pattern(domain_), {view(domain_, values_.data(), {Order::c, components})},
+                    {.transport = route.transport, .timeout_s = 60, .check = check}) {
         for (std::size_t i = 0; i < values_.size(); ++i) values_.data()[i] = 100 * rank() + static_cast<double>(i);
     }
     double& operator[](std::size_t i) { return values_.data()[i]; }
@@ -140,7 +141,9 @@ CASE("checked: a ghost that is written in the middle of a reverse exchange is to
         if (ring.rank() == 0) ring[0] = 3.5;
         const std::string text = told_by([&] { step.end(); }).text;
         CAPTURE(text);
-        EXPECT_EQ(holds(text, "the ghost of cell (" + std::to_string(Ring::cells * ring.size() - 1) + ") of rank " + std::to_string(ring.before()) + " on rank 0"), check && ring.rank() == 0);
+        EXPECT_EQ(holds(text, "the ghost of cell (" + std::to_string(Ring::cells * ring.size() - 1) + ") of rank " +
+                                  std::to_string(ring.before()) + " on rank 0"),
+                  check && ring.rank() == 0);
     }
 }
 
@@ -153,7 +156,8 @@ CASE("checked: cells of an index map are told by their global ids") {
     Exchange exchange(build_pattern(domain), {view(domain, values.data())}, {.transport = "mpi_p2p", .timeout_s = 60, .check = true});
     auto step = exchange.begin();
     values[3] = 9;
-    EXPECT_TRUE(holds(told_by([&] { step.end(); }).text, "owned cell " + std::to_string(5 * comm.rank() + 3) + " of rank " + std::to_string(comm.rank())));
+    EXPECT_TRUE(holds(told_by([&] { step.end(); }).text,
+                      "owned cell " + std::to_string(5 * comm.rank() + 3) + " of rank " + std::to_string(comm.rank())));
 }
 
 CASE("checked: ghosts of a map's arrays hold what no program means, too") {
@@ -200,7 +204,8 @@ CASE("stale ghosts are found, told with both values, and left as they are") {
 CASE("stale ghosts: equal NaNs are no difference, and corners that come in stages are compared with their owners") {
     const Communicator comm(MPI_COMM_WORLD);
     for (const Algorithm algorithm : {Algorithm::standard, Algorithm::staged}) {
-        const CartesianDomain domain({4 * comm.size(), 4}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}, .algorithm = algorithm});
+        const CartesianDomain domain({4 * comm.size(), 4},
+                                     {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}, .algorithm = algorithm});
         std::vector<double> u(6 * 6, std::numeric_limits<double>::quiet_NaN());
         Exchange exchange(build_pattern(domain), {view(domain, u.data())});
         exchange();
@@ -234,9 +239,9 @@ CASE("different calls are told where the first of them sends messages before it 
     const CartesianDomain grid({8 * comm.size()}, {.halo = 1});
     std::vector<double> u(10);
     const std::string text = told_by([&] {
-        if (comm.rank() == 0) build_pattern(domain);
-        else Exchange(build_pattern(grid), {view(grid, u.data())});
-    }).text;
+                                 if (comm.rank() == 0) build_pattern(domain);
+                                 else Exchange(build_pattern(grid), {view(grid, u.data())});
+                             }).text;
     EXPECT_TRUE(holds(text, "rank 0 is in build_pattern and rank 1 in Exchange"));
 }
 
@@ -250,7 +255,8 @@ CASE("a set-up call that a rank leaves out ends after the time limit, and the ot
             told = told_by([&] { CartesianDomain({64}, {.halo = 1}, comm); });
             CAPTURE(told.text);
             EXPECT_EQ(told.kind, ErrorKind::timeout);
-            EXPECT_TRUE(holds(told.text, comm.size() == 2 ? "rank 0 is in CartesianDomain (its call 1); rank 1 has not called" : "are in CartesianDomain (its call 1)"));
+            EXPECT_TRUE(holds(told.text, comm.size() == 2 ? "rank 0 is in CartesianDomain (its call 1); rank 1 has not called"
+                                                          : "are in CartesianDomain (its call 1)"));
             EXPECT_TRUE(holds(told.text, "rank " + std::to_string(comm.size() - 1) + " has not called"));
         }
         MPI_Barrier(MPI_COMM_WORLD);

@@ -25,7 +25,8 @@ void leave_process_number(int rank) {
 
 void dawdle(Random& random) {
     if (random.chance(10)) usleep(static_cast<useconds_t>(random.between(1, 300)));
-    else if (random.chance(20)) for (volatile int i = random.between(1, 5000); i > 0;) i = i - 1;
+    else if (random.chance(20))
+        for (volatile int i = random.between(1, 5000); i > 0;) i = i - 1;
 }
 
 std::vector<std::size_t> shuffled(Random& random, std::size_t count) {

@@ -31,7 +31,8 @@ public:
     void prepare_reverse(Values values, Reduction reduction, int round) override {
         reverse_ = true;
         for (auto& field : fields_) field.fill(values, round), field.fill_ghosts(reduction);
-        for (auto& field : fields_) if (values == Values::whole) field.expect_reverse(reduction);
+        for (auto& field : fields_)
+            if (values == Values::whole) field.expect_reverse(reduction);
     }
     void check() override {
         for (auto& field : fields_) {
@@ -61,7 +62,9 @@ private:
 class GridGroup final : public GroupOf<GridField> {
 public:
     template <class Make>
-    GridGroup(CartesianDomain domain, Make&& make) : domain_(std::move(domain)) { fields_ = make(domain_); }
+    GridGroup(CartesianDomain domain, Make&& make) : domain_(std::move(domain)) {
+        fields_ = make(domain_);
+    }
 
 private:
     Group group() const override { return {domain_, views(fields_)}; }
@@ -73,7 +76,9 @@ private:
 class MeshGroup final : public GroupOf<CellField> {
 public:
     template <class Make>
-    MeshGroup(RandomMesh made, Make&& make) : made_(std::move(made)), domain_(made_.domain()) { fields_ = make(domain_, made_.mesh); }
+    MeshGroup(RandomMesh made, Make&& make) : made_(std::move(made)), domain_(made_.domain()) {
+        fields_ = make(domain_, made_.mesh);
+    }
 
 private:
     Group group() const override { return {build_pattern(domain_), views(fields_)}; }

@@ -10,8 +10,8 @@
 
 // CASE("a sentence") { … }: one of the suite that is named like its file, so --gtest_filter=maps.* runs those of maps.cpp.
 #define CASE(sentence) PARHELION_CASE(sentence, PARHELION_JOINED(case_, __COUNTER__))
-#define PARHELION_CASE(sentence, name)                                                                                        \
-    static void name();                                                                                                       \
+#define PARHELION_CASE(sentence, name)                                                                                       \
+    static void name();                                                                                                      \
     [[maybe_unused]] static const bool PARHELION_JOINED(known_, name) = test_cases::add(sentence, __FILE__, __LINE__, name); \
     static void name()
 #define PARHELION_JOINED(one, other) PARHELION_PASTED(one, other)

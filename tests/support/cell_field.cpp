@@ -39,8 +39,7 @@ void CellField::make_view(Memory memory) {
         const byte_count stride = cell + 5;
         owned_.emplace(domain_.owned() * stride, memory);
         ghosts_.emplace(domain_.ghosts() * stride, memory);
-        view_ = {spec_.element, spec_.components, spec_.element.size, 0, true,
-                 {{owned_->data(), {stride}}, {ghosts_->data(), {stride}}}};
+        view_ = {spec_.element, spec_.components, spec_.element.size, 0, true, {{owned_->data(), {stride}}, {ghosts_->data(), {stride}}}};
         return;
     }
     owned_.emplace(domain_.size() * cell, memory);
@@ -97,8 +96,8 @@ void CellField::fill_ghosts(Reduction reduction) {
     const auto& ids = mesh_.ghosts[static_cast<std::size_t>(rank)];
     for (std::size_t i = 0; i < ids.size(); ++i)
         for (int c = 0; c < spec_.components; ++c)
-            write_value(at(domain_.owned() + static_cast<local_index>(i), c), spec_.element,
-                        ghost_key(rank, i, ids[i], c, reduction), values_);
+            write_value(at(domain_.owned() + static_cast<local_index>(i), c), spec_.element, ghost_key(rank, i, ids[i], c, reduction),
+                        values_);
     owned_->expect_as_is();
     if (ghosts_) ghosts_->expect_as_is();
 }
@@ -136,8 +135,8 @@ std::string CellField::difference() const {
         for (int c = 0; c < spec_.components; ++c) {
             const auto& memory = ghosts_ && cell >= domain_.owned() ? ghosts_ : owned_;
             if (memory->as_expected(self.at(cell, c), size)) continue;
-            return "field " + std::to_string(number_) + " (" + to_string(view_) + "), cell " + std::to_string(cell) +
-                   " with global id " + std::to_string(domain_.global_of(cell)) + ", component " + std::to_string(c) +
+            return "field " + std::to_string(number_) + " (" + to_string(view_) + "), cell " + std::to_string(cell) + " with global id " +
+                   std::to_string(domain_.global_of(cell)) + ", component " + std::to_string(c) +
                    (cell < domain_.owned() ? ", owned" : ", ghost");
         }
     return "bytes outside of all cells were written, field " + std::to_string(number_);

@@ -21,7 +21,8 @@ GridField::GridField(const CartesianDomain& domain, const GridSpec& spec, int nu
     // A field has one distance between components: apart, they lie as far apart as the largest block needs.
     if (spec_.layout == Layout::scattered) {
         if (components_inside_) component_stride_ = spec_.element.size + 5;
-        else for (const Array& array : arrays_) component_stride_ = std::max(component_stride_, array.bytes);
+        else
+            for (const Array& array : arrays_) component_stride_ = std::max(component_stride_, array.bytes);
     } else if (spec_.layout == Layout::fortran) {
         for (Array& array : arrays_) component_stride_ = std::max(component_stride_, array.bytes);
     } else {
@@ -82,7 +83,8 @@ void GridField::make_view() {
         view_ = view_blocks(domain_, starts, spec_.element, {order, spec_.components, spec_.stagger, array_halo(), spec_.halo});
         return;
     }
-    view_ = {spec_.element, spec_.components, component_stride_, spec_.halo, false, {}, MemorySpace::host, spec_.stagger, domain_.boundary(), array_halo()};
+    view_ = {spec_.element,     spec_.components, component_stride_,  spec_.halo,  false, {},
+             MemorySpace::host, spec_.stagger,    domain_.boundary(), array_halo()};
     for (Array& array : arrays_) view_.blocks.push_back({array.memory->data() + array.origin, array.strides});
 }
 
@@ -101,8 +103,8 @@ std::uint64_t GridField::key(const Coordinates& cell, int component) const {
     return mix(static_cast<std::uint64_t>(number_), static_cast<std::uint64_t>(round_), mix(cell), component);
 }
 
-std::uint64_t GridField::ghost_key(const AnyBlock& reader, const Coordinates& ghost, const Coordinates& source,
-                                   int component, Reduction reduction) const {
+std::uint64_t GridField::ghost_key(const AnyBlock& reader, const Coordinates& ghost, const Coordinates& source, int component,
+                                   Reduction reduction) const {
     if (reduction == Reduction::replace) return mix(key(source, component), 12345);
     return mix(key(ghost, component), static_cast<std::uint64_t>(reader.rank), reader.block);
 }
@@ -160,8 +162,8 @@ void GridField::fill_ghosts(Reduction reduction) {
 void GridField::expect_forward() {
     for_each_ghost([&](int block, const Coordinates& ghost, const Coordinates& source) {
         for (int c = 0; c < spec_.components; ++c)
-            write_value(arrays_[static_cast<std::size_t>(block)].memory->expected(at(block, ghost, c)), spec_.element,
-                        key(source, c), values_);
+            write_value(arrays_[static_cast<std::size_t>(block)].memory->expected(at(block, ghost, c)), spec_.element, key(source, c),
+                        values_);
     });
 }
 
@@ -186,8 +188,7 @@ void GridField::expect_reverse(Reduction reduction) {
 void GridField::accept_ghosts() {
     for_each_ghost([&](int block, const Coordinates& ghost, const Coordinates&) {
         for (int c = 0; c < spec_.components; ++c)
-            arrays_[static_cast<std::size_t>(block)].memory->accept(at(block, ghost, c),
-                                                                      static_cast<std::size_t>(spec_.element.size));
+            arrays_[static_cast<std::size_t>(block)].memory->accept(at(block, ghost, c), static_cast<std::size_t>(spec_.element.size));
     });
 }
 
@@ -206,8 +207,7 @@ std::string GridField::difference() const {
         std::string first;
         for_each_cell(array.all, [&](const Coordinates& cell) {
             for (int c = 0; c < spec_.components && first.empty(); ++c)
-                if (!array.memory->as_expected(array.memory->data() + offset(array, cell, c),
-                                                 static_cast<std::size_t>(spec_.element.size)))
+                if (!array.memory->as_expected(array.memory->data() + offset(array, cell, c), static_cast<std::size_t>(spec_.element.size)))
                     first = describe(b, cell, c);
         });
         return first.empty() ? "bytes outside of all cells were written, field " + std::to_string(number_) : first;

@@ -72,7 +72,8 @@ private:
     std::uint64_t key(const Coordinates& cell, int component) const;
     std::uint64_t ghost_key(const AnyBlock& reader, const Coordinates& ghost, const Coordinates& source, int component,
                             Reduction reduction) const;
-    template <class Visit> void for_each_ghost(Visit&& visit);
+    template <class Visit>
+    void for_each_ghost(Visit&& visit);
     std::string describe(std::size_t block, const Coordinates& cell, int component) const;
 
     const CartesianDomain& domain_;

@@ -15,8 +15,7 @@ Mesh blocks(int ranks, int largest, std::uint64_t seed) {
 }
 
 void add_ghosts(Mesh& mesh, int count, bool own, std::uint64_t seed) {
-    for (std::size_t rank = 0; rank < mesh.ghosts.size(); ++rank)
-        mesh.ghosts[rank] = random_ghosts(mesh, rank, count, own, seed);
+    for (std::size_t rank = 0; rank < mesh.ghosts.size(); ++rank) mesh.ghosts[rank] = random_ghosts(mesh, rank, count, own, seed);
 }
 
 // The ids of `from` dealt out at random; `spread` apart, so that most ids belong to nobody.

@@ -19,7 +19,9 @@ public:
     int between(int lo, int hi) { return lo + static_cast<int>(next() % static_cast<std::uint64_t>(hi - lo + 1)); }
     bool chance(int percent) { return between(1, 100) <= percent; }
     template <class T>
-    const T& pick(const std::vector<T>& from) { return from[next() % from.size()]; }
+    const T& pick(const std::vector<T>& from) {
+        return from[next() % from.size()];
+    }
 
 private:
     std::uint64_t state_;

@@ -108,7 +108,8 @@ CartesianDomain random_domain(Random& random) {
 std::vector<GridField> random_fields(Random& random, const CartesianDomain& domain, Memory memory) {
     std::vector<GridField> fields;
     for (int f = random.between(1, 4); f > 0; --f) {
-        const GridSpec spec{random.pick(combinable(Reduction::sum)), random.between(1, 4),
+        const GridSpec spec{random.pick(combinable(Reduction::sum)),
+                            random.between(1, 4),
                             random.chance(50) ? domain.halo() : within(random, domain.halo()),
                             static_cast<Layout>(random.between(0, 2)),
                             random.chance(50) ? Stagger() : random_stagger(random, domain.dimensions()),

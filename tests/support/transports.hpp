@@ -16,9 +16,7 @@ struct Route {
     Memory memory;          ///< where the fields lie
 };
 
-inline std::string paired(const TransportInfo& info) {
-    return info.scope == Scope::same_node ? info.name + "+mpi_p2p" : info.name;
-}
+inline std::string paired(const TransportInfo& info) { return info.scope == Scope::same_node ? info.name + "+mpi_p2p" : info.name; }
 
 /// Transport xpmem is for arrays that only XPMEM maps.
 inline Memory memory_for(const TransportInfo& info) {

@@ -27,8 +27,8 @@ std::uint64_t mix(std::uint64_t first, std::uint64_t second, Rest... rest) {
     return mix(mix(first) ^ second, static_cast<std::uint64_t>(rest)...);
 }
 inline std::uint64_t mix(const Coordinates& cell) {
-    return mix(static_cast<std::uint64_t>(cell[0]), static_cast<std::uint64_t>(cell[1]),
-               static_cast<std::uint64_t>(cell[2]), static_cast<std::uint64_t>(cell[3]));
+    return mix(static_cast<std::uint64_t>(cell[0]), static_cast<std::uint64_t>(cell[1]), static_cast<std::uint64_t>(cell[2]),
+               static_cast<std::uint64_t>(cell[3]));
 }
 
 /// bits: any bit pattern, what only copies must bear. whole: small whole numbers, whose sums are exact in every type.
@@ -64,12 +64,10 @@ inline void write_bits(std::byte* at, std::size_t bytes, std::uint64_t key) {
 
 /// Writes the value that `key` stands for.
 inline void write_value(std::byte* at, Element element, std::uint64_t key, Values values) {
-    if (values == Values::bits || element.scalar == Scalar::bytes)
-        return write_bits(at, static_cast<std::size_t>(element.size), key);
+    if (values == Values::bits || element.scalar == Scalar::bytes) return write_bits(at, static_cast<std::size_t>(element.size), key);
     with_type(element, [&](auto zero) {
         using T = decltype(zero);
-        const double number = values == Values::whole ? static_cast<double>(mix(key) % 101)
-                                                      : static_cast<double>(mix(key) % 1000003) / 7.0;
+        const double number = values == Values::whole ? static_cast<double>(mix(key) % 101) : static_cast<double>(mix(key) % 1000003) / 7.0;
         T value;
         if constexpr (std::is_integral_v<T>) value = static_cast<T>(static_cast<std::int64_t>(number));
         else if constexpr (std::is_floating_point_v<T>) value = static_cast<T>(number);
@@ -100,23 +98,24 @@ T combined(T a, T b, Reduction reduction) {
 /// What an owner's value should become when a ghost's value comes back.
 inline void combine_value(std::byte* into, const std::byte* from, Element element, Reduction reduction) {
     if (reduction == Reduction::replace) std::memcpy(into, from, static_cast<std::size_t>(element.size));
-    else with_type(element, [&](auto a) {
-        for (std::size_t i = 0; i < static_cast<std::size_t>(element.size); i += sizeof a) {
-            auto b = a;
-            std::memcpy(&a, into + i, sizeof a);
-            std::memcpy(&b, from + i, sizeof b);
-            a = combined(a, b, reduction);
-            std::memcpy(into + i, &a, sizeof a);
-        }
-    });
+    else
+        with_type(element, [&](auto a) {
+            for (std::size_t i = 0; i < static_cast<std::size_t>(element.size); i += sizeof a) {
+                auto b = a;
+                std::memcpy(&a, into + i, sizeof a);
+                std::memcpy(&b, from + i, sizeof b);
+                a = combined(a, b, reduction);
+                std::memcpy(into + i, &a, sizeof a);
+            }
+        });
 }
 
 /// Every element type, opaque ones of even and odd sizes among them.
 inline const std::vector<Element>& all_elements() {
     static const std::vector<Element> all{
-        {Scalar::float64, 8}, {Scalar::int32, 4}, {Scalar::bytes, 24}, {Scalar::int8, 1}, {Scalar::complex128, 16},
-        {Scalar::float32, 4}, {Scalar::uint16, 2}, {Scalar::bytes, 3}, {Scalar::int64, 8}, {Scalar::complex64, 8},
-        {Scalar::uint8, 1}, {Scalar::int16, 2}, {Scalar::bytes, 40}, {Scalar::uint32, 4}, {Scalar::uint64, 8},
+        {Scalar::float64, 8}, {Scalar::int32, 4},  {Scalar::bytes, 24}, {Scalar::int8, 1},   {Scalar::complex128, 16},
+        {Scalar::float32, 4}, {Scalar::uint16, 2}, {Scalar::bytes, 3},  {Scalar::int64, 8},  {Scalar::complex64, 8},
+        {Scalar::uint8, 1},   {Scalar::int16, 2},  {Scalar::bytes, 40}, {Scalar::uint32, 4}, {Scalar::uint64, 8},
     };
     return all;
 }

@@ -50,6 +50,7 @@ CASE("a median that is called precise is, in at least 95 % of runs") {
 CASE("a machine without noise is precise as soon as there are enough samples") {
     EXPECT_EQ(half_width_of_median(std::vector<double>(19, 1.0)), HUGE_VAL);
     EXPECT_EQ(half_width_of_median(std::vector<double>(20, 1.0)), 0);
-    EXPECT_LT(half_width_of_median({1.0, 1.001, 1.002, 1.001, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001,
-                                1.002, 1.001, 1.0, 1.002, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001}), 0.01);
+    EXPECT_LT(half_width_of_median({1.0,   1.001, 1.002, 1.001, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001,
+                                    1.002, 1.001, 1.0,   1.002, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001}),
+              0.01);
 }

@@ -9,7 +9,9 @@ using namespace parhelion;
 
 namespace {
 
-TransportInfo info(const std::string& name, Scope scope, Traits traits = {}) { return {name, "", scope, nullptr, nullptr, std::move(traits)}; }
+TransportInfo info(const std::string& name, Scope scope, Traits traits = {}) {
+    return {name, "", scope, nullptr, nullptr, std::move(traits)};
+}
 
 const std::vector<TransportInfo>& invented() {
     static const std::vector<TransportInfo> all{
@@ -64,7 +66,8 @@ CASE("of the straight ways the first that takes the arrays is tried") {
 
 CASE("between nodes networks are tried, behind the best way inside the node where both occur") {
     EXPECT_EQ(names(with(false, true, false, false)), "letter truck parcel<0");
-    EXPECT_EQ(names(with(true, true, false, true)), "pen+letter! tray+letter pen+truck<0! tray+truck<1 pen+parcel<0! tray+parcel<1 letter parcel<6");
+    EXPECT_EQ(names(with(true, true, false, true)),
+              "pen+letter! tray+letter pen+truck<0! tray+truck<1 pen+parcel<0! tray+parcel<1 letter parcel<6");
     EXPECT_EQ(names(with(false, true, false, false, {"truck", "letter"})), "parcel");
 }
 
@@ -85,7 +88,8 @@ CASE("each way is tried in stages, too, where it comes near the fastest") {
     const Situation across = in_stages(with(false, true, false, false), true);
     EXPECT_EQ(names(across, "-parcel"), "letter staged:letter<0 staged_far:letter<0 truck staged:truck<3 staged_far:truck<3");
     EXPECT_EQ(names(across, "-parcel,-staged_far"), "letter staged:letter<0 truck staged:truck<2");
-    EXPECT_EQ(names(in_stages(with(true, true, false, true), false), "-pen,-brush,-parcel"), "tray+letter staged:tray+letter<0 tray+truck<0 letter staged:tray+truck<2 staged:letter<3");
+    EXPECT_EQ(names(in_stages(with(true, true, false, true), false), "-pen,-brush,-parcel"),
+              "tray+letter staged:tray+letter<0 tray+truck<0 letter staged:tray+truck<2 staged:letter<3");
 }
 
 CASE("ranks pass on what belongs to others where the program calls at once and nodes have several ranks, but not in stages") {

@@ -13,11 +13,10 @@ using namespace parhelion;
 
 namespace {
 
-constexpr Scalar all_scalars[] = {Scalar::int8, Scalar::int16, Scalar::int32, Scalar::int64, Scalar::uint8, Scalar::uint16,
-                                  Scalar::uint32, Scalar::uint64, Scalar::float32, Scalar::float64, Scalar::complex64,
-                                  Scalar::complex128};
-constexpr Reduction all_reductions[] = {Reduction::sum, Reduction::min, Reduction::max, Reduction::bit_and, Reduction::bit_or,
-                                        Reduction::prod};
+constexpr Scalar all_scalars[] = {Scalar::int8,   Scalar::int16,  Scalar::int32,   Scalar::int64,   Scalar::uint8,     Scalar::uint16,
+                                  Scalar::uint32, Scalar::uint64, Scalar::float32, Scalar::float64, Scalar::complex64, Scalar::complex128};
+constexpr Reduction all_reductions[] = {Reduction::sum,     Reduction::min,    Reduction::max,
+                                        Reduction::bit_and, Reduction::bit_or, Reduction::prod};
 
 std::vector<const Kernels*> kernels_here() {
     std::vector<const Kernels*> found{&kernels_baseline};
@@ -86,7 +85,9 @@ bool equal(Bytes a, const Bytes& b, Scalar scalar, Reduction reduction) {
 }
 
 template <class T>
-void put(Bytes& bytes, T value, std::size_t at) { std::memcpy(bytes.data() + at, &value, sizeof value); }
+void put(Bytes& bytes, T value, std::size_t at) {
+    std::memcpy(bytes.data() + at, &value, sizeof value);
+}
 
 // Numbers of every size; among floats both zeros, infinities and, in turns between the two sides, what is no number.
 template <class T>
@@ -96,7 +97,8 @@ void fill_floats(Bytes& bytes, std::uint64_t salt) {
     for (std::size_t i = 0; (i + 1) * sizeof(T) <= bytes.size(); ++i) {
         const std::uint64_t mixed = (i * 2654435761u + salt * 40503u) >> 3;
         const bool no_number = i % 2 == salt % 2;
-        const T value = mixed % 4 == 0 ? special[mixed / 4 % (no_number ? 7 : 6)] : static_cast<T>(static_cast<double>(mixed % 10007) / 7 - 700);
+        const T value =
+            mixed % 4 == 0 ? special[mixed / 4 % (no_number ? 7 : 6)] : static_cast<T>(static_cast<double>(mixed % 10007) / 7 - 700);
         put(bytes, value, i * sizeof(T));
     }
 }
@@ -162,12 +164,18 @@ CASE("listed cells are combined in the list's order, those listed twice twice") 
         for (byte_count values = 1; values * size <= 80; ++values) {
             const byte_count width = values * size;
             for (const bool listed : {false, true}) {
-                IndexedOp op{.width = width, .count = cells, .src_stride = width, .dst_stride = width + size,
-                             .src_list = listed ? from.data() : nullptr, .dst_list = to.data(), .scalar = scalar};
+                IndexedOp op{.width = width,
+                             .count = cells,
+                             .src_stride = width,
+                             .dst_stride = width + size,
+                             .src_list = listed ? from.data() : nullptr,
+                             .dst_list = to.data(),
+                             .scalar = scalar};
                 const Bytes src = some_bytes(static_cast<std::size_t>(cells * width), scalar, 3);
                 Bytes dst = some_bytes(static_cast<std::size_t>(places * op.dst_stride), scalar, 4), expected = dst;
                 for (std::size_t k = 0; k < to.size(); ++k)
-                    expect(expected, to[k] * op.dst_stride, src, (listed ? from[k] : static_cast<byte_count>(k)) * width, width, scalar, reduction);
+                    expect(expected, to[k] * op.dst_stride, src, (listed ? from[k] : static_cast<byte_count>(k)) * width, width, scalar,
+                           reduction);
                 loops.indexed(dst.data(), src.data(), op);
                 CAPTURE(width);
                 ASSERT_TRUE(equal(dst, expected, scalar, reduction));
@@ -206,8 +214,8 @@ CASE("rows and listed cells of every width are copied, and nothing beside them")
                             static_cast<std::size_t>(width));
             }
             each->strided(dst.data(), src.data(), 1, 5, gaps, strides, width);
-            each->indexed(listed.data(), src.data(), {.width = width, .count = 5, .src_stride = width, .dst_stride = gaps[1],
-                                                      .dst_list = list.data()});
+            each->indexed(listed.data(), src.data(),
+                          {.width = width, .count = 5, .src_stride = width, .dst_stride = gaps[1], .dst_list = list.data()});
             CAPTURE(std::string(each->name));
             CAPTURE(width);
             ASSERT_EQ(dst, expected);

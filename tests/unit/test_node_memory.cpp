@@ -103,7 +103,7 @@ CASE("only the owner may open the memory, its size is fixed, and no file system 
     const auto memory = allocate_node_shared(mib);
     const NodeVector<double> numbers(1000);
     const int descriptor = find_node_shared(memory.get())->descriptor;
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(fstat(descriptor, &status), 0);
     EXPECT_TRUE((status.st_mode & 0777) == 0600);
     EXPECT_EQ(status.st_nlink, 0);
@@ -189,7 +189,7 @@ CASE("containers of many sizes, and of several threads, take few descriptors") {
 }
 
 CASE("a timer's signals do not keep memory from being taken") {
-    struct sigaction ignore {}, before {};
+    struct sigaction ignore{}, before{};
     ignore.sa_handler = [](int) {};  // without SA_RESTART: every call that can be interrupted is
     sigaction(SIGALRM, &ignore, &before);
     const itimerval often{{0, 500}, {0, 500}}, never{};
@@ -212,8 +212,12 @@ CASE("a container's small vectors share a mapping, and freed blocks are used aga
 }
 
 CASE("containers get what their elements' alignment asks for, large ones too") {
-    struct alignas(128) Wide { double values[16]; };
-    struct alignas(8192) Page { char bytes[8192]; };
+    struct alignas(128) Wide {
+        double values[16];
+    };
+    struct alignas(8192) Page {
+        char bytes[8192];
+    };
     for (std::size_t count : {1, 3, 100, 5000}) {
         const NodeVector<Wide> wide(count);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(wide.data()) % 128, 0);
@@ -246,8 +250,8 @@ CASE("a forked process shares arrays with its parent, and neither takes from its
     int* const inherited = vector->data();
     EXPECT_TRUE(in_child([&] {
         array.get()[0] = std::byte{5};
-        delete vector;                      // must not free the parent's block
-        NodeVector<int> own(100, 2);        // must not be the parent's memory
+        delete vector;                // must not free the parent's block
+        NodeVector<int> own(100, 2);  // must not be the parent's memory
         const bool fine = own.data() != inherited && find_node_shared(own.data()).has_value();
         std::fill(own.begin(), own.end(), 3);
         own.clear();

@@ -101,7 +101,8 @@ CASE("parts of one array overlap exactly if they have a byte in common") {
     for (int i = 0; i < 20000; ++i) {
         const std::vector<int> extents{draw(random, 1, 5), draw(random, 1, 5), draw(random, 1, 6), draw(random, 1, 4)};
         std::vector<byte_count> strides(4, 2);
-        for (int d = 2; d >= 0; --d) strides[static_cast<std::size_t>(d)] = strides[static_cast<std::size_t>(d) + 1] * extents[static_cast<std::size_t>(d) + 1];
+        for (int d = 2; d >= 0; --d)
+            strides[static_cast<std::size_t>(d)] = strides[static_cast<std::size_t>(d) + 1] * extents[static_cast<std::size_t>(d) + 1];
         const Footprint a = part_of_array(random, extents, strides), b = part_of_array(random, extents, strides);
         CAPTURE(shown(a));
         CAPTURE(shown(b));

@@ -67,10 +67,9 @@ CASE("on the published machine no level is worse than with the published blocks"
             CAPTURE(ranks);
             CAPTURE(name);
             const auto machine = make_machine(parse_topology("node:27 pack:2 numa:4 l3:4 core:4"), {ranks});
-            const auto by_hand = place_by_hand(machine,
-                                               {{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"numa", {1, 2, 2}},
-                                                {"l3", {2, 2, 1}}, {"core", {ranks / 32, 1, 1}}},
-                                               {true});
+            const auto by_hand = place_by_hand(
+                machine, {{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"numa", {1, 2, 2}}, {"l3", {2, 2, 1}}, {"core", {ranks / 32, 1, 1}}},
+                {true});
             const auto published = by_hand.scores(stencil_named(name, 3));
             for (const auto objective : {Objective::jsum, Objective::jmax}) {
                 const auto found = place({by_hand.grid(), stencil_named(name, 3), objective}, machine);

@@ -42,8 +42,7 @@ Order random_order(std::mt19937& random, const Coords& box, int depth) {
 CASE("a path to and fro visits a neighbor at every step") {
     const Order order = Order::path({4, 3, 5, 2}, {2, 0}, true);
     EXPECT_TRUE(both_ways(order));
-    for (int position = 1; position < order.size(); ++position)
-        EXPECT_EQ(distance(order.point(position - 1), order.point(position)), 1);
+    for (int position = 1; position < order.size(); ++position) EXPECT_EQ(distance(order.point(position - 1), order.point(position)), 1);
 }
 
 CASE("a straight path with the last dimension fastest is the order of MPI_Cart") {

@@ -11,8 +11,7 @@ using namespace parhelion::placement;
 namespace {
 
 // The definition, spelled out: every point, every offset.
-LevelScore count(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine, int level,
-                 const std::vector<int>& positions) {
+LevelScore count(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine, int level, const std::vector<int>& positions) {
     const Numbering numbering(4);
     std::map<int, LevelScore> leaving;
     for (int p = 0; p < grid.size(); ++p)
@@ -26,8 +25,7 @@ LevelScore count(const ProcessGrid& grid, const Stencil& stencil, const Machine&
             }
             if (!inside) continue;
             const int here = machine.unit_of(level, positions[static_cast<std::size_t>(p)]);
-            const int there =
-                machine.unit_of(level, positions[static_cast<std::size_t>(numbering.rank(grid.extent, to))]);
+            const int there = machine.unit_of(level, positions[static_cast<std::size_t>(numbering.rank(grid.extent, to))]);
             leaving[here].sent_max += offset.bytes;
             if (here != there) leaving[here].edges_sum += 1, leaving[here].bytes_sum += offset.bytes;
         }

@@ -83,7 +83,9 @@ CASE("whatever bytes a file holds, only what was written is taken from it") {
             switch (random() % 4) {
                 case 0: text.resize(at); break;
                 case 1: text.insert(at, 1, static_cast<char>(random())); break;
-                case 2: if (at < text.size()) text[at] = static_cast<char>(random()); break;
+                case 2:
+                    if (at < text.size()) text[at] = static_cast<char>(random());
+                    break;
                 case 3: text.insert(at, text.substr(random() % (text.size() + 1), random() % 50)); break;
             }
         }

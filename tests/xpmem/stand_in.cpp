@@ -1,10 +1,10 @@
 // A stand-in for libxpmem: it maps what lies in shared memory files that the other process has open, as strict about its arguments
 // as the kernel module. Memory of other kinds it cannot map, and says so.
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
-#include <fcntl.h>
 
 #include <atomic>
 #include <cerrno>
@@ -33,7 +33,7 @@ constexpr std::int64_t process_of(std::int64_t number) { return number & 0xfffff
 
 std::atomic<int> made = 0;
 std::mutex mutex;
-std::map<std::int64_t, int> permits;           // how often each was got
+std::map<std::int64_t, int> permits;  // how often each was got
 std::map<void*, std::size_t> attached;
 
 template <class Result>
@@ -66,7 +66,7 @@ std::vector<Piece> pieces_of(std::int64_t process) {
 int open_file(std::int64_t process, ino_t file) {
     std::error_code gone;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", gone)) {
-        struct stat status {};
+        struct stat status{};
         if (stat(entry.path().c_str(), &status) == 0 && status.st_ino == file && S_ISREG(status.st_mode))
             return open(entry.path().c_str(), O_RDWR | O_CLOEXEC);
     }
@@ -81,7 +81,8 @@ bool map_range(std::int64_t process, std::uintptr_t from, std::size_t bytes, std
         const std::size_t part = std::min(piece.end, from + bytes) - at;
         const int file = open_file(process, piece.file);
         const off_t offset = piece.offset + static_cast<off_t>(at - piece.begin);
-        const bool mapped = file >= 0 && mmap(to + (at - from), part, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, offset) != MAP_FAILED;
+        const bool mapped =
+            file >= 0 && mmap(to + (at - from), part, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, offset) != MAP_FAILED;
         if (file >= 0) close(file);
         if (!mapped) return false;
         at += part;

@@ -29,9 +29,9 @@ struct Array {
     Layout sent, received;
 
     Array(std::shared_ptr<const NeighborLists> made, const Cells& cells, int each)
-        : lists(std::move(made)), components(each),
-          values(cells.size() * static_cast<std::size_t>(each)), packed(lists->cells.size() * static_cast<std::size_t>(each)),
-          ghosts(values.data() + cells.owned * each), sent(lists->send_offset, each), received(lists->ghost_offset, each) {}
+        : lists(std::move(made)), components(each), values(cells.size() * static_cast<std::size_t>(each)),
+          packed(lists->cells.size() * static_cast<std::size_t>(each)), ghosts(values.data() + cells.owned * each),
+          sent(lists->send_offset, each), received(lists->ghost_offset, each) {}
 };
 
 class HandNeighborAlltoallv final : public HandUpdate<Array, NeighborLists> {

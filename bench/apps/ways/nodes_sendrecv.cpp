@@ -16,7 +16,8 @@ public:
             for (int side = 0; side < 2; ++side) {
                 Triple direction{};
                 direction[d] = 2 * side - 1;
-                planes_[2 * d + static_cast<std::size_t>(side)] = {box.neighbor(direction), direction, std::vector<double>(nodes_->count(direction)),
+                planes_[2 * d + static_cast<std::size_t>(side)] = {box.neighbor(direction), direction,
+                                                                   std::vector<double>(nodes_->count(direction)),
                                                                    std::vector<double>(nodes_->count(direction))};
             }
         return {nodes_->fields[0], nodes_->fields[1], nodes_->fields[2]};

@@ -6,11 +6,10 @@
 !>     call map%gather(x, ghosts)
 !>
 !> Blocks lie in image order, global ids start at 1. Cells have any number of 32-bit words: x(words, owned),
-!> ghosts(words, size(ghost_ids)); arrays of rank 1 of real and integer kinds with 4 and 8 bytes are taken as they are.
+!> ghosts(words, size(ghost_ids)).
 !> All images call each procedure, in the same order.
 module phl_coarray_map
-  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc
-  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int32
   implicit none
   private
   public :: coarray_map, gather_way, get_elements, get_indexed, get_section, put_section
@@ -44,8 +43,7 @@ module phl_coarray_map
     integer(int32), allocatable :: buffer(:)[:]
   contains
     procedure :: init
-    generic :: gather => gather_words, gather_flat, gather_int64, gather_real32, gather_real64
-    procedure, private :: gather_words, gather_flat, gather_int64, gather_real32, gather_real64
+    procedure :: gather
     procedure :: cells_sent, messages_sent
   end type
 
@@ -186,17 +184,20 @@ contains
 
   !> Fetches the ghosts' values from their owners. Kept coarrays have two halves that take turns: who fills a half again has
   !> heard, in the gather between, from all who use it, so that one synchronisation per gather is enough.
-  subroutine gather_flat(this, x, ghosts)
+  subroutine gather(this, x, ghosts)
     class(coarray_map), intent(inout) :: this
-    integer(int32), intent(in), contiguous :: x(:)
-    integer(int32), intent(inout), contiguous :: ghosts(:)
+    integer(int32), intent(in), contiguous, target :: x(:, :)
+    integer(int32), intent(inout), contiguous, target :: ghosts(:, :)
+    integer(int32), pointer, contiguous :: cells(:), others(:)
+    cells(1:size(x)) => x
+    others(1:size(ghosts)) => ghosts
     if (size(x) < this%words * this%owned .or. size(ghosts) /= this%words * size(this%wanted)) &
       error stop 'coarray_map: arrays of gather do not fit the map'
     this%half = 1 - this%half
     if (this%way%kept) then
-      call gather_through(this, this%buffer, x, ghosts)
+      call gather_through(this, this%buffer, cells, others)
     else
-      call gather_through_fresh(this, x, ghosts)
+      call gather_through_fresh(this, cells, others)
     end if
   end subroutine
 
@@ -329,44 +330,4 @@ contains
     class(coarray_map), intent(in) :: this
     messages_sent = size(this%targets)
   end function
-
-  subroutine gather_words(this, x, ghosts)
-    class(coarray_map), intent(inout) :: this
-    integer(int32), intent(in), contiguous, target :: x(:, :)
-    integer(int32), intent(inout), contiguous, target :: ghosts(:, :)
-    integer(int32), pointer, contiguous :: a(:), b(:)
-    a(1:size(x)) => x
-    b(1:size(ghosts)) => ghosts
-    call gather_flat(this, a, b)
-  end subroutine
-
-  subroutine gather_int64(this, x, ghosts)
-    class(coarray_map), intent(inout) :: this
-    integer(int64), intent(in), contiguous, target :: x(:)
-    integer(int64), intent(inout), contiguous, target :: ghosts(:)
-    integer(int32), pointer, contiguous :: a(:), b(:)
-    call c_f_pointer(c_loc(x), a, [2 * size(x)])
-    call c_f_pointer(c_loc(ghosts), b, [2 * size(ghosts)])
-    call gather_flat(this, a, b)
-  end subroutine
-
-  subroutine gather_real32(this, x, ghosts)
-    class(coarray_map), intent(inout) :: this
-    real(real32), intent(in), contiguous, target :: x(:)
-    real(real32), intent(inout), contiguous, target :: ghosts(:)
-    integer(int32), pointer, contiguous :: a(:), b(:)
-    call c_f_pointer(c_loc(x), a, [size(x)])
-    call c_f_pointer(c_loc(ghosts), b, [size(ghosts)])
-    call gather_flat(this, a, b)
-  end subroutine
-
-  subroutine gather_real64(this, x, ghosts)
-    class(coarray_map), intent(inout) :: this
-    real(real64), intent(in), contiguous, target :: x(:)
-    real(real64), intent(inout), contiguous, target :: ghosts(:)
-    integer(int32), pointer, contiguous :: a(:), b(:)
-    call c_f_pointer(c_loc(x), a, [2 * size(x)])
-    call c_f_pointer(c_loc(ghosts), b, [2 * size(ghosts)])
-    call gather_flat(this, a, b)
-  end subroutine
 end module phl_coarray_map

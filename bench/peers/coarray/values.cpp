@@ -10,8 +10,7 @@ void phl_coarray_fill(std::int32_t* cells, std::int64_t count, std::int64_t firs
 }
 
 std::int64_t phl_coarray_wrong(const std::int32_t* cells, std::int64_t count, std::int64_t first_id, int words, int round) {
-    return count_wrong_values(cells, count, static_cast<std::uint64_t>(first_id),
-                              lane_keys(0, words, static_cast<unsigned>(round)));
+    return count_wrong_values(cells, count, static_cast<std::uint64_t>(first_id), lane_keys(0, words, static_cast<unsigned>(round)));
 }
 
 void phl_coarray_poison(std::int32_t* values, std::int64_t count) { write_poison(values, count); }

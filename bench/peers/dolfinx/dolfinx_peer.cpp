@@ -68,5 +68,5 @@ void* make(const phl_peer_gather* gather, const char*, char* error, int size) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>,
-                                                                                                  phl_free_peer<Peer>};
+extern "C" __attribute__((visibility("default")))
+const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};

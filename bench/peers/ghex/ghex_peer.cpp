@@ -78,8 +78,8 @@ public:
     Fields(const phl_peer_halo& halo, const Geometry& geometry) {
         fields_.reserve(static_cast<std::size_t>(halo.fields));
         for (int f = 0; f < halo.fields; ++f)
-            fields_.push_back(ghex::wrap_field<ghex::cpu, FirstFastest>(geometry.domain, static_cast<T*>(halo.arrays[f]),
-                                                                        geometry.offsets, geometry.extents));
+            fields_.push_back(ghex::wrap_field<ghex::cpu, FirstFastest>(geometry.domain, static_cast<T*>(halo.arrays[f]), geometry.offsets,
+                                                                        geometry.extents));
     }
     template <class Pattern>
     auto on(Pattern& pattern) {
@@ -104,8 +104,8 @@ public:
     void exchange() override { communication_.exchange(buffers_.begin(), buffers_.end()).wait(); }
 
 private:
-    using Pattern = decltype(ghex::make_pattern<ghex::structured::grid>(
-        std::declval<ghex::context&>(), std::declval<HaloGenerator>(), std::declval<std::vector<Domain>>()));
+    using Pattern = decltype(ghex::make_pattern<ghex::structured::grid>(std::declval<ghex::context&>(), std::declval<HaloGenerator>(),
+                                                                        std::declval<std::vector<Domain>>()));
     Geometry geometry_;
     ghex::context context_;
     Fields<T> fields_;
@@ -129,11 +129,11 @@ public:
 
 private:
     static auto make(ghex::context& context, std::vector<Domain>& domains, Neighbors neighbors, const Geometry& g) {
-        return ghex::structured::regular::make_staged_pattern(context, domains, neighbors, g.whole_first, g.whole_last,
-                                                              g.halos, g.periodic);
+        return ghex::structured::regular::make_staged_pattern(context, domains, neighbors, g.whole_first, g.whole_last, g.halos,
+                                                              g.periodic);
     }
-    using Patterns = decltype(make(std::declval<ghex::context&>(), std::declval<std::vector<Domain>&>(),
-                                   std::declval<Neighbors>(), std::declval<const Geometry&>()));
+    using Patterns = decltype(make(std::declval<ghex::context&>(), std::declval<std::vector<Domain>&>(), std::declval<Neighbors>(),
+                                   std::declval<const Geometry&>()));
     using Pattern = typename Patterns::value_type::element_type;
     Geometry geometry_;
     ghex::context context_;
@@ -152,13 +152,12 @@ std::unique_ptr<Peer> make_of(const phl_peer_halo& halo, const std::string& vari
 
 void* make(const phl_peer_halo* halo, const char* variant, char* error, int size) {
     return phl_make_peer(error, size, [&] {
-        if (halo->element_bytes != 4 && halo->element_bytes != 8)
-            throw std::invalid_argument("this plug-in has elements of 4 and 8 bytes");
+        if (halo->element_bytes != 4 && halo->element_bytes != 8) throw std::invalid_argument("this plug-in has elements of 4 and 8 bytes");
         return (halo->element_bytes == 4 ? make_of<float>(*halo, variant) : make_of<double>(*halo, variant)).release();
     });
 }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const phl_halo_peer_functions phl_halo_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>,
-                                                                                                  phl_free_peer<Peer>};
+extern "C" __attribute__((visibility("default")))
+const phl_halo_peer_functions phl_halo_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};

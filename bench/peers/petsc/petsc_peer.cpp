@@ -41,7 +41,7 @@ public:
             remote[static_cast<std::size_t>(i)].index = gather.ghost_cells[i];
         }
         require_petsc(PetscSFSetGraph(forest_, gather.owned, gather.ghosts, nullptr, PETSC_COPY_VALUES, remote.data(), PETSC_COPY_VALUES),
-                "PetscSFSetGraph");
+                      "PetscSFSetGraph");
         require_petsc(PetscSFSetUp(forest_), "PetscSFSetUp");
         exchange();  // what it prepares at the first use belongs to the set-up; types that cannot do it say so here
     }
@@ -64,9 +64,9 @@ private:
         if (space == std::string::npos) return;
         const std::string sync = variant.substr(space + 1);
         require_petsc(PetscSFWindowSetSyncType(forest_, sync == "fence"    ? PETSCSF_WINDOW_SYNC_FENCE
-                                                  : sync == "active" ? PETSCSF_WINDOW_SYNC_ACTIVE
-                                                                     : PETSCSF_WINDOW_SYNC_LOCK),
-                "PetscSFWindowSetSyncType");
+                                                        : sync == "active" ? PETSCSF_WINDOW_SYNC_ACTIVE
+                                                                           : PETSCSF_WINDOW_SYNC_LOCK),
+                      "PetscSFWindowSetSyncType");
     }
 
     void* cells_;
@@ -82,5 +82,5 @@ void* make(const phl_peer_gather* gather, const char* variant, char* error, int 
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>,
-                                                                                                  phl_free_peer<Peer>};
+extern "C" __attribute__((visibility("default")))
+const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};

@@ -13,7 +13,8 @@ public:
     explicit PetscVector(const phl_peer_cells& cells) {
         start_petsc();
         const std::vector<PetscInt> ghosts(cells.ghost_ids, cells.ghost_ids + cells.ghosts);
-        require_petsc(VecCreateGhostBlock(cells.comm, cells.components, cells.owned * cells.components, PETSC_DECIDE, cells.ghosts, ghosts.data(), &vector_),
+        require_petsc(VecCreateGhostBlock(cells.comm, cells.components, cells.owned * cells.components, PETSC_DECIDE, cells.ghosts,
+                                          ghosts.data(), &vector_),
                       "VecCreateGhostBlock");
         require_petsc(VecGhostGetLocalForm(vector_, &local_), "VecGhostGetLocalForm");
         require_petsc(VecGetArray(local_, &values_), "VecGetArray");

@@ -13,8 +13,18 @@ namespace parhelion {
 /// What one component of a cell is.
 enum class Scalar : std::uint8_t {
     bytes,  ///< opaque: can be copied and replaced, not added
-    int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-    float32, float64, complex64, complex128
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float32,
+    float64,
+    complex64,
+    complex128
 };
 
 /// Element type of a field: a scalar that can be reduced, several of them next to each other (std::array<double, 3>), which are reduced
@@ -42,7 +52,9 @@ constexpr Scalar scalar_of() {
 
 // What a std::array, of arrays too, consists of.
 template <class T>
-struct Values { using type = std::remove_cv_t<T>; };
+struct Values {
+    using type = std::remove_cv_t<T>;
+};
 template <class T, std::size_t n>
 struct Values<std::array<T, n>> : Values<T> {};
 template <class T, std::size_t n>

@@ -17,8 +17,7 @@ enum class ErrorKind : int { value = 1, type, communication, timeout, lost_peer,
 /// Says what is wrong, where, and what to do about it.
 class Error : public std::runtime_error {
 public:
-    explicit Error(const std::string& message, ErrorKind kind = ErrorKind::value)
-        : std::runtime_error(message), kind_(kind) {}
+    explicit Error(const std::string& message, ErrorKind kind = ErrorKind::value) : std::runtime_error(message), kind_(kind) {}
     ErrorKind kind() const noexcept { return kind_; }
 
 private:

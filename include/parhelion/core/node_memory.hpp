@@ -45,7 +45,9 @@ public:
     T* allocate(std::size_t count);
     void deallocate(T* pointer, std::size_t count) noexcept;
     template <class U>
-    friend bool operator==(const NodeAllocator&, const NodeAllocator<U>&) noexcept { return true; }
+    friend bool operator==(const NodeAllocator&, const NodeAllocator<U>&) noexcept {
+        return true;
+    }
 };
 
 namespace detail {

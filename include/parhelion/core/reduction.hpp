@@ -58,6 +58,8 @@ private:
 ///     const auto nearest = reduction_of<Hit>([](const Hit& a, const Hit& b) { return b.distance < a.distance ? b : a; });
 ///     exchange.reverse(nearest, view(domain, hits));
 template <class T, class Function>
-ElementReduction<T, Function> reduction_of(Function function) { return ElementReduction<T, Function>(std::move(function)); }
+ElementReduction<T, Function> reduction_of(Function function) {
+    return ElementReduction<T, Function>(std::move(function));
+}
 
 }  // namespace parhelion

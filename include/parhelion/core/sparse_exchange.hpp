@@ -42,7 +42,7 @@ std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel
 
 /// Collective over neighbors: sends `answers` to, and receives one parcel from each of `expected` (no consensus needed,
 /// both sides know each other). Returned in the order of `expected`.
-std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers,
-                                      const std::vector<int>& expected, std::size_t largest_message = largest_parcel_message);
+std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers, const std::vector<int>& expected,
+                                      std::size_t largest_message = largest_parcel_message);
 
 }  // namespace parhelion

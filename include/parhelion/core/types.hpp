@@ -25,7 +25,7 @@ class Reduction {
 public:
     enum Kind : std::uint8_t { replace, sum, min, max, bit_and, bit_or, prod, user };
 
-    constexpr Reduction(Kind kind) : kind_(kind) {}  // NOLINT: `Reduction::sum` is one
+    constexpr Reduction(Kind kind) : kind_(kind) {}                          // NOLINT: `Reduction::sum` is one
     constexpr Reduction(const UserReduction& by) : kind_(user), by_(&by) {}  // NOLINT: as what the program defines
     constexpr Kind kind() const { return kind_; }
     /// Null unless the program defines it.

@@ -55,8 +55,7 @@ struct HaloWidth {
         listed = fill_per_dimension(lower, per_dimension);
         upper = lower;
     }
-    HaloWidth(std::array<int, max_dimensions> lower_, std::array<int, max_dimensions> upper_)
-        : lower(lower_), upper(upper_) {}
+    HaloWidth(std::array<int, max_dimensions> lower_, std::array<int, max_dimensions> upper_) : lower(lower_), upper(upper_) {}
     friend bool operator==(const HaloWidth& a, const HaloWidth& b) { return a.lower == b.lower && a.upper == b.upper; }
 };
 

@@ -42,7 +42,7 @@ enum class RankFill : std::uint8_t { last_fastest, first_fastest, of_communicato
 ///     .rank_order = RankFill::first_fastest        .rank_order = {0, 2, 1, 3}
 struct RankOrder {
     RankFill fill = RankFill::last_fastest;
-    std::vector<int> ranks = {};  ///< not empty: the table
+    std::vector<int> ranks = {};                                       ///< not empty: the table
     RankOrder(RankFill rule = RankFill::last_fastest) : fill(rule) {}  // NOLINT: `.rank_order = RankFill::first_fastest`
     RankOrder(std::vector<int> table) : ranks(std::move(table)) {}     // NOLINT
     RankOrder(std::initializer_list<int> table) : ranks(table) {}
@@ -52,9 +52,9 @@ struct RankOrder {
 struct CartesianOptions {
     HaloWidth halo = 1;
     Periodicity periodic = false;
-    std::vector<int> process_grid = {};                    ///< ranks per dimension; empty: chosen for the least halo
-    std::vector<std::vector<global_index>> splits = {};    ///< per dimension, cells of each process coordinate; empty: even
-    std::vector<int> blocks_per_rank = {};                 ///< blocks per dimension on each rank; empty: one
+    std::vector<int> process_grid = {};                  ///< ranks per dimension; empty: chosen for the least halo
+    std::vector<std::vector<global_index>> splits = {};  ///< per dimension, cells of each process coordinate; empty: even
+    std::vector<int> blocks_per_rank = {};               ///< blocks per dimension on each rank; empty: one
     Neighbors neighbors = Neighbors::full;
     Algorithm algorithm = Algorithm::standard;
     RankOrder rank_order = {};
@@ -76,9 +76,9 @@ struct Axis {
 
 /// A block of cells that this rank owns.
 struct Block {
-    Box owned;                                 ///< global coordinates; may be empty
-    Box held;                                  ///< what an array has without its halo: owned, and the first points of the next block
-    std::array<int, max_dimensions> position{};///< in the grid of all blocks
+    Box owned;                                   ///< global coordinates; may be empty
+    Box held;                                    ///< what an array has without its halo: owned, and the first points of the next block
+    std::array<int, max_dimensions> position{};  ///< in the grid of all blocks
 };
 
 /// Who owns which cell of a structured grid of 1 to 4 dimensions.
@@ -126,7 +126,10 @@ public:
     CartesianDomain staggered(const Stagger& stagger) const;
 
     /// Rank and block number on it that hold the block at `position` in the grid of blocks. Local, O(1).
-    struct Place { int rank; int block; };
+    struct Place {
+        int rank;
+        int block;
+    };
     /// See Place. Local, O(1).
     Place place_of(const std::array<int, max_dimensions>& position) const;
 

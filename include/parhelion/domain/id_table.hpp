@@ -26,7 +26,9 @@ public:
     }
     /// The cell of an id, else −1.
     template <class IdOf>
-    local_index find(global_index id, IdOf&& id_of) const { return places_.empty() ? -1 : places_[place(id, id_of)]; }
+    local_index find(global_index id, IdOf&& id_of) const {
+        return places_.empty() ? -1 : places_[place(id, id_of)];
+    }
 
 private:
     static constexpr std::size_t group = 8;

@@ -73,7 +73,7 @@ private:
     global_index global_size_ = 0;
     global_index id_limit_ = 0;  // ids are below this
     bool arbitrary_ = false;
-    std::vector<global_index> owned_ids_;        // arbitrary ownership only
+    std::vector<global_index> owned_ids_;  // arbitrary ownership only
     std::vector<global_index> ghost_ids_;
     std::vector<int> ghost_owners_;
     std::vector<local_index> by_id_;

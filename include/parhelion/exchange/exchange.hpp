@@ -123,10 +123,14 @@ public:
     /// Forward: owner → ghost. `arrays`: a view for each field, in that order, or a vector of them; none: those of the construction.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
-    [[nodiscard]] Step begin(const Arrays&... arrays) { return begin_with(ArrayList(arrays...)); }
+    [[nodiscard]] Step begin(const Arrays&... arrays) {
+        return begin_with(ArrayList(arrays...));
+    }
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
-    void operator()(const Arrays&... arrays) { run_with(ArrayList(arrays...)); }
+    void operator()(const Arrays&... arrays) {
+        run_with(ArrayList(arrays...));
+    }
 
     /// Forward, for threads that finish their cells at different times. Tell each part's cells by `ready` once, when they have their
     /// values; any thread may, several at once. Over mpi_partitioned a part is packed by the thread that tells it and given to MPI as
@@ -142,7 +146,9 @@ public:
     /// given to MPI by the next call of that one. Errors of ready: no such part, a part told twice, nothing begun in parts.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
-    [[nodiscard]] Step begin_parts(const Arrays&... arrays) { return begin_parts_with(ArrayList(arrays...)); }
+    [[nodiscard]] Step begin_parts(const Arrays&... arrays) {
+        return begin_parts_with(ArrayList(arrays...));
+    }
     void ready(int part);
     int parts() const;
     /// Which owned cells of a block of a group the part consists of: a share of the dimension that changes slowest in memory, or of
@@ -161,7 +167,9 @@ public:
     [[nodiscard]] Step begin_reverse() { return begin_reverse(Reduction::sum); }
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
-    void reverse(Reduction reduction, const Arrays&... arrays) { reverse_with(reduction, ArrayList(arrays...)); }
+    void reverse(Reduction reduction, const Arrays&... arrays) {
+        reverse_with(reduction, ArrayList(arrays...));
+    }
     void reverse() { reverse(Reduction::sum); }
 
     /// The exchange of a subset: some of the fields, a smaller depth, or both. It is called, begun and reversed as any other, with arrays for
@@ -176,18 +184,24 @@ public:
     /// Collective: what the first use of a subset would do. Nothing where that is done. Errors: ranks that name different subsets.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
-    void prepare(const Arrays&... arrays) { prepare_with(ArrayList(arrays...)); }
+    void prepare(const Arrays&... arrays) {
+        prepare_with(ArrayList(arrays...));
+    }
 
     /// Collective. Which ghosts of this rank differ from their owners' values, byte by byte: all that a forward exchange would fill. `arrays` as
     /// in a call. It reads arrays only; the first call takes as much memory as they have, and sets up an exchange over MPI.
     /// Errors: while under way; arrays in device memory; subsets that differ between ranks.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
-    StaleGhosts stale(const Arrays&... arrays) { return stale_with(ArrayList(arrays...)); }
+    StaleGhosts stale(const Arrays&... arrays) {
+        return stale_with(ArrayList(arrays...));
+    }
     /// Collective. Throws Error on every rank, with the first ghost of the lowest rank that has a stale one, unless there is none.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
-    void check(const Arrays&... arrays) { check_with(ArrayList(arrays...)); }
+    void check(const Arrays&... arrays) {
+        check_with(ArrayList(arrays...));
+    }
 
     /// Ends what begin or begin_reverse started; waits for the neighbors.
     void end();

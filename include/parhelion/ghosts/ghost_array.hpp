@@ -17,11 +17,17 @@ namespace parhelion {
 /// Layouts of GhostArray. Fixed: known when compiling; uniform: when the array is made; padded: a most, each row with a size
 /// of its own; ragged: as long as it needs to be.
 template <int Width>
-struct FixedRows { static_assert(Width > 0); };
+struct FixedRows {
+    static_assert(Width > 0);
+};
 /// Every row has `width` entries, told when the array is made.
-struct UniformRows { local_index width = 1; };
+struct UniformRows {
+    local_index width = 1;
+};
 /// Room for `most` entries in every row.
-struct PaddedRows { local_index most = 1; };
+struct PaddedRows {
+    local_index most = 1;
+};
 /// As many entries as each row needs.
 struct RaggedRows {};
 
@@ -45,18 +51,30 @@ RowLayout row_layout(RowKind kind, local_index width, byte_count alignment) {
     return {kind, EntryOf<T>::element(), EntryOf<T>::components, width, alignment > least ? alignment : least};
 }
 template <class T, int Width>
-RowLayout row_layout(FixedRows<Width>, byte_count alignment) { return row_layout<T>(RowKind::uniform, Width, alignment); }
+RowLayout row_layout(FixedRows<Width>, byte_count alignment) {
+    return row_layout<T>(RowKind::uniform, Width, alignment);
+}
 template <class T>
-RowLayout row_layout(UniformRows rows, byte_count alignment) { return row_layout<T>(RowKind::uniform, rows.width, alignment); }
+RowLayout row_layout(UniformRows rows, byte_count alignment) {
+    return row_layout<T>(RowKind::uniform, rows.width, alignment);
+}
 template <class T>
-RowLayout row_layout(PaddedRows rows, byte_count alignment) { return row_layout<T>(RowKind::padded, rows.most, alignment); }
+RowLayout row_layout(PaddedRows rows, byte_count alignment) {
+    return row_layout<T>(RowKind::padded, rows.most, alignment);
+}
 template <class T>
-RowLayout row_layout(RaggedRows, byte_count alignment) { return row_layout<T>(RowKind::ragged, 1, alignment); }
+RowLayout row_layout(RaggedRows, byte_count alignment) {
+    return row_layout<T>(RowKind::ragged, 1, alignment);
+}
 
 template <class T, class Layout>
-struct RowOf { using type = std::span<T>; };
+struct RowOf {
+    using type = std::span<T>;
+};
 template <class T, int Width>
-struct RowOf<T, FixedRows<Width>> { using type = std::span<T, static_cast<std::size_t>(Width)>; };
+struct RowOf<T, FixedRows<Width>> {
+    using type = std::span<T, static_cast<std::size_t>(Width)>;
+};
 
 }  // namespace detail
 

@@ -33,7 +33,9 @@ public:
     void operator()(std::initializer_list<Field> arrays = {}) { reduce(Reduction::sum, arrays); }
     /// With another reduction; `replace` gives the value of the last rank that holds a point.
     void reduce(Reduction reduction, std::span<const Field> arrays);
-    void reduce(Reduction reduction, std::initializer_list<Field> arrays = {}) { reduce(reduction, std::span<const Field>(arrays.begin(), arrays.size())); }
+    void reduce(Reduction reduction, std::initializer_list<Field> arrays = {}) {
+        reduce(reduction, std::span<const Field>(arrays.begin(), arrays.size()));
+    }
     /// In two halves: points that others hold must not be written between them, all others may.
     void begin(Reduction reduction, std::span<const Field> arrays);
     void begin(Reduction reduction = Reduction::sum, std::initializer_list<Field> arrays = {}) {

@@ -56,14 +56,14 @@ struct CellIds {
 /// A pattern holds no addresses and no types: it can be printed, saved, loaded, checked, and shared by exchanges.
 struct Pattern {
     Communicator communicator;
-    int dimensions = 0;         ///< 0: indexed
-    std::vector<Box> blocks;    ///< owned boxes (structured), with the layers beyond an end that this rank owns
-    HaloWidth halo;             ///< structured: of ghosts, the points that the next block owns among them
-    local_index owned = 0;      ///< cells (indexed)
-    local_index ghosts = 0;     ///< cells (indexed)
+    int dimensions = 0;       ///< 0: indexed
+    std::vector<Box> blocks;  ///< owned boxes (structured), with the layers beyond an end that this rank owns
+    HaloWidth halo;           ///< structured: of ghosts, the points that the next block owns among them
+    local_index owned = 0;    ///< cells (indexed)
+    local_index ghosts = 0;   ///< cells (indexed)
     std::vector<Stage> stages;
-    Stagger stagger = {};       ///< structured: of the fields that it is for
-    HaloWidth ends = 0;         ///< structured: layers beyond ends that are not periodic which the ranks there own
+    Stagger stagger = {};                     ///< structured: of the fields that it is for
+    HaloWidth ends = 0;                       ///< structured: layers beyond ends that are not periodic which the ranks there own
     std::shared_ptr<const CellIds> ids = {};  ///< indexed; null in a pattern that was loaded
 
     bool indexed() const { return dimensions == 0; }

@@ -23,8 +23,7 @@ const char* phl_place_error(void);
 /* A machine of `nodes` nodes. `topology` is "node:27 pack:2 numa:4 l3:4 core:4", or "xml:FILE" for a node that hwloc
  * described, or "here" for nodes like this one. `ranks_per_node` has one entry for all nodes or one per node.
  * `compact` is 0 to spread a node's ranks over its parts, 1 to fill its cores in order. Free with phl_machine_free. */
-int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node, int compact,
-                       phl_machine** machine);
+int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node, int compact, phl_machine** machine);
 /* Collective over `comm`: the machine as its ranks really sit on it, and this rank's position. Free with phl_machine_free. */
 int phl_discover(int comm, phl_machine** machine, int* position);
 void phl_machine_free(phl_machine* machine);
@@ -41,9 +40,8 @@ const char* phl_machine_source(const phl_machine* machine);
 
 /* Automatic, or with one `method` of the portfolio ("blocked", …) where that is not empty. `offsets` has `offset_count` × `dimensions` steps, `bytes` one entry per offset or is NULL (1 each);
  * `periodic` one entry per dimension. `objective` is 0 for Jsum, 1 for Jmax. Free with phl_placement_free. */
-int phl_place(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count,
-              const int* offsets, const int64_t* bytes, int objective, int refine, const char* method,
-              phl_placement** placement);
+int phl_place(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count, const int* offsets,
+              const int64_t* bytes, int objective, int refine, const char* method, phl_placement** placement);
 
 /* What goes from node to node in one exchange, where `nodes` is the node of every grid point, last dimension fastest, and every rank has `extent`
  * cells, a halo of `halo` and `bytes_per_cell`; `extent` may be NULL, then `bytes` is as in phl_place. `pairs` receives the number of pairs of nodes,
@@ -65,21 +63,20 @@ typedef struct phl_exchange_costs {
 } phl_exchange_costs;
 /* As phl_place, but what is made small is the time that the costs predict where node_aware collects messages between nodes; the objective decides between
  * equals. `seconds` receives it for the placement, or a member of those it looked at. */
-int phl_place_by_time(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count, const int* offsets,
-                      const int64_t* extent, int halo, int bytes_per_cell, const phl_exchange_costs* costs, int objective, int refine,
-                      const char* method, phl_placement** placement);
+int phl_place_by_time(const phl_machine* machine, int dimensions, const int* grid, const int* periodic, int offset_count,
+                      const int* offsets, const int64_t* extent, int halo, int bytes_per_cell, const phl_exchange_costs* costs,
+                      int objective, int refine, const char* method, phl_placement** placement);
 int phl_placement_seconds(const phl_placement* placement, int member, double* seconds);
 
 /* Level by level as published: `levels` and `blocks` describe, e.g., "node l3 core" and {3,3,3, 2,2,1, 2,1,1}.
  * `numbering` is "XYZ" or alike, or empty for last dimension fastest. */
-int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels, const int* blocks,
-                      const int* periodic, const char* numbering, phl_placement** placement);
+int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels, const int* blocks, const int* periodic,
+                      const char* numbering, phl_placement** placement);
 
 /* The grid for all of the machine's ranks over `cells` that keeps the most bytes of a halo of `halo` cells of
  * `bytes_per_cell` inside the nodes; `grid` receives it, `bytes` one entry per offset. */
-int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* cells, int offset_count,
-                    const int* offsets, int halo, int bytes_per_cell, const int* periodic, int objective, int* grid,
-                    int64_t* bytes);
+int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* cells, int offset_count, const int* offsets, int halo,
+                    int bytes_per_cell, const int* periodic, int objective, int* grid, int64_t* bytes);
 
 /* Give it back; its dimensions; its extents, one entry per dimension. */
 void phl_placement_free(phl_placement* placement);
@@ -94,8 +91,8 @@ int phl_placement_positions(const phl_placement* placement, int* positions);
 int phl_placement_units(const phl_placement* placement, int level, int within_node, int* units);
 int phl_placement_moved(const phl_placement* placement);
 /* jsum, jmax, then both in bytes, of this placement at a level under a stencil. */
-int phl_placement_score(const phl_placement* placement, int offset_count, const int* offsets, const int64_t* bytes,
-                        int level, int64_t* score);
+int phl_placement_score(const phl_placement* placement, int offset_count, const int* offsets, const int64_t* bytes, int level,
+                        int64_t* score);
 
 /* What the automatic choice looked at. Member −1 is the placement itself. */
 int phl_placement_members(const phl_placement* placement);
@@ -115,10 +112,9 @@ int phl_numbering_coords(int dimensions, const int* grid, const char* numbering,
  * every rank, in any order: local. The next phl_placed_create on the same parent frees the communicator, at the latest
  * the parent's MPI_Comm_free does. */
 typedef struct phl_placed phl_placed;
-int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t* cells, const int* periodic,
-                      int offset_count, const int* offsets, int halo, int bytes_per_cell, int objective,
-                      const char* levels, const int* blocks, const char* numbering, int node_color,
-                      const phl_exchange_costs* costs, phl_placed** placed);
+int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t* cells, const int* periodic, int offset_count,
+                      const int* offsets, int halo, int bytes_per_cell, int objective, const char* levels, const int* blocks,
+                      const char* numbering, int node_color, const phl_exchange_costs* costs, phl_placed** placed);
 void phl_placed_free(phl_placed* placed);
 int phl_placed_comm(const phl_placed* placed);
 int phl_placed_rank(const phl_placed* placed);
@@ -140,13 +136,12 @@ int phl_placed_between_nodes(const phl_placed* placed, int blocked, int64_t* bet
 /* Parts that exchange along any graph: part p sends bytes[i] to targets[i] for starts[p] ≤ i < starts[p + 1].
  * `positions` receives each part's place in the machine's hierarchical order; `chosen` and `note` go to
  * phl_place_text after the call. */
-int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets, const int64_t* bytes,
-                    int objective, int* positions);
+int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets, const int64_t* bytes, int objective,
+                    int* positions);
 const char* phl_place_text(void);
 /* Collective over `comm`: this rank's part sends bytes[i] to targets[i]. In `placed` rank r is who should own part r; the
  * caller frees it with MPI_Comm_free. */
-int phl_place_parts(int comm, int edges, const int* targets, const int64_t* bytes, int objective, int node_color,
-                    int* placed);
+int phl_place_parts(int comm, int edges, const int* targets, const int64_t* bytes, int objective, int node_color, int* placed);
 
 #ifdef __cplusplus
 }

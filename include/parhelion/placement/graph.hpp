@@ -33,8 +33,7 @@ struct GraphPlacement {
 /// Source of the partitioning: Karypis, Kumar: A fast and high quality multilevel scheme for partitioning irregular
 /// graphs, SIAM J. Sci. Comput. 20 (1998).
 /// Errors: another number of parts than ranks, an edge to a part that does not exist.
-GraphPlacement place_graph(const Machine& machine, const std::vector<PartEdges>& graph,
-                           Objective objective = Objective::jsum);
+GraphPlacement place_graph(const Machine& machine, const std::vector<PartEdges>& graph, Objective objective = Objective::jsum);
 
 /// Collective over `comm`. Each rank says what its present part sends to which ranks; in the communicator returned rank r
 /// is the process that should own part r from now on. Rank 0 holds the graph of all parts while it plans. The caller frees

@@ -82,7 +82,6 @@ private:
 
 /// Deals `ranks_per_node` ranks (one number for all nodes, or one per node) to the machine's parts.
 /// Errors: a node with no rank, a list of another length than the number of nodes.
-Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node,
-                     Binding binding = Binding::spread);
+Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node, Binding binding = Binding::spread);
 
 }  // namespace parhelion::placement

@@ -16,9 +16,9 @@ namespace parhelion::placement {
 /// How ranks really sit on the machine, found out together.
 struct Discovered {
     Machine machine;
-    int position = 0;          ///< of this rank in the machine's hierarchical order
-    std::string source;        ///< where the levels come from
-    std::string note;          ///< levels that could not be used and why; empty when all could
+    int position = 0;    ///< of this rank in the machine's hierarchical order
+    std::string source;  ///< where the levels come from
+    std::string note;    ///< levels that could not be used and why; empty when all could
 };
 
 /// Collective over `comm`. Nodes are the ranks that share memory (after a barrier), not those whose hosts have the same
@@ -29,17 +29,17 @@ Discovered discover(MPI_Comm comm, int node_color = -1);
 
 /// What is placed; one of `grid`, `cells` and `blocks` is needed.
 struct PlacedOptions {
-    std::vector<int> grid = {};                            ///< ranks per dimension; empty: chosen from `cells`
-    std::vector<global_index> cells = {};                  ///< global cells, to choose the grid and weigh offsets
-    std::vector<bool> periodic = {};                       ///< per dimension, or one for all; empty: not periodic
-    Stencil stencil = {};                                  ///< empty: faces
-    int halo = 1;                                          ///< cells, for the bytes of an offset
+    std::vector<int> grid = {};            ///< ranks per dimension; empty: chosen from `cells`
+    std::vector<global_index> cells = {};  ///< global cells, to choose the grid and weigh offsets
+    std::vector<bool> periodic = {};       ///< per dimension, or one for all; empty: not periodic
+    Stencil stencil = {};                  ///< empty: faces
+    int halo = 1;                          ///< cells, for the bytes of an offset
     int bytes_per_cell = 8;
     Objective objective = Objective::jsum;
-    std::map<std::string, std::vector<int>> blocks = {};   ///< by hand, level by level; then `grid` and `cells` are not needed
-    std::string numbering = {};                            ///< "XYZ", …; empty: last dimension fastest
-    int node_color = -1;                                   ///< see discover
-    std::optional<ExchangeCosts> costs = {};               ///< see Request; needs `cells`, since halos are of cells
+    std::map<std::string, std::vector<int>> blocks = {};  ///< by hand, level by level; then `grid` and `cells` are not needed
+    std::string numbering = {};                           ///< "XYZ", …; empty: last dimension fastest
+    int node_color = -1;                                  ///< see discover
+    std::optional<ExchangeCosts> costs = {};              ///< see Request; needs `cells`, since halos are of cells
 };
 
 /// A Cartesian communicator that keeps its placement.

@@ -89,7 +89,8 @@ struct Request {
     Objective objective = Objective::jsum;
     bool refine = true;
     std::string method = {};  ///< a member's name, to take that one as it is; empty: automatic
-    std::optional<ExchangeCosts> costs = {};  ///< make the time that these predict small, with messages between nodes collected; the objective decides between equals
+    std::optional<ExchangeCosts> costs =
+        {};  ///< make the time that these predict small, with messages between nodes collected; the objective decides between equals
 };
 
 /// Tries the whole portfolio and improves the best by local search: never worse than any member. Scores are compared
@@ -122,7 +123,7 @@ struct GridChoice {
     Stencil stencil;  ///< with halo bytes for that grid
 };
 /// See GridChoice. `halo` in cells, `bytes_per_cell` of all fields together.
-GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& cells, const Stencil& stencil, int halo,
-                       int bytes_per_cell, const std::vector<bool>& periodic, Objective objective, int tried = 6);
+GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& cells, const Stencil& stencil, int halo, int bytes_per_cell,
+                       const std::vector<bool>& periodic, Objective objective, int tried = 6);
 
 }  // namespace parhelion::placement

@@ -45,7 +45,9 @@ public:
         return *reinterpret_cast<T*>(place);
     }
     template <class... Index>
-    T& operator()(Index... index) { return at({static_cast<global_index>(index)...}); }
+    T& operator()(Index... index) {
+        return at({static_cast<global_index>(index)...});
+    }
 
     /// The cells for inner loops, whose accesses become plain pointer arithmetic. Local.
     ///
@@ -55,7 +57,9 @@ public:
     /// `Rank` is the number of dimensions, or one more for components as the last index. Errors: another rank; elements that do not lie next
     /// to each other along `Along` (Order::c: last, Order::fortran: first; components are a dimension too).
     template <std::size_t Rank, Contiguity Along = Contiguity::last>
-    StridedView<T, Rank, Along> values(int block = 0) { return indexed_from<Rank, Along>({}, block); }
+    StridedView<T, Rank, Along> values(int block = 0) {
+        return indexed_from<Rank, Along>({}, block);
+    }
     /// The same, by global coordinates.
     template <std::size_t Rank, Contiguity Along = Contiguity::last>
     StridedView<T, Rank, Along> global_values(int block = 0) {
@@ -96,10 +100,14 @@ private:
 ///
 ///     auto u = make_array<double>(domain, {.stagger = {1, 0}, .array_halo = 2, .depth = 1});
 template <class T>
-Array<T> make_array(const CartesianDomain& domain, const ArrayLayout& layout = {}) { return {domain, layout}; }
+Array<T> make_array(const CartesianDomain& domain, const ArrayLayout& layout = {}) {
+    return {domain, layout};
+}
 
 /// The view of an array that make_array made. Local.
 template <class T>
-const Field& view(const Array<T>& array) { return array.field(); }
+const Field& view(const Array<T>& array) {
+    return array.field();
+}
 
 }  // namespace parhelion

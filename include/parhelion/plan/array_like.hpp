@@ -13,14 +13,41 @@
 namespace parhelion {
 namespace detail {
 
-template <class A> concept HasHandle = requires(A& a) { a.data_handle(); };              // std::mdspan
-template <class A> concept HasData = requires(A& a) { a.data(); };
-template <class A> concept HasExtent = requires(A& a) { a.extent(std::size_t{}); };      // std::mdspan, Kokkos::View
-template <class A> concept HasStride = requires(A& a) { a.stride(std::size_t{}); };
-template <class A> concept HasStrides = requires(A& a) { a.shape(); a.strides()[std::size_t{}]; a.shape()[std::size_t{}]; };  // xtensor
-template <class A> concept HasNumberedStrides = requires(A& a) { a.stride_0(); a.stride_1(); a.stride_2(); a.stride_3(); a.stride_4(); };  // Kokkos::View
-template <class A> concept IsMatrix = requires(A& a) { a.rows(); a.cols(); a.rowStride(); a.colStride(); };                       // Eigen::Matrix
-template <class A> concept IsTensor = requires(A& a) { a.dimensions()[std::size_t{}]; A::NumDimensions; A::Layout; };             // Eigen::Tensor
+template <class A>
+concept HasHandle = requires(A& a) { a.data_handle(); };  // std::mdspan
+template <class A>
+concept HasData = requires(A& a) { a.data(); };
+template <class A>
+concept HasExtent = requires(A& a) { a.extent(std::size_t{}); };  // std::mdspan, Kokkos::View
+template <class A>
+concept HasStride = requires(A& a) { a.stride(std::size_t{}); };
+template <class A>
+concept HasStrides = requires(A& a) {
+    a.shape();
+    a.strides()[std::size_t{}];
+    a.shape()[std::size_t{}];
+};  // xtensor
+template <class A>
+concept HasNumberedStrides = requires(A& a) {
+    a.stride_0();
+    a.stride_1();
+    a.stride_2();
+    a.stride_3();
+    a.stride_4();
+};  // Kokkos::View
+template <class A>
+concept IsMatrix = requires(A& a) {
+    a.rows();
+    a.cols();
+    a.rowStride();
+    a.colStride();
+};  // Eigen::Matrix
+template <class A>
+concept IsTensor = requires(A& a) {
+    a.dimensions()[std::size_t{}];
+    A::NumDimensions;
+    A::Layout;
+};  // Eigen::Tensor
 
 template <class A>
 auto* first_of(A& a) {
@@ -34,7 +61,10 @@ std::size_t rank_of(A& a) {
     if constexpr (IsTensor<A>) return static_cast<std::size_t>(A::NumDimensions);
     else if constexpr (IsMatrix<A>) return 2;
     else if constexpr (HasStrides<A>) return static_cast<std::size_t>(a.shape().size());  // some of xtensor's have another `rank`
-    else if constexpr (requires { { a.rank() } -> std::convertible_to<std::size_t>; }) return static_cast<std::size_t>(a.rank());
+    else if constexpr (requires {
+                           { a.rank() } -> std::convertible_to<std::size_t>;
+                       })
+        return static_cast<std::size_t>(a.rank());
     else return static_cast<std::size_t>(A::rank);
 }
 
@@ -74,8 +104,8 @@ byte_count stride_of(A& a, std::size_t d) {
 /// xtensor (data(), shape(), strides()).
 template <class A>
 concept ArrayLike = (detail::HasHandle<A> || detail::HasData<A>) &&
-                    (detail::IsTensor<A> || detail::IsMatrix<A> || (detail::HasExtent<A> && (detail::HasStride<A> || detail::HasNumberedStrides<A>)) ||
-                     detail::HasStrides<A>);
+                    (detail::IsTensor<A> || detail::IsMatrix<A> ||
+                     (detail::HasExtent<A> && (detail::HasStride<A> || detail::HasNumberedStrides<A>)) || detail::HasStrides<A>);
 
 /// What an array-like tells: elements, and up to 5 dimensions.
 struct ArrayShape {
@@ -92,7 +122,9 @@ ArrayShape shape_of(A& array) {
     using T = std::remove_pointer_t<decltype(detail::first_of(array))>;
     static_assert(!std::is_const_v<T>, "an exchange writes ghosts: pass an array that is not const");
     ArrayShape shape{reinterpret_cast<std::byte*>(detail::first_of(array)), element_of<T>(), detail::rank_of(array), {}, {}};
-    if (shape.rank > shape.extents.size()) throw Error("an array of " + std::to_string(shape.rank) + " dimensions was passed: grids have at most 4, and one more for components");
+    if (shape.rank > shape.extents.size())
+        throw Error("an array of " + std::to_string(shape.rank) +
+                    " dimensions was passed: grids have at most 4, and one more for components");
     for (std::size_t d = 0; d < shape.rank; ++d) {
         shape.extents[d] = detail::extent_of(array, d);
         shape.strides[d] = detail::stride_of(array, d) * static_cast<byte_count>(sizeof(T));
@@ -114,9 +146,13 @@ Field view_shape(const IndexedDomain& domain, const ArrayShape& array);
 ///     Exchange exchange{build_pattern(domain), {view(domain, u)}};
 template <class A>
     requires ArrayLike<std::remove_reference_t<A>>
-Field view(const CartesianDomain& domain, A&& array, const ArrayLayout& layout = {}) { return view_shape(domain, shape_of(array), layout); }
+Field view(const CartesianDomain& domain, A&& array, const ArrayLayout& layout = {}) {
+    return view_shape(domain, shape_of(array), layout);
+}
 template <class A>
     requires ArrayLike<std::remove_reference_t<A>>
-Field view(const IndexedDomain& domain, A&& array) { return view_shape(domain, shape_of(array)); }
+Field view(const IndexedDomain& domain, A&& array) {
+    return view_shape(domain, shape_of(array));
+}
 
 }  // namespace parhelion

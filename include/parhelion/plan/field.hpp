@@ -34,9 +34,10 @@ constexpr int as_domain = -1;
 
 /// Where the cells of one block are. Strides in bytes, one per dimension (indexed: only the first).
 struct BlockView {
-    std::byte* first = nullptr;  ///< first owned cell or point, layers beyond an end included where they are owned (structured); first owned cell or first ghost (indexed)
+    std::byte* first =
+        nullptr;  ///< first owned cell or point, layers beyond an end included where they are owned (structured); first owned cell or first ghost (indexed)
     std::array<byte_count, max_dimensions> strides{};
-    byte_count component_stride = 0;  ///< between components of a cell; 0: the field's
+    byte_count component_stride = 0;            ///< between components of a cell; 0: the field's
     std::shared_ptr<const RowSpans> rows = {};  ///< ragged: one per cell, whose size may differ from the others'; else null
 };
 
@@ -48,11 +49,12 @@ struct Field {
     byte_count component_stride = 0;  ///< between components of a cell
     HaloWidth halo = 0;               ///< depth that is exchanged (structured), up to the pattern's; equal on all ranks
     bool indexed = false;
-    ShortList<BlockView, 2> blocks;   ///< one per block (structured); owned, ghosts (indexed)
+    ShortList<BlockView, 2> blocks;         ///< one per block (structured); owned, ghosts (indexed)
     MemorySpace space = MemorySpace::host;  ///< equal on all ranks
-    Stagger stagger = {};             ///< in which dimensions it lives on points; equal on all ranks
-    Boundary boundary = Boundary::open;  ///< of its domain
-    HaloWidth array_halo = as_domain; ///< layers that its arrays have around their cells or points, at least the depth; as_domain: not known
+    Stagger stagger = {};                   ///< in which dimensions it lives on points; equal on all ranks
+    Boundary boundary = Boundary::open;     ///< of its domain
+    HaloWidth array_halo =
+        as_domain;  ///< layers that its arrays have around their cells or points, at least the depth; as_domain: not known
 
     /// Cells are rows of different sizes, told by `BlockView::rows` (indexed fields only).
     bool ragged() const { return !blocks.empty() && blocks.front().rows != nullptr; }
@@ -110,15 +112,15 @@ Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts, l
 template <class T>
 Field view(const IndexedDomain& domain, T* cells, int components = 1) {
     auto* owned = reinterpret_cast<std::byte*>(cells);
-    auto* ghosts = owned == nullptr ? nullptr
-                                    : owned + static_cast<byte_count>(domain.owned()) * components * static_cast<byte_count>(sizeof(T));
+    auto* ghosts =
+        owned == nullptr ? nullptr : owned + static_cast<byte_count>(domain.owned()) * components * static_cast<byte_count>(sizeof(T));
     return view_cells(owned, domain.owned(), ghosts, domain.ghosts(), element_of<T>(), {Order::c, components});
 }
 /// View of owned cells and ghosts in two arrays. Local.
 template <class T>
 Field view(const IndexedDomain& domain, T* owned, T* ghosts, int components) {
-    return view_cells(reinterpret_cast<std::byte*>(owned), domain.owned(), reinterpret_cast<std::byte*>(ghosts),
-                      domain.ghosts(), element_of<T>(), {Order::c, components});
+    return view_cells(reinterpret_cast<std::byte*>(owned), domain.owned(), reinterpret_cast<std::byte*>(ghosts), domain.ghosts(),
+                      element_of<T>(), {Order::c, components});
 }
 
 /// First owned cell or point of a block, and the layers beyond an end that come before it where the field's boundary is owned: those of a

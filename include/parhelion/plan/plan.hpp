@@ -39,8 +39,8 @@ struct LinkPlan {
     int rank = 0;
     Links links;
     Way forward, reverse;
-    Program repeat;  ///< forward, after unpack: ghosts that repeat another one
-    bool thin = false;  ///< ghosts lie in small pieces on one of the two sides; equal on both
+    Program repeat;                        ///< forward, after unpack: ghosts that repeat another one
+    bool thin = false;                     ///< ghosts lie in small pieces on one of the two sides; equal on both
     std::vector<std::vector<int>> orders;  ///< per field, the order in which the neighbor packs its dimensions
     std::vector<std::int64_t> card = {};   ///< what the neighbor gave make_plan for its neighbors
     const Way& way(Direction direction) const { return direction == Direction::forward ? forward : reverse; }
@@ -74,28 +74,25 @@ struct Plan {
     };
     std::vector<std::shared_ptr<const Pattern>> patterns;  ///< of the groups, one after another
     std::vector<std::vector<Box>> reaches;  ///< of each pattern and block: the smallest box around all that is read or written
-    std::vector<Field> fields;         ///< as they were passed, or as a subset lists them; `halo` is that of ghosts, the point of the next block among them
-    std::vector<HaloWidth> depths;     ///< of each field, as it was passed
-    std::vector<Number> numbers;       ///< of each field
-    std::vector<int> group_of;         ///< of each field: its pattern
-    bool several = false;              ///< groups were passed: messages name them
-    std::vector<int> like;             ///< of each field, the first one of its layout: their copies are equal but for where they begin
-    std::vector<std::byte*> bases;     ///< field by field, block by block
-    std::vector<int> first_base;       ///< of each field
+    std::vector<Field>
+        fields;  ///< as they were passed, or as a subset lists them; `halo` is that of ghosts, the point of the next block among them
+    std::vector<HaloWidth> depths;  ///< of each field, as it was passed
+    std::vector<Number> numbers;    ///< of each field
+    std::vector<int> group_of;      ///< of each field: its pattern
+    bool several = false;           ///< groups were passed: messages name them
+    std::vector<int> like;          ///< of each field, the first one of its layout: their copies are equal but for where they begin
+    std::vector<std::byte*> bases;  ///< field by field, block by block
+    std::vector<int> first_base;    ///< of each field
     std::vector<StagePlan> stages;
     const Interpreter* interpreter = nullptr;  ///< of the fields' memory; null: the host's loops
-    std::shared_ptr<CopyTeam> team = {};  ///< threads that share large copies; null: the caller copies alone
-    int parts = 1;                     ///< into which owned cells are divided for those who finish them at different times
+    std::shared_ptr<CopyTeam> team = {};       ///< threads that share large copies; null: the caller copies alone
+    int parts = 1;                             ///< into which owned cells are divided for those who finish them at different times
 
     const Communicator& communicator() const { return patterns.front()->communicator; }
     /// The pattern of a field.
-    const Pattern& pattern_of(int f) const {
-        return *patterns[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])];
-    }
+    const Pattern& pattern_of(int f) const { return *patterns[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])]; }
     /// The link of a field's pattern among those of a neighbor.
-    const Link& link_of(const Links& links, int f) const {
-        return *links[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])];
-    }
+    const Link& link_of(const Links& links, int f) const { return *links[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])]; }
     /// The fields' arrays are these from now on. Programs are the same.
     void move_to(Bases arrays);
     /// Bytes sent to other ranks in one exchange, and messages. Local.
@@ -105,8 +102,8 @@ struct Plan {
 
 /// What a later stage has ranks agree on, and tell each other, while a plan is made.
 struct PlanTerms {
-    TellProperties options = {};                      ///< whatever else must be equal on all ranks
-    std::function<void()> check = {};                 ///< throws what is wrong on this rank. Local
+    TellProperties options = {};                           ///< whatever else must be equal on all ranks
+    std::function<void()> check = {};                      ///< throws what is wrong on this rank. Local
     std::function<std::vector<std::int64_t>()> card = {};  ///< words for each neighbor. Collective: asked for once ranks have agreed
 };
 
@@ -119,8 +116,7 @@ Plan make_plan(std::vector<Group> groups, const PlanTerms& terms = {});
 /// "field 2", or where there are several groups "field 2 of group 1", for messages: numbered from 0 within its group.
 std::string field_name(const Plan& plan, int f);
 
-/// All ghosts of a neighbor's links → a message, and that message's size.
-Program compile_ghosts(const Plan& plan, const Links& links);
+/// Of all ghosts of a neighbor's links.
 byte_count ghost_bytes(const Plan& plan, const Links& links);
 
 }  // namespace parhelion

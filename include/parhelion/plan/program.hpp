@@ -119,7 +119,10 @@ void require_reducible(const Element& element, Reduction reduction);
 std::string to_string(Reduction reduction);
 
 /// The program is one contiguous piece on its source (destination) side: offset from its base, or −1.
-struct Contiguous { int base = -1; byte_count offset = 0, bytes = 0; };
+struct Contiguous {
+    int base = -1;
+    byte_count offset = 0, bytes = 0;
+};
 /// Local, O(1).
 Contiguous contiguous_source(const Program& program);
 Contiguous contiguous_destination(const Program& program);

@@ -31,7 +31,9 @@ public:
 
     template <class... Index>
         requires(sizeof...(Index) == Rank)
-    T& operator()(Index... index) const { return (*this)[Indices{static_cast<index_type>(index)...}]; }
+    T& operator()(Index... index) const {
+        return (*this)[Indices{static_cast<index_type>(index)...}];
+    }
     /// An element by its indices.
     T& operator[](const Indices& index) const {
         const auto place = [&]<std::size_t... d>(std::index_sequence<d...>) { return ((index[d] * stride(d)) + ... + -before_); };

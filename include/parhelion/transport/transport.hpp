@@ -15,11 +15,11 @@ class NodeContext;
 
 /// What a rank's node sends to another in one exchange by a transport that collects it.
 struct NodeTraffic {
-    int node = 0;                  ///< the other: its lowest rank
-    std::int64_t pairs = 0;        ///< messages that it would take from rank to rank
+    int node = 0;            ///< the other: its lowest rank
+    std::int64_t pairs = 0;  ///< messages that it would take from rank to rank
     byte_count bytes_in_pairs = 0;
-    std::int64_t messages = 0;     ///< that it takes
-    byte_count bytes = 0;          ///< each cell that some rank of the other node needs once
+    std::int64_t messages = 0;  ///< that it takes
+    byte_count bytes = 0;       ///< each cell that some rank of the other node needs once
 };
 
 /// Moves the data of the links it was given in one direction, numbered 0 … n−1 in the order given ("slots").

@@ -1,7 +1,5 @@
 """Files that users name: regular ones only, for a device or a pipe may have no end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

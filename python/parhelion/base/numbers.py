@@ -1,7 +1,5 @@
 """Whole numbers in text that users give."""
 
-from __future__ import annotations
-
 import re
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,20}")

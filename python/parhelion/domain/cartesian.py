@@ -6,19 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .. import _core
-from ..base.arguments import (
-    Sides,
-    Stagger,
-    choice,
-    depth_of,
-    extents_of,
-    halo_sides,
-    integer,
-    integers,
-    per_dimension,
-    periodicity,
-    stagger_of,
-)
+from ..base.arguments import Sides, Stagger, choice, depth_of, extents_of, halo_sides, integer, integers, per_dimension, periodicity, stagger_of
 from ..base.together import resolve, together
 from .arrays import HaloArray, Place, make_array
 

@@ -1,7 +1,5 @@
 """How an array with a halo shows itself in a notebook: its cells, owned and ghosts, drawn to scale, in light and dark."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

@@ -8,9 +8,8 @@
 
 from .between import BetweenNodes, NodeMessages, node_pairs
 from .comm import PlacedComm
-from .errors import PlacementError
 from .graph import GraphPlacement, place_graph, place_parts
-from .library import library
+from .library import PlacementError, library
 from .machine import Machine
 from .methods import choose_grid, place, place_by_hand
 from .numbering import Numbering
@@ -19,25 +18,7 @@ from .placement import Member, Placement, Score
 from .stencil import Stencil
 
 __all__ = [
-    "BetweenNodes",
-    "GraphPlacement",
-    "Machine",
-    "Member",
-    "NodeMessages",
-    "Numbering",
-    "Parameters",
-    "PlacedComm",
-    "Placement",
-    "PlacementError",
-    "Score",
-    "Stencil",
-    "choose_grid",
-    "library",
-    "node_pairs",
-    "place",
-    "place_by_hand",
-    "place_graph",
-    "place_parts",
-    "read_parameters",
-    "write_parameters",
-]
+    "BetweenNodes", "GraphPlacement", "Machine", "Member", "NodeMessages", "Numbering", "Parameters", "PlacedComm",
+    "Placement", "PlacementError", "Score", "Stencil", "choose_grid", "library", "node_pairs", "place",
+    "place_by_hand", "place_graph", "place_parts", "read_parameters", "write_parameters",
+]  # fmt: skip

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.handles import handle_of
-from .errors import PlacementError
-from .library import check, integers, library, long_integers, text
+from .library import PlacementError, check, integers, library, long_integers, text
 from .machine import Machine
 from .methods import _objective
 from .placement import Score

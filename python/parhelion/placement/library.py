@@ -1,17 +1,15 @@
 """The C++ library, reached through its C functions; loading it does not start MPI."""
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import os
 import sys
 from pathlib import Path
 
+from ..errors import InputError
 from ..launch import find_flavor
 from ..launch.flavor import WheelFlavor
 from ..launch.remedies import build_for
-from .errors import PlacementError
 
 
 @functools.cache
@@ -73,3 +71,7 @@ def _own_library() -> str:
     if isinstance(flavor, WheelFlavor):  # its library knows no folder of an MPI, but takes the one that is loaded
         ctypes.CDLL(str(flavor.mpi_library))
     return str(flavor.library)
+
+
+class PlacementError(InputError):
+    """A machine, grid, stencil or block that cannot be used; says what, where, and the remedy."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..base.handles import handle_of
 from ..base.numbers import whole_number
-from .errors import PlacementError
-from .library import check, integers, library, text
+from .library import PlacementError, check, integers, library, text
 
 if TYPE_CHECKING:
     from mpi4py import MPI

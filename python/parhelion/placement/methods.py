@@ -1,12 +1,9 @@
 """Ways to get a placement."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Mapping, Sequence
 
-from .errors import PlacementError
-from .library import check, integers, library, long_integers
+from .library import PlacementError, check, integers, library, long_integers
 from .machine import Machine
 from .parameters import Parameters
 from .placement import Placement

@@ -1,7 +1,5 @@
 """Rank numbers of grid points."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass

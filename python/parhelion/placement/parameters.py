@@ -1,7 +1,5 @@
 """Latency and bandwidth per level: what messages and bytes cost (`parhelion model fit` writes them)."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import math
@@ -13,7 +11,7 @@ from typing import Any, Protocol
 from ..base.files import read_bounded
 from ..base.numbers import shortened
 from ..launch.disk import writing
-from .errors import PlacementError
+from .library import PlacementError
 
 SCHEMA = "parhelion.model/1"
 LARGEST = 2**20  # bytes of a file of parameters

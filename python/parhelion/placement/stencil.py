@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..base.numbers import shortened, whole_number
-from .errors import PlacementError
-from .library import integers
+from .library import PlacementError, integers
 
 MOST_STEP = 2**20  # most_step in placement/limits.hpp
 

@@ -1,7 +1,5 @@
 """The command line's root."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click
@@ -29,7 +27,7 @@ COMMANDS = {
     "model": ("parhelion.studies.model.group", "model", "Predict what an exchange costs; check it on published figures."),
     "simulate": ("parhelion.studies.simulation.command", "simulate", "Run the real exchange on a described machine under SimGrid."),
     "partition": ("parhelion.tools.partitioning.command", "partition", "Partition a mesh and write index maps."),
-    "inspect": ("parhelion.tools.partitioning.inspect_command", "inspect", "Check index maps and say what they hold."),
+    "inspect": ("parhelion.tools.partitioning.command", "inspect", "Check index maps and say what they hold."),
 }
 
 # What people want; every command stands in one of them.

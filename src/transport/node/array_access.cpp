@@ -53,7 +53,8 @@ std::string private_field(const Plan& plan) {
     for (std::size_t f = 0; f < plan.fields.size(); ++f)
         for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b)
             if (!written_block(plan, f, b).empty() && !find_node_shared(plan.fields[f].blocks[b].first))
-                return field_name(plan, static_cast<int>(f)) + " is not in node-shared memory: use an array that make_array, zeros or NodeAllocator gives";
+                return field_name(plan, static_cast<int>(f)) +
+                       " is not in node-shared memory: use an array that make_array, zeros or NodeAllocator gives";
     return {};
 }
 

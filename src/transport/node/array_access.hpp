@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "plan/array_block.hpp"
 #include "pattern/words.hpp"
+#include "plan/array_block.hpp"
 
 namespace parhelion {
 

@@ -52,7 +52,7 @@ std::shared_ptr<Postbox> map_postbox(const RemotePlace& place) {
 
 // Numbers of processes mean the same to those in the same namespace.
 std::int64_t process_namespace() {
-    struct stat status {};
+    struct stat status{};
     return stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::int64_t>(status.st_ino) : 0;
 }
 

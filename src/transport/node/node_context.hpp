@@ -15,7 +15,7 @@ namespace parhelion {
 struct NodeNeighbor {
     int rank = -1;
     std::int64_t process = 0;
-    int process_descriptor = -1;  ///< pidfd: readable once the process has ended
+    int process_descriptor = -1;       ///< pidfd: readable once the process has ended
     std::shared_ptr<Postbox> postbox;  ///< null where it cannot be mapped and only the process is watched
 
     NodeNeighbor(int rank, std::int64_t process, std::shared_ptr<Postbox> postbox);

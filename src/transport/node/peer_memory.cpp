@@ -32,9 +32,9 @@ Cache& cache() {
 
 [[noreturn]] void fail(const RemotePlace& place, const std::string& what) {
     const bool used_up = errno == EMFILE || errno == ENFILE;
-    throw Error("cannot " + what + " the shared memory of process " + std::to_string(place.process) + " (" + std::strerror(errno) +
-                "): " + (used_up ? "raise the limit of open files (ulimit -n), or use transport mpi_persistent"
-                                 : "both must be of one user and one container; use transport mpi_persistent if they cannot be"),
+    throw Error("cannot " + what + " the shared memory of process " + std::to_string(place.process) + " (" + std::strerror(errno) + "): " +
+                    (used_up ? "raise the limit of open files (ulimit -n), or use transport mpi_persistent"
+                             : "both must be of one user and one container; use transport mpi_persistent if they cannot be"),
                 ErrorKind::system);
 }
 
@@ -49,9 +49,8 @@ std::shared_ptr<std::byte> map_new(const RemotePlace& place) {
     const std::string path = "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.descriptor);
     const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (descriptor < 0) fail(place, "open");
-    struct stat status {};
-    if (fstat(descriptor, &status) != 0 || static_cast<std::int64_t>(status.st_ino) != place.identity ||
-        status.st_size != place.size) {
+    struct stat status{};
+    if (fstat(descriptor, &status) != 0 || static_cast<std::int64_t>(status.st_ino) != place.identity || status.st_size != place.size) {
         close(descriptor);
         errno = ESTALE;  // another process namespace: the number means somebody else there
         fail(place, "recognise");

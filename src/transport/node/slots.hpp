@@ -39,9 +39,8 @@ public:
     std::shared_ptr<std::byte> allocate(byte_count bytes) override {
         const auto lines = static_cast<std::size_t>(bytes / line + 1);
         auto* first = NodeAllocator<SequenceLine>().allocate(lines);
-        return {reinterpret_cast<std::byte*>(first), [lines](std::byte* memory) {
-                    NodeAllocator<SequenceLine>().deallocate(reinterpret_cast<SequenceLine*>(memory), lines);
-                }};
+        return {reinterpret_cast<std::byte*>(first),
+                [lines](std::byte* memory) { NodeAllocator<SequenceLine>().deallocate(reinterpret_cast<SequenceLine*>(memory), lines); }};
     }
     void describe(Words& letter, std::byte* place) const override { put_place(letter, describe_place(place)); }
     std::shared_ptr<std::byte> find(WordReader& letter, int) override { return map_place(get_place(letter)); }

@@ -45,8 +45,7 @@ struct Calls {
 
 void* open_library() {
     const char* chosen = std::getenv("PARHELION_XPMEM");
-    if (chosen != nullptr && *chosen != '\0')
-        return std::strcmp(chosen, "none") == 0 ? nullptr : dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+    if (chosen != nullptr && *chosen != '\0') return std::strcmp(chosen, "none") == 0 ? nullptr : dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
     for (const char* name : {"libxpmem.so.0", "libxpmem.so"})
         if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
     return nullptr;
@@ -64,15 +63,15 @@ struct Xpmem {
 
     Xpmem() {
         void* library = open_library();
-        if (library == nullptr)
-            missing = "libxpmem.so.0 cannot be loaded: install XPMEM's library, or name it in PARHELION_XPMEM";
+        if (library == nullptr) missing = "libxpmem.so.0 cannot be loaded: install XPMEM's library, or name it in PARHELION_XPMEM";
         else if (!find(library, "xpmem_version", calls.version) || !find(library, "xpmem_make", calls.make) ||
                  !find(library, "xpmem_get", calls.get) || !find(library, "xpmem_release", calls.release) ||
                  !find(library, "xpmem_attach", calls.attach) || !find(library, "xpmem_detach", calls.detach))
             missing = "the library that was loaded for XPMEM lacks its functions: see PARHELION_XPMEM";
         else if (calls.version() < 0)
-            missing = "the device /dev/xpmem is not there, or may not be opened: load the kernel module xpmem and permit reading and "
-                      "writing its device";
+            missing =
+                "the device /dev/xpmem is not there, or may not be opened: load the kernel module xpmem and permit reading and "
+                "writing its device";
     }
 };
 
@@ -98,7 +97,8 @@ std::int64_t share() {
 
 [[noreturn]] void fail(const char* call, std::int64_t segment) {
     throw Error(std::string(call) + " of segment " + std::to_string(segment) + " failed (" + std::strerror(errno) +
-                "): both processes must be of one user; use transport staged_shared or cma", ErrorKind::system);
+                    "): both processes must be of one user; use transport staged_shared or cma",
+                ErrorKind::system);
 }
 
 class XpmemAccess final : public ArrayAccess {

@@ -212,6 +212,11 @@ void Bundle::describe(Words& letter, std::size_t i) const {
     }
 }
 
+void Bundle::forget_where() {
+    for (Cells& cells : cells_) cells.pieces = {}, cells.shares = {}, cells.places = {}, cells.wanted = {};
+    for (Part& part : parts_) part.rows = {};
+}
+
 namespace {
 
 // What `describe` wrote of the boxes of an entry.
@@ -237,7 +242,8 @@ ToldCells read_cells(const Plan& plan, const LinkPlan& link, WordReader& letter,
     const auto group = letter.next_in<std::size_t>(0, static_cast<global_index>(plan.patterns.size()) - 1);
     if (plan.patterns[group]->indexed()) {
         cells.places = &lists.emplace_back(letter.list());
-        if (cells.places->size() != static_cast<std::size_t>(link.links[group]->receive_unique)) letter.refuse("another number of cells than here");
+        if (cells.places->size() != static_cast<std::size_t>(link.links[group]->receive_unique))
+            letter.refuse("another number of cells than here");
         return cells;
     }
     cells.entries.resize(static_cast<std::size_t>(link.links[group]->receive_unique));

@@ -31,6 +31,8 @@ public:
     void pack(const Plan& plan, Bases arrays, std::byte* to) const;
     /// What the neighbor of link `i` (of those given) needs to read it.
     void describe(Words& letter, std::size_t i) const;
+    /// Once all neighbors have been told, what only they need is given back.
+    void forget_where();
     /// Of the bundle that a neighbor has described: copies to this rank's ghosts, or to the owned values that it combines with. Lists that
     /// the program uses are put into `lists` and must outlive it.
     static FromBundle read(const Plan& plan, Direction direction, const LinkPlan& link, WordReader& letter,
@@ -75,9 +77,9 @@ private:
     bool forward_;
     byte_count bytes_ = 0;
     std::vector<Cells> cells_;
-    std::vector<Part> parts_;            // forward: by field
-    Program program_;                    // forward
-    std::vector<byte_count> offsets_;    // reverse: of each link's message
+    std::vector<Part> parts_;          // forward: by field
+    Program program_;                  // forward
+    std::vector<byte_count> offsets_;  // reverse: of each link's message
 };
 
 }  // namespace parhelion

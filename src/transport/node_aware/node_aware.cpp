@@ -11,7 +11,6 @@
 // Ranks depend on those that carry for them: they must be in the exchange, too, and stay until it ends there (docs/transports.md).
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 #include "core/rank_names.hpp"
@@ -31,11 +30,11 @@ public:
           node_(context.plan.communicator().shared_state<NodeContext>()), links_(context.links), work_(set_up_node(context)) {
         for (std::uint64_t number : {0, 1}) {
             std::vector<Channel> channels = make_channels(work_, number);
-            peers_.resize(channels.size());
+            std::vector<LinkPlan> peers(channels.size());
             std::vector<const LinkPlan*> links;
             for (std::size_t i = 0; i < channels.size(); ++i) {
-                peers_[i].rank = channels[i].rank;
-                links.push_back(&peers_[i]);
+                peers[i].rank = channels[i].rank;
+                links.push_back(&peers[i]);
             }
             messengers_[number] = make(context.with(std::move(links)), std::move(channels));
         }
@@ -52,7 +51,7 @@ public:
         std::vector<Awaited> awaited;
         for (const auto* all : {&work_.sent, &work_.got})
             for (const Carried& each : *all)
-                for (const int rank : each.ranks) awaited.push_back({&each.memory.rank(rank).over, number_});
+                for (const int user : each.users) awaited.push_back({&each.memory.line(user).over, number_});
         leave_behind_until(work_.memory, std::move(awaited));
     }
 
@@ -117,20 +116,14 @@ public:
         return {};
     }
 
-    std::vector<NodeTraffic> traffic() const override {
-        std::vector<NodeTraffic> all;
-        for (const Route& route : work_.routes)
-            all.push_back({route.node, route.pairs, route.bytes_in_pairs, static_cast<std::int64_t>(route.slices.size()),
-                           std::accumulate(route.slices.begin(), route.slices.end(), byte_count{0})});
-        return all;
-    }
+    std::vector<NodeTraffic> traffic() const override { return work_.traffic; }
     NodeContext* node() const override { return &node_; }
     bool passes_on() const override { return must_poll(); }
     bool must_poll() const override { return !work_.sent.empty() || !work_.got.empty(); }
 
 private:
     Messenger& messenger() { return *messengers_[number_ % 2]; }
-    Told& own(const Used& used) const { return used.memory.rank(work_.node_rank); }
+    static Told& own(const Used& used) { return used.memory.line(used.line); }
 
     // The carrier: this rank's part is there, or it has read the message.
     void tell(const Used& used) const {
@@ -147,7 +140,8 @@ private:
     bool has_come(const Read& read) const { return read.memory.carrier().number.load(std::memory_order_acquire) >= number_; }
     bool has_left(const Given& given) const { return given.memory.carrier().number.load(std::memory_order_acquire) + 1 >= number_; }
     bool all_told(const Carried& carried, std::uint64_t number) const {
-        return std::ranges::all_of(carried.ranks, [&](int rank) { return carried.memory.rank(rank).number.load(std::memory_order_acquire) >= number; });
+        return std::ranges::all_of(carried.users,
+                                   [&](int user) { return carried.memory.line(user).number.load(std::memory_order_acquire) >= number; });
     }
 
     // What this rank carries.
@@ -180,14 +174,18 @@ private:
         for (const Read& read : work_.reads) own(read).over.store(number_, std::memory_order_release);
     }
     std::string waits_for(const Read& read) const {
-        return "waiting for what " + named_ranks(read.senders) + " of another node send together in exchange number " + std::to_string(number_) + ", which rank " +
-               std::to_string(read.carrier_rank) + " receives (it has told of number " + std::to_string(read.memory.carrier().number.load()) + ")";
+        return "waiting for what " + named_ranks(read.senders) + " of another node send together in exchange number " +
+               std::to_string(number_) + ", which rank " + std::to_string(read.carrier_rank) + " receives (it has told of number " +
+               std::to_string(read.memory.carrier().number.load()) + ")";
     }
     // Ranks of this node whose part of a message is not there yet.
     std::vector<int> late(const SliceName& name, const SliceMemory& memory, std::uint64_t number) const {
         std::vector<int> ranks;
-        for (const Route::Part& part : work_.route_to(name.node).parts)
-            if (part.slice == name.slice && memory.rank(part.node_rank).number.load() < number) ranks.push_back(work_.ranks[static_cast<std::size_t>(part.node_rank)]);
+        const Route& route = work_.route_to(name.node);
+        for (const Route::Part& part : route.parts)
+            if (const int rank = work_.ranks[static_cast<std::size_t>(part.node_rank)];
+                part.slice == name.slice && memory.line(route.candidate(rank)).number.load() < number)
+                ranks.push_back(rank);
         return ranks;
     }
     static std::string waits_for_parts(const std::vector<int>& ranks, std::uint64_t number) {
@@ -206,7 +204,6 @@ private:
     NodeContext& node_;
     const std::vector<const LinkPlan*> links_;
     NodeWork work_;
-    std::vector<LinkPlan> peers_;                           // by channel
     std::array<std::unique_ptr<Messenger>, 2> messengers_;  // of exchanges with even, and with odd numbers
     std::uint64_t number_ = 0;
     bool all_sent_ = true, over_ = false;

@@ -56,9 +56,7 @@ std::vector<Words> tell_node(const Communicator& node, const Words& mine) {
     return by_rank;
 }
 
-void Owed::put(Words& words) const {
-    words.insert(words.end(), {node, bytes, pairs, bytes_in_pairs});
-}
+void Owed::put(Words& words) const { words.insert(words.end(), {node, bytes, pairs, bytes_in_pairs}); }
 
 Owed Owed::get(WordReader& words) {
     Owed owed;
@@ -73,6 +71,8 @@ const Route::Part* Route::part_of(int node_rank) const {
     const auto found = std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.node_rank == node_rank; });
     return found == parts.end() ? nullptr : &*found;
 }
+
+int Route::candidate(int rank) const { return static_cast<int>(std::ranges::find(candidates, rank) - candidates.begin()); }
 
 std::vector<Route> make_routes(const std::vector<int>& ranks, const std::vector<std::vector<Owed>>& owed, byte_count alignment) {
     std::map<int, Route> routes;

@@ -16,7 +16,7 @@ std::vector<Words> tell_node(const Communicator& node, const Words& mine);
 /// What a rank sends to another node. A node's number is the lowest rank on it.
 struct Owed {
     int node = 0;
-    byte_count bytes = 0;  ///< of its part of the collected message; 0: it only receives from there
+    byte_count bytes = 0;                        ///< of its part of the collected message; 0: it only receives from there
     std::int64_t pairs = 0, bytes_in_pairs = 0;  ///< messages and bytes from rank to rank instead
 
     void put(Words& words) const;
@@ -30,12 +30,13 @@ struct Route {
         byte_count offset, bytes;
     };
     int node = 0;
-    std::vector<int> candidates;    ///< ranks of the communicator that have a neighbor there; whoever is first has the first message
-    std::vector<byte_count> slices; ///< bytes of each message
-    std::vector<Part> parts;        ///< of what goes there, by rank
+    std::vector<int> candidates;     ///< ranks of the communicator that have a neighbor there; whoever is first has the first message
+    std::vector<byte_count> slices;  ///< bytes of each message
+    std::vector<Part> parts;         ///< of what goes there, by rank
     std::int64_t pairs = 0, bytes_in_pairs = 0;
 
     const Part* part_of(int node_rank) const;
+    int candidate(int rank) const;  ///< which of them the rank of the communicator is
 };
 
 /// The rank that sends, or receives, message `slice` of `slices` between two nodes: candidates of its node, far from each other where

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "transport/node/handshake.hpp"
@@ -45,8 +46,9 @@ private:
 
     void learn_nodes() {
         node_of_.resize(links_.size());
-        exchange_letters(context_, [&] { return std::vector<Words>(links_.size(), Words{work_.ranks.front()}); },
-                         [&](std::size_t i, WordReader& letter) { node_of_[i] = letter.next_in<int>(0, comm_.size() - 1); });
+        exchange_letters(
+            context_, [&] { return std::vector<Words>(links_.size(), Words{work_.ranks.front()}); },
+            [&](std::size_t i, WordReader& letter) { node_of_[i] = letter.next_in<int>(0, comm_.size() - 1); });
         for (std::size_t i = 0; i < links_.size(); ++i) links_to_[node_of_[i]].push_back(i);
         for (const auto& [node, which] : links_to_) {
             std::vector<const LinkPlan*> links;
@@ -68,7 +70,11 @@ private:
             WordReader reader(words, "what a rank on this node owes");
             for (owed.emplace_back(); !reader.at_end();) owed.back().push_back(Owed::get(reader));
         }
-        work_.routes = make_routes(work_.ranks, owed, Bundle::alignment(context_.plan, context_.direction));
+        for (Route& route : make_routes(work_.ranks, owed, Bundle::alignment(context_.plan, context_.direction))) {
+            work_.traffic.push_back({route.node, route.pairs, route.bytes_in_pairs, static_cast<std::int64_t>(route.slices.size()),
+                                     std::accumulate(route.slices.begin(), route.slices.end(), byte_count{0})});
+            if (links_to_.contains(route.node)) work_.routes.push_back(std::move(route));
+        }
     }
 
     void tell_neighbors() {
@@ -77,6 +83,7 @@ private:
             for (std::size_t k = 0; k < which.size(); ++k) put_side(letters[which[k]], node, k);
         work_.slots.resize(links_.size());
         exchange_letters(context_, [&] { return letters; }, [&](std::size_t i, WordReader& letter) { get_side(letter, i); });
+        for (auto& [node, bundle] : bundles_) bundle.forget_where();
     }
 
     void put_side(Words& letter, int node, std::size_t k) const {
@@ -135,9 +142,11 @@ private:
 
     void carry(SliceName name, const std::vector<int>& there, const std::vector<byte_count>& slices) {
         for (std::size_t j = 0; j < slices.size(); ++j) {
-            if (carrier(work_.route_to(name.node).candidates, j, slices.size()) != comm_.rank()) continue;
+            const std::vector<int>& candidates = work_.route_to(name.node).candidates;
+            if (carrier(candidates, j, slices.size()) != comm_.rank()) continue;
             name.slice = static_cast<int>(j);
-            (name.comes ? work_.got : work_.sent).push_back({name, carrier(there, j, slices.size()), {nullptr, work_.ranks.size(), slices[j]}, 0, {}, {}});
+            (name.comes ? work_.got : work_.sent)
+                .push_back({name, carrier(there, j, slices.size()), {nullptr, candidates.size(), slices[j]}, 0, {}, {}});
         }
     }
 
@@ -156,9 +165,11 @@ private:
     void find_memory() {
         for (auto& [node, bundle] : bundles_)
             if (const Route::Part* part = work_.route_to(node).part_of(work_.node_rank))
-                work_.given.push_back({{{node, part->slice, false}, 0, nullptr, {}, nullptr}, std::move(bundle), part->offset});
+                work_.given.push_back({{{node, part->slice, false}, 0, nullptr, {}, 0, nullptr}, std::move(bundle), part->offset});
         Words mine;
-        const auto put = [&](const SliceName& name, bool is_carrier) { mine.insert(mine.end(), {name.node, name.slice, name.comes, is_carrier}); };
+        const auto put = [&](const SliceName& name, bool is_carrier) {
+            mine.insert(mine.end(), {name.node, name.slice, name.comes, is_carrier});
+        };
         for_carried([&](const Carried& each) {
             put(each.name, true);
             memory_.describe(mine, each.memory.start);
@@ -190,8 +201,10 @@ private:
             if (!there) there = memory_.find(letter, used.carrier_rank);
             used.carrier = meet(rank);
             used.keep = there;
-            const auto& slices = name.comes ? sides_.at(node).slices : work_.route_to(node).slices;
-            used.memory = {there.get(), work_.ranks.size(), slices[static_cast<std::size_t>(slice)]};
+            const Route& route = work_.route_to(node);
+            const auto& slices = name.comes ? sides_.at(node).slices : route.slices;
+            used.memory = {there.get(), route.candidates.size(), slices[static_cast<std::size_t>(slice)]};
+            used.line = route.candidate(comm_.rank());
         });
         if (!there) get_place(letter);
     }
@@ -199,7 +212,7 @@ private:
     void add_user(const SliceName& name, int rank) {
         for_carried([&](Carried& each) {
             if (each.name != name) return;
-            each.ranks.push_back(rank);
+            each.users.push_back(work_.route_to(name.node).candidate(work_.ranks[static_cast<std::size_t>(rank)]));
             if (NodeNeighbor* const neighbor = meet(rank)) each.neighbors.push_back(neighbor);
         });
     }
@@ -209,8 +222,8 @@ private:
     NodeContext& node_;
     const std::vector<const LinkPlan*>& links_;
     slots::NodeMemory memory_;
-    std::vector<RemotePlace> postboxes_;  // of the node's ranks
-    std::vector<int> node_of_;            // by link
+    std::vector<RemotePlace> postboxes_;                // of the node's ranks
+    std::vector<int> node_of_;                          // by link
     std::map<int, std::vector<std::size_t>> links_to_;  // by node, as what follows
     std::map<int, Bundle> bundles_;
     std::map<int, Side> sides_;
@@ -223,8 +236,10 @@ NodeWork set_up_node(const TransportContext& context) { return Setup(context).ru
 
 std::vector<Channel> make_channels(NodeWork& work, std::uint64_t number) {
     std::map<int, Channel> by_rank;
-    for (const Carried& sent : work.sent) by_rank[sent.peer].send_bytes = sent.memory.bytes, by_rank[sent.peer].send = sent.memory.slot(number);
-    for (const Carried& got : work.got) by_rank[got.peer].receive_bytes = got.memory.bytes, by_rank[got.peer].receive = got.memory.slot(number);
+    for (const Carried& sent : work.sent)
+        by_rank[sent.peer].send_bytes = sent.memory.bytes, by_rank[sent.peer].send = sent.memory.slot(number);
+    for (const Carried& got : work.got)
+        by_rank[got.peer].receive_bytes = got.memory.bytes, by_rank[got.peer].receive = got.memory.slot(number);
     std::vector<Channel> channels;
     for (auto& [rank, channel] : by_rank) {
         channel.rank = rank;

@@ -17,8 +17,9 @@ namespace parhelion {
 struct NodeWork {
     std::vector<int> ranks;  ///< of the node
     int node_rank = 0;
-    std::vector<Route> routes;
-    std::vector<Slot> slots;  ///< by link
+    std::vector<NodeTraffic> traffic;  ///< of the node
+    std::vector<Route> routes;         ///< to the nodes of this rank's neighbors
+    std::vector<Slot> slots;           ///< by link
     std::vector<Given> given;
     std::vector<Read> reads;
     std::vector<Carried> sent, got;

@@ -19,10 +19,10 @@ struct alignas(64) Told {
     std::atomic<std::uint64_t> over{0};    ///< it has ended this exchange, and looks at nothing here before it begins the next
 };
 
-/// A message in its carrier's memory: what the carrier tells, what each rank of the node tells, two slots.
+/// A message in its carrier's memory: what the carrier tells, what each rank that may have to do with it tells, two slots.
 struct SliceMemory {
     std::byte* start = nullptr;
-    std::size_t ranks = 0;  ///< of the node
+    std::size_t ranks = 0;  ///< candidates of the route
     byte_count bytes = 0;
 
     byte_count size() const { return lines() + 2 * whole_lines(bytes); }
@@ -30,7 +30,7 @@ struct SliceMemory {
         for (std::size_t i = 0; i <= ranks; ++i) new (start + i * sizeof(Told)) Told;  // recycled memory has old numbers
     }
     Told& carrier() const { return *reinterpret_cast<Told*>(start); }
-    Told& rank(int node_rank) const { return reinterpret_cast<Told*>(start)[1 + node_rank]; }
+    Told& line(int candidate) const { return reinterpret_cast<Told*>(start)[1 + candidate]; }
     std::byte* slot(std::uint64_t number) const { return start + lines() + static_cast<byte_count>(number % 2) * whole_lines(bytes); }
 
 private:
@@ -50,7 +50,7 @@ struct Carried {
     int peer = 0;  ///< the rank of the other node
     SliceMemory memory;
     int channel = 0;
-    std::vector<int> ranks;                ///< on the node: who puts something into it, or reads it
+    std::vector<int> users;                ///< lines of those that put something into it, or read it
     std::vector<NodeNeighbor*> neighbors;  ///< the same but for this rank
     bool moved = true;                     ///< in this exchange: is on its way, or has come
 };
@@ -61,6 +61,7 @@ struct Used {
     int carrier_rank = 0;
     NodeNeighbor* carrier = nullptr;  ///< null: this rank itself
     SliceMemory memory;
+    int line = 0;  ///< this rank's
     std::shared_ptr<std::byte> keep;
 };
 struct Given : Used {

@@ -9,8 +9,7 @@ namespace {
 
 class UcxMemory final : public slots::Memory {
 public:
-    UcxMemory(std::shared_ptr<UcxWorker> worker, UcxNeighbors neighbors)
-        : worker_(std::move(worker)), neighbors_(std::move(neighbors)) {}
+    UcxMemory(std::shared_ptr<UcxWorker> worker, UcxNeighbors neighbors) : worker_(std::move(worker)), neighbors_(std::move(neighbors)) {}
 
     std::shared_ptr<std::byte> allocate(byte_count bytes) override {
         const auto memory = worker_->allocate(static_cast<std::size_t>(bytes + slots::line));
@@ -24,8 +23,11 @@ public:
     std::shared_ptr<std::byte> find(WordReader& letter, int rank) override {
         const auto address = static_cast<std::uint64_t>(letter.next());
         auto memory = worker_->map(neighbors_.at(rank), get_text(letter), address);
-        if (!memory) throw Error("UCX could map a first piece of rank " + std::to_string(rank) + "'s memory, but not this one: "
-                                 "see the limits on shared memory (ipcs -l, df /dev/shm)", ErrorKind::system);
+        if (!memory)
+            throw Error("UCX could map a first piece of rank " + std::to_string(rank) +
+                            "'s memory, but not this one: "
+                            "see the limits on shared memory (ipcs -l, df /dev/shm)",
+                        ErrorKind::system);
         return memory;
     }
 

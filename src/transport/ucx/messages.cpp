@@ -40,13 +40,15 @@ public:
             const Channel& channel = peer.channel;
             peer.reported = channel.receive_bytes == 0;
             if (!peer.reported)
-                worker_->receive(peer.tag_here, channel.target(arrays_.bases()), static_cast<std::size_t>(channel.receive_bytes), peer.receiving);
+                worker_->receive(peer.tag_here, channel.target(arrays_.bases()), static_cast<std::size_t>(channel.receive_bytes),
+                                 peer.receiving);
         }
     }
     void start_send(int i) override {
         Peer& peer = peers_[static_cast<std::size_t>(i)];
         const Channel& channel = peer.channel;
-        worker_->send(*peer.endpoint, peer.tag_there, channel.source(arrays_.bases()), static_cast<std::size_t>(channel.send_bytes), peer.sending);
+        worker_->send(*peer.endpoint, peer.tag_there, channel.source(arrays_.bases()), static_cast<std::size_t>(channel.send_bytes),
+                      peer.sending);
     }
     int test_receive() override {
         worker_->progress();
@@ -76,9 +78,10 @@ private:
     }
 
     [[noreturn]] static void lost(const Peer& peer, int failure) {
-        throw LostRank(peer.channel.rank, std::string(" or cannot be reached any more (UCX: ") +
-                       ucx_library().status_string(static_cast<ucs_status_t>(failure)) +
-                       "): look for its error message, at the network between the two hosts, and start the job again");
+        throw LostRank(peer.channel.rank,
+                       std::string(" or cannot be reached any more (UCX: ") +
+                           ucx_library().status_string(static_cast<ucs_status_t>(failure)) +
+                           "): look for its error message, at the network between the two hosts, and start the job again");
     }
 
     void shake_hands(const TransportContext& context) {
@@ -87,10 +90,12 @@ private:
             peer.tag_here = worker_->new_tag();
             letters[static_cast<std::size_t>(peer.channel.link)].push_back(static_cast<global_index>(peer.tag_here));
         }
-        exchange_letters(context, [&] { return letters; }, [&](std::size_t i, WordReader& letter) {
-            for (Peer& peer : peers_)
-                if (static_cast<std::size_t>(peer.channel.link) == i) peer.tag_there = static_cast<std::uint64_t>(letter.next());
-        });
+        exchange_letters(
+            context, [&] { return letters; },
+            [&](std::size_t i, WordReader& letter) {
+                for (Peer& peer : peers_)
+                    if (static_cast<std::size_t>(peer.channel.link) == i) peer.tag_there = static_cast<std::uint64_t>(letter.next());
+            });
     }
 
     std::shared_ptr<UcxWorker> worker_;
@@ -100,12 +105,13 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Messenger> make_ucx_channels(const TransportContext& context, const std::vector<Channel>& channels, std::shared_ptr<UcxWorker> worker,
-                                             const UcxNeighbors& neighbors) {
+std::unique_ptr<Messenger> make_ucx_channels(const TransportContext& context, const std::vector<Channel>& channels,
+                                             std::shared_ptr<UcxWorker> worker, const UcxNeighbors& neighbors) {
     return std::make_unique<UcxMessages>(context, channels, std::move(worker), neighbors);
 }
 
-std::unique_ptr<Transport> make_ucx_messages(const TransportContext& context, std::shared_ptr<UcxWorker> worker, const UcxNeighbors& neighbors) {
+std::unique_ptr<Transport> make_ucx_messages(const TransportContext& context, std::shared_ptr<UcxWorker> worker,
+                                             const UcxNeighbors& neighbors) {
     const auto make = [&](const TransportContext& with, const std::vector<Channel>& channels) {
         return make_ucx_channels(with, channels, worker, neighbors);
     };

@@ -20,8 +20,9 @@ using UcxNeighbors = std::map<int, std::shared_ptr<UcxEndpoint>>;
 std::shared_ptr<slots::Memory> make_ucx_memory(std::shared_ptr<UcxWorker> worker, UcxNeighbors neighbors);
 
 /// Tagged messages. Collective.
-std::unique_ptr<Messenger> make_ucx_channels(const TransportContext& context, const std::vector<Channel>& channels, std::shared_ptr<UcxWorker> worker,
+std::unique_ptr<Messenger> make_ucx_channels(const TransportContext& context, const std::vector<Channel>& channels,
+                                             std::shared_ptr<UcxWorker> worker, const UcxNeighbors& neighbors);
+std::unique_ptr<Transport> make_ucx_messages(const TransportContext& context, std::shared_ptr<UcxWorker> worker,
                                              const UcxNeighbors& neighbors);
-std::unique_ptr<Transport> make_ucx_messages(const TransportContext& context, std::shared_ptr<UcxWorker> worker, const UcxNeighbors& neighbors);
 
 }  // namespace parhelion

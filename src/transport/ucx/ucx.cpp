@@ -32,7 +32,8 @@ struct LastMeeting {
 class Meeting {
 public:
     Meeting(const TransportContext& context, UcxWorker& worker)
-        : context_(context), comm_(context.plan.communicator()), worker_(worker), cards_(context.links.size()), mapped_(context.links.size()) {
+        : context_(context), comm_(context.plan.communicator()), worker_(worker), cards_(context.links.size()),
+          mapped_(context.links.size()) {
         if (met_before()) return;
         neighbors_.clear();
         exchange_cards();
@@ -107,13 +108,15 @@ private:
         std::vector<Words> letters;
         for (const Card& card : cards_) letters.push_back({worker_.connection_to_use(card.address)});
         comm_.node();
-        exchange_letters(context_, [&] { return letters; }, [&](std::size_t i, WordReader& letter) {
-            const std::int64_t here = letters[i][0], there = letter.next();
-            const int rank = context_.links[i]->rank;
-            const Card& card = cards_[i];
-            const auto endpoint = neighbors_[rank] = worker_.connect(card.address, std::max(here, there));
-            mapped_[i] = comm_.node_rank(rank) >= 0 && holds(worker_.map(endpoint, card.key, card.sample), card.value);
-        });
+        exchange_letters(
+            context_, [&] { return letters; },
+            [&](std::size_t i, WordReader& letter) {
+                const std::int64_t here = letters[i][0], there = letter.next();
+                const int rank = context_.links[i]->rank;
+                const Card& card = cards_[i];
+                const auto endpoint = neighbors_[rank] = worker_.connect(card.address, std::max(here, there));
+                mapped_[i] = comm_.node_rank(rank) >= 0 && holds(worker_.map(endpoint, card.key, card.sample), card.value);
+            });
     }
 
     static bool holds(const std::shared_ptr<std::byte>& memory, std::uint64_t value) {
@@ -150,10 +153,12 @@ private:
     void agree_on_mapped() {
         std::vector<Words> letters;
         for (const bool mapped : mapped_) letters.push_back({mapped});
-        exchange_letters(context_, [&] { return letters; }, [&](std::size_t i, WordReader& letter) {
-            const bool there = letter.next() != 0;
-            mapped_[i] = mapped_[i] && there;
-        });
+        exchange_letters(
+            context_, [&] { return letters; },
+            [&](std::size_t i, WordReader& letter) {
+                const bool there = letter.next() != 0;
+                mapped_[i] = mapped_[i] && there;
+            });
     }
 
     const TransportContext& context_;

@@ -26,9 +26,7 @@ void finish(void* request, ucs_status_t status, void* of) {
 }
 
 void sent(void* request, ucs_status_t status, void* operation) { finish(request, status, operation); }
-void received(void* request, ucs_status_t status, const ucp_tag_recv_info_t*, void* operation) {
-    finish(request, status, operation);
-}
+void received(void* request, ucs_status_t status, const ucp_tag_recv_info_t*, void* operation) { finish(request, status, operation); }
 
 ucp_context_h create_context(const UcxLibrary& ucx) {
     ucp_config_t* config = nullptr;
@@ -139,8 +137,9 @@ std::shared_ptr<UcxEndpoint> UcxWorker::make_endpoint(const std::string& address
     params.err_handler = {on_failure, endpoint.get()};
     const ucs_status_t status = ucx_.ep_create(worker_, &params, &endpoint->handle);
     if (status == UCS_ERR_UNREACHABLE)  // no fault of the other process: what needs no network can move the data
-        throw Error("transport ucx cannot be used here: UCX finds no network between two ranks (UCX_TLS and UCX_NET_DEVICES limit what it takes)",
-                    ErrorKind::system);
+        throw Error(
+            "transport ucx cannot be used here: UCX finds no network between two ranks (UCX_TLS and UCX_NET_DEVICES limit what it takes)",
+            ErrorKind::system);
     check_ucx(status, "ucp_ep_create");
     return endpoint;
 }
@@ -268,7 +267,8 @@ void UcxWorker::stand_by() {
     for (std::uint64_t seen = 0; !closing_;) {
         close_.wait_for(lock, longest_absence);
         if (seen == looks_.load(std::memory_order_relaxed))
-            while (ucx_.worker_progress(worker_) != 0) {}
+            while (ucx_.worker_progress(worker_) != 0) {
+            }
         seen = looks_.load(std::memory_order_relaxed);
     }
 }

@@ -19,8 +19,8 @@ static_assert(same(ErrorKind::value, PHL_ERROR_VALUE) && same(ErrorKind::type, P
 static_assert(same(Scalar::bytes, PHL_BYTES) && same(Scalar::int8, PHL_INT8) && same(Scalar::int16, PHL_INT16) &&
               same(Scalar::int32, PHL_INT32) && same(Scalar::int64, PHL_INT64) && same(Scalar::uint8, PHL_UINT8) &&
               same(Scalar::uint16, PHL_UINT16) && same(Scalar::uint32, PHL_UINT32) && same(Scalar::uint64, PHL_UINT64) &&
-              same(Scalar::float32, PHL_FLOAT32) && same(Scalar::float64, PHL_FLOAT64) &&
-              same(Scalar::complex64, PHL_COMPLEX64) && same(Scalar::complex128, PHL_COMPLEX128));
+              same(Scalar::float32, PHL_FLOAT32) && same(Scalar::float64, PHL_FLOAT64) && same(Scalar::complex64, PHL_COMPLEX64) &&
+              same(Scalar::complex128, PHL_COMPLEX128));
 static_assert(same(Reduction::replace, PHL_REPLACE) && same(Reduction::sum, PHL_SUM) && same(Reduction::min, PHL_MIN) &&
               same(Reduction::max, PHL_MAX) && same(Reduction::bit_and, PHL_AND) && same(Reduction::bit_or, PHL_OR) &&
               same(Reduction::prod, PHL_PROD));

@@ -3,9 +3,7 @@
 
 enum { nx = 7, ny = 6, h = 2 };
 
-static double value(int64_t x, int64_t y, int c) {
-    return (double)(((x + nx) % nx) * 100 + (y + ny) % ny) + 0.125 * c;
-}
+static double value(int64_t x, int64_t y, int c) { return (double)(((x + nx) % nx) * 100 + (y + ny) % ny) + 0.125 * c; }
 
 static void check_grid(const double* u, const int64_t* lower, const int64_t* upper, int components) {
     for (int64_t x = lower[0]; x < upper[0]; ++x)

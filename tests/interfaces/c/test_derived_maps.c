@@ -13,8 +13,8 @@ static void from_one_root(int root) {
     }
     phl_index_map map = NULL;
     const int here = rank == root;
-    GOOD(phl_index_map_create_from_root(MPI_COMM_WORLD, root, here ? ranks : 0, here ? owned : NULL, here ? counts : NULL,
-                                        here ? all : 0, here ? ids : NULL, NULL, &map));
+    GOOD(phl_index_map_create_from_root(MPI_COMM_WORLD, root, here ? ranks : 0, here ? owned : NULL, here ? counts : NULL, here ? all : 0,
+                                        here ? ids : NULL, NULL, &map));
     int64_t wanted[most_ghosts], got[most_ghosts], global, first;
     int32_t owners[most_ghosts], cells, ghosts;
     GOOD(phl_index_map_sizes(map, &cells, &ghosts, &global, &first));
@@ -25,8 +25,7 @@ static void from_one_root(int root) {
     GOOD(phl_index_map_free(&map));
 
     counts[0] += 1;
-    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, root, ranks, owned, counts, all, ids, NULL, &map), PHL_ERROR_VALUE,
-          "add up");
+    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, root, ranks, owned, counts, all, ids, NULL, &map), PHL_ERROR_VALUE, "add up");
     FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, root, ranks + 1, owned, counts, all, ids, NULL, &map), PHL_ERROR_VALUE,
           "one entry per rank");
     FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, ranks, ranks, owned, counts, all, ids, NULL, &map), PHL_ERROR_VALUE,
@@ -99,8 +98,7 @@ static void between_one_and_all(phl_index_map map, const int64_t* owned_ids, int
         for (int64_t i = 0; i < 3 * owned; ++i) mine[i] = (int16_t)(mine[i] + 5);
         GOOD(phl_collate(map, root, element, (phl_cells){mine, owned, 0}, (phl_cells){all, global, 0}));
         for (int64_t i = 0; rank == root && i < 3 * global; ++i) CHECK(all[i] == (int16_t)(i * 3 + 6));
-        FAILS(phl_collate(map, root, element, (phl_cells){mine, owned, 0}, (phl_cells){all, global + 1, 0}),
-              PHL_ERROR_VALUE, "all cells");
+        FAILS(phl_collate(map, root, element, (phl_cells){mine, owned, 0}, (phl_cells){all, global + 1, 0}), PHL_ERROR_VALUE, "all cells");
         free(all);
         free(mine);
     }

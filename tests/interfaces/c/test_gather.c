@@ -5,9 +5,7 @@ static const int sizes[] = {5, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
 enum { canary = 0x5a, poison = 0xa5 };
 
 /* Byte k of component c of the cell with this id. */
-static unsigned char byte_of(int64_t id, int c, int k) {
-    return (unsigned char)(1 + (id * 131 + c * 17 + k * 7 + id / 3) % 120);
-}
+static unsigned char byte_of(int64_t id, int c, int k) { return (unsigned char)(1 + (id * 131 + c * 17 + k * 7 + id / 3) % 120); }
 
 static void fill(unsigned char* cells, int64_t first, int64_t count, int components, int size) {
     for (int64_t i = 0; i < count; ++i)

@@ -10,7 +10,9 @@ typedef struct setting {
     int64_t extent[2];
 } setting;
 
-typedef struct range { int64_t from, to; } range;
+typedef struct range {
+    int64_t from, to;
+} range;
 
 /* Points of a block along a dimension: the array's, those that it owns, and those that are right after an exchange. */
 static range held(const setting* s, const int64_t* lower, const int64_t* upper, int d) {
@@ -38,20 +40,23 @@ static double value(const setting* s, int64_t x, int64_t y) {
 }
 
 /* Calls what follows for all points of block b, `at` being where the array has x, y. */
-typedef struct ranges { range own[2], right[2], all[2]; } ranges_of_block;
+typedef struct ranges {
+    range own[2], right[2], all[2];
+} ranges_of_block;
 static ranges_of_block ranges_of(const setting* s, const int64_t* lower, const int64_t* upper) {
     ranges_of_block r;
-    for (int d = 0; d < 2; ++d) r.own[d] = owned(s, lower, upper, d), r.right[d] = known(s, lower, upper, d), r.all[d] = held(s, lower, upper, d);
+    for (int d = 0; d < 2; ++d)
+        r.own[d] = owned(s, lower, upper, d), r.right[d] = known(s, lower, upper, d), r.all[d] = held(s, lower, upper, d);
     return r;
 }
 static int64_t place(const setting* s, const range* all, int64_t x, int64_t y) {
     x -= all[0].from, y -= all[1].from;
     return s->order == PHL_ORDER_C ? x * (all[1].to - all[1].from) + y : y * (all[0].to - all[0].from) + x;
 }
-#define EACH_POINT(s, lower, upper)                                             \
-    const ranges_of_block r = ranges_of(s, lower, upper);                       \
-    for (int64_t x = r.all[0].from; x < r.all[0].to; ++x)                       \
-        for (int64_t y = r.all[1].from, at = 0; y < r.all[1].to; ++y)           \
+#define EACH_POINT(s, lower, upper)                                   \
+    const ranges_of_block r = ranges_of(s, lower, upper);             \
+    for (int64_t x = r.all[0].from; x < r.all[0].to; ++x)             \
+        for (int64_t y = r.all[1].from, at = 0; y < r.all[1].to; ++y) \
             if (at = place(s, r.all, x, y), 1)
 
 static double everybody(double mine) {
@@ -87,14 +92,18 @@ static void check_laws(const setting* s, phl_cartesian domain, phl_exchange exch
     CHECK(wrong == 0);
     CHECK(sums[0] == sums[1]);
     if (wrong || sums[0] != sums[1])
-        fprintf(stderr, "    stagger %d %d, depth %d, order %d, ranks %d, boundary %d, periodic %d, blocks %d\n", s->stagger[0], s->stagger[1], s->depth,
-                s->order, s->rank_order, s->boundary, s->periodic, s->blocks);
+        fprintf(stderr, "    stagger %d %d, depth %d, order %d, ranks %d, boundary %d, periodic %d, blocks %d\n", s->stagger[0],
+                s->stagger[1], s->depth, s->order, s->rank_order, s->boundary, s->periodic, s->blocks);
 }
 
 static void one_setting(setting* s) {
     static double u[most_blocks][most_cells];
-    phl_cartesian_options options = {.halo_lower = {layers, layers}, .halo_upper = {layers, layers}, .periodic = {s->periodic, s->periodic},
-                                     .process_grid = {s->grid[0], s->grid[1]}, .blocks_per_rank = {s->blocks, 1}, .rank_order = s->rank_order,
+    phl_cartesian_options options = {.halo_lower = {layers, layers},
+                                     .halo_upper = {layers, layers},
+                                     .periodic = {s->periodic, s->periodic},
+                                     .process_grid = {s->grid[0], s->grid[1]},
+                                     .blocks_per_rank = {s->blocks, 1},
+                                     .rank_order = s->rank_order,
                                      .boundary = s->boundary};
     for (int d = 0; d < 2; ++d) s->extent[d] = across * s->grid[d] * (d == 0 ? s->blocks : 1);
     phl_cartesian domain = NULL;
@@ -103,8 +112,14 @@ static void one_setting(setting* s) {
     GOOD(phl_cartesian_blocks(domain, &blocks));
     CHECK(blocks == s->blocks);
     void* arrays[most_blocks] = {u[0], u[1], u[2], u[3]};
-    const phl_field field = {.element = {.scalar = PHL_FLOAT64}, .order = s->order, .own_depth = 1, .depth_lower = {s->depth, s->depth},
-                             .depth_upper = {s->depth, s->depth}, .stagger = {s->stagger[0], s->stagger[1]}, .blocks = arrays, .block_count = blocks};
+    const phl_field field = {.element = {.scalar = PHL_FLOAT64},
+                             .order = s->order,
+                             .own_depth = 1,
+                             .depth_lower = {s->depth, s->depth},
+                             .depth_upper = {s->depth, s->depth},
+                             .stagger = {s->stagger[0], s->stagger[1]},
+                             .blocks = arrays,
+                             .block_count = blocks};
     phl_exchange_options plain = PHL_EXCHANGE_OPTIONS_INIT;
     plain.transport = "mpi_p2p";
     phl_exchange exchange = NULL;

@@ -5,8 +5,7 @@ static void bad_ghosts(void) {
     phl_index_map map = NULL;
     const int64_t own = first_of(rank), outside = first_of(ranks), negative = -1;
     const int last = ranks - 1;
-    if (owned_by(0) > 0)
-        FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == 0, &own, NULL, &map), PHL_ERROR_VALUE, "owns");
+    if (owned_by(0) > 0) FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == 0, &own, NULL, &map), PHL_ERROR_VALUE, "owns");
     FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == last, &outside, NULL, &map), PHL_ERROR_VALUE, "outside");
     FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), 1, &negative, NULL, &map), PHL_ERROR_VALUE, "outside");
     FAILS(phl_index_map_create(MPI_COMM_WORLD, rank == last ? -4 : 3, 0, NULL, NULL, &map), PHL_ERROR_VALUE, "-4");
@@ -30,7 +29,7 @@ static void bad_handles(void) {
     GOOD(phl_index_map_free(&map));
     FAILS(phl_index_map_free(&map), PHL_ERROR_HANDLE, "null");
     FAILS(phl_index_map_free(&copy), PHL_ERROR_HANDLE, "freed already");
-    phl_index_map other = make_map();  /* takes the place of the first */
+    phl_index_map other = make_map(); /* takes the place of the first */
     FAILS(phl_index_map_free(&copy), PHL_ERROR_HANDLE, "freed already");
     FAILS(phl_index_map_free((phl_index_map*)(void*)&(uintptr_t){0xdeadbeef1}), PHL_ERROR_HANDLE, "freed already");
     GOOD(phl_index_map_free(&other));
@@ -50,8 +49,8 @@ static void bad_arrays(void) {
     FAILS(phl_gather(map, (phl_element){PHL_BYTES, 1, 0}, large, none), PHL_ERROR_TYPE, "bytes");
     FAILS(phl_gather(map, (phl_element){PHL_INT8, -1, 0}, large, none), PHL_ERROR_VALUE, "components");
     FAILS(phl_index_map_to_global(map, 1, &cell, &id), PHL_ERROR_VALUE, "does not exist");
-    FAILS(phl_scatter(map, (phl_element){PHL_COMPLEX64, 1, 0}, (phl_cells){x, owned + ghosts, 0}, none, PHL_MIN),
-          PHL_ERROR_TYPE, "cannot be combined");
+    FAILS(phl_scatter(map, (phl_element){PHL_COMPLEX64, 1, 0}, (phl_cells){x, owned + ghosts, 0}, none, PHL_MIN), PHL_ERROR_TYPE,
+          "cannot be combined");
     FAILS(phl_gather_end(map, element, (phl_cells){x, owned + ghosts, 0}, none), PHL_ERROR_VALUE, "under way");
     GOOD(phl_index_map_free(&map));
 }
@@ -98,7 +97,8 @@ static void bad_grids(void) {
     FAILS(phl_exchange_create_cartesian(domain, 1, NULL, NULL, &exchange), PHL_ERROR_VALUE, "null pointer");
     int32_t cells[256] = {0};
     const phl_field field = {.element = {PHL_INT32, 1, 0}, .cells = cells};
-    FAILS(phl_exchange_create_cartesian(domain, 1, &field, &(phl_exchange_options){.transport = "carrier_pigeon"}, &exchange), PHL_ERROR_VALUE, "carrier_pigeon");
+    FAILS(phl_exchange_create_cartesian(domain, 1, &field, &(phl_exchange_options){.transport = "carrier_pigeon"}, &exchange),
+          PHL_ERROR_VALUE, "carrier_pigeon");
     CHECK(exchange == NULL);
     GOOD(phl_cartesian_free(&domain));
 }
@@ -119,7 +119,8 @@ static void shared_memory(void) {
     GOOD(phl_exchange_create_cartesian(domain, 2, fields, &(phl_exchange_options){.transport = "mpi_p2p"}, &exchange));
     GOOD(phl_exchange_free(&exchange));
     fields[0].own_halo = fields[1].own_halo = 1;  // and no widths
-    FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange), PHL_ERROR_VALUE, "no field has a halo, though its domain has one");
+    FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange), PHL_ERROR_VALUE,
+          "no field has a halo, though its domain has one");
     fields[0].own_halo = fields[1].own_halo = 0;
     GOOD(phl_cartesian_free(&domain));
 
@@ -147,7 +148,8 @@ static void rank_without_cells(void) {
     for (int r = 0; r < ranks; ++r) extent += split[r] = r == last && ranks > 1 ? 0 : 3;
     phl_cartesian domain = NULL;
     phl_exchange exchange = NULL;
-    const phl_cartesian_options options = {.halo_lower = {1}, .halo_upper = {1}, .periodic = {1}, .process_grid = {ranks}, .splits = {split}};
+    const phl_cartesian_options options = {
+        .halo_lower = {1}, .halo_upper = {1}, .periodic = {1}, .process_grid = {ranks}, .splits = {split}};
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 1, &extent, &options, &domain));
     double u[20] = {0};
     const phl_field field = {.element = {PHL_FLOAT64, 4, 0}, .order = PHL_ORDER_FORTRAN, .cells = split[rank] > 0 ? u : NULL};

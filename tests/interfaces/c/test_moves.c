@@ -135,7 +135,7 @@ static void sum_points(int periodic) {
     phl_point_sums sums = NULL;
     GOOD(phl_point_sums_create(domain, 1, &field, NULL, &sums));
     for (int round = 0; round < 2; ++round) {
-        double(*const w)[5] = round == 0 ? u : v;
+        double (*const w)[5] = round == 0 ? u : v;
         for (int i = 0; i < 6; ++i)
             for (int j = 0; j < 5; ++j) w[i][j] = i < 1 || i > 4 || j < 1 || j > 3 ? -1 : 10 * i + j + 0.1 * (rank + 1);
         field.cells = v;
@@ -145,7 +145,8 @@ static void sum_points(int periodic) {
         for (int i = 0; i < 6; ++i)
             for (int j = 0; j < 5; ++j) {
                 const double own = 10 * i + j + 0.1 * (rank + 1);
-                const int other = j == 1 ? (rank + ranks - 1) % ranks : (rank + 1) % ranks, shared = j != 2 && (periodic || (j == 1 ? rank > 0 : rank < ranks - 1));
+                const int other = j == 1 ? (rank + ranks - 1) % ranks : (rank + 1) % ranks,
+                          shared = j != 2 && (periodic || (j == 1 ? rank > 0 : rank < ranks - 1));
                 const double theirs = 10 * i + (4 - j) + 0.1 * (other + 1);
                 const double sum = !shared ? own : other < rank || (ranks == 1 && j == 3) ? theirs + own : own + theirs;
                 CHECK(w[i][j] == (i < 1 || i > 4 || j < 1 || j > 3 ? -1 : sum));
@@ -164,7 +165,7 @@ static void sum_points(int periodic) {
 static void owners_decide(void) {
     phl_index_map owners = NULL, map = NULL;
     GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, 0, NULL, NULL, &owners));
-    int32_t* everybody = malloc(sizeof(int32_t) * (size_t)ranks), *cells = malloc(sizeof(int32_t) * (size_t)ranks);
+    int32_t *everybody = malloc(sizeof(int32_t) * (size_t)ranks), *cells = malloc(sizeof(int32_t) * (size_t)ranks);
     for (int r = 0; r < ranks; ++r) everybody[r] = r, cells[r] = 1;
     GOOD(phl_index_map_create_push(owners, rank == 0 ? ranks : 0, cells, everybody, &map));
     int32_t owned, ghosts;

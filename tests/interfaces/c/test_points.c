@@ -16,8 +16,11 @@ static phl_cartesian make_domain(grid* here) {
     const int64_t extents[2] = {across, 3 * ranks};
     int32_t* table = malloc(sizeof(int32_t) * (size_t)ranks);
     for (int r = 0; r < ranks; ++r) table[r] = ranks - 1 - r;
-    phl_cartesian_options options = {.halo_lower = {layers, layers}, .halo_upper = {layers, layers}, .process_grid = {1, ranks},
-                                     .ranks = table, .boundary = PHL_BOUNDARY_OWNED};
+    phl_cartesian_options options = {.halo_lower = {layers, layers},
+                                     .halo_upper = {layers, layers},
+                                     .process_grid = {1, ranks},
+                                     .ranks = table,
+                                     .boundary = PHL_BOUNDARY_OWNED};
     phl_cartesian domain = NULL;
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
     int32_t place[2];
@@ -46,7 +49,8 @@ static int64_t cells(const grid* here, int f, int d) { return here->upper[d] - h
 static int is_known(const grid* here, int f, int64_t x, int64_t y, int around) {
     const int64_t at[2] = {x, y};
     for (int d = 0; d < 2; ++d) {
-        int64_t from = here->lower[d] - (here->at_lower[d] ? deep : 0), to = here->upper[d] + (here->at_upper[d] ? staggers[f][d] + deep : 0);
+        int64_t from = here->lower[d] - (here->at_lower[d] ? deep : 0),
+                to = here->upper[d] + (here->at_upper[d] ? staggers[f][d] + deep : 0);
         if (around && !here->at_lower[d]) from -= deep;
         if (around && !here->at_upper[d]) to += staggers[f][d] + deep;
         if (from < -deep) from = -deep;
@@ -58,7 +62,8 @@ static int is_known(const grid* here, int f, int64_t x, int64_t y, int around) {
 
 static void fill(double* u, const grid* here, int f) {
     for (int64_t x = here->lower[0] - layers, i = 0; i < cells(here, f, 0); ++i, ++x)
-        for (int64_t y = here->lower[1] - layers, j = 0; j < cells(here, f, 1); ++j, ++y) *u++ = is_known(here, f, x, y, 0) ? value(x, y, f) : -1;
+        for (int64_t y = here->lower[1] - layers, j = 0; j < cells(here, f, 1); ++j, ++y)
+            *u++ = is_known(here, f, x, y, 0) ? value(x, y, f) : -1;
 }
 
 static void check(const double* u, const grid* here, int f) {

@@ -6,12 +6,12 @@
 
 static int rank;
 
-#define GOOD(call)                                                                      \
-    do {                                                                                \
-        if ((call) != PHL_SUCCESS) {                                                    \
-            fprintf(stderr, "[rank %d] %s: %s\n", rank, #call, phl_last_error());       \
-            MPI_Abort(MPI_COMM_WORLD, 3);                                               \
-        }                                                                               \
+#define GOOD(call)                                                                \
+    do {                                                                          \
+        if ((call) != PHL_SUCCESS) {                                              \
+            fprintf(stderr, "[rank %d] %s: %s\n", rank, #call, phl_last_error()); \
+            MPI_Abort(MPI_COMM_WORLD, 3);                                         \
+        }                                                                         \
     } while (0)
 
 typedef struct part {
@@ -80,7 +80,8 @@ static int64_t check_set(const char* folder) {
     GOOD(phl_index_map_read(MPI_COMM_WORLD, folder, NULL, &map));
     GOOD(phl_index_map_sizes(map, &read.owned, &read.ghosts, NULL, &first));
     GOOD(phl_index_map_ghosts(map, read.ids, NULL));
-    const int64_t misread = read.owned != p.owned || read.ghosts != p.ghosts || memcmp(read.ids, p.ids, (size_t)p.ghosts * sizeof *p.ids) != 0;
+    const int64_t misread =
+        read.owned != p.owned || read.ghosts != p.ghosts || memcmp(read.ids, p.ids, (size_t)p.ghosts * sizeof *p.ids) != 0;
     free(read.ids);
     double* x = malloc(((size_t)p.owned + 1) * 2 * sizeof *x);
     double* g = malloc(((size_t)p.ghosts + 1) * 2 * sizeof *g);

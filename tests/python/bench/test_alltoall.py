@@ -5,7 +5,7 @@ from measured import document, need_build, parhelion
 
 from parhelion.tools.records import read_record
 
-WAYS = {"mpi_alltoall", "mpi_alltoall_init", "mpi_ialltoall", "mpi_alltoallv", "pairwise", "spread_out", "spread_out_init", "bruck",
+WAYS = {"mpi_alltoall", "mpi_alltoall_init", "mpi_ialltoall", "mpi_alltoallv", "pairwise", "bruck",
         "node_aware"}  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from parhelion.tools.measuring.measurement import Group, Measurement
 from parhelion.tools.measuring.progress import RunProgress
 from parhelion.tools.records import RunFolder, read_record
 from parhelion.tools.records.model import Case
-from parhelion.tools.tables.gather import print_gather
+from parhelion.tools.tables.published import print_gather
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -1,8 +1,6 @@
 """Every option and argument of every command is given what no one means: it is refused, quickly, and nothing is written
 outside of the folder in which the command runs."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal
@@ -28,7 +26,7 @@ CALLS = {
     "bench alltoall": ["--ranks", "2", "--size", "1", *QUICK],
     "bench ghosts": ["--ranks", "2", "--extent", "2", "--vdim", "1", *QUICK, "--flavor", "none"],
     "bench setup": ["--ranks", "1", "--extent", "4", *QUICK],
-    "calibrate": ["run", "--splits", "2"],
+    "calibrate": ["run", "--error-rates", "--comparisons", "1"],
     "compare": ["run", "run"],
     "config": ["--flavor", "none"],
     "demo": ["--ranks", "2", "--mesh-cells", "5000", "--flavor", "none"],

@@ -108,7 +108,7 @@ def test_work_to_overlap_with_reaches_the_ranks(flavor):
 def test_the_same_seed_gives_the_same_order_of_cases(flavor):
     orders = []
     for run, seed in (("a", 3), ("b", 3), ("c", 4)):
-        parhelion("bench", "halo", "--launches", "1", "--seed", seed, "--out", run)
+        parhelion("bench", "halo", "--launches", "1", "--repetitions", "2", "--contenders", "auto", "--seed", seed, "--out", run)
         orders.append(json.loads(Path(run, "job-0.json").read_text())["cases"])
     assert orders[0] == orders[1] != orders[2]
 

@@ -1,7 +1,5 @@
 """The whole job: partition_mesh, the command, the demo mesh."""
 
-from __future__ import annotations
-
 import json
 
 import meshio

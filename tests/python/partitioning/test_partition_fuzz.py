@@ -1,7 +1,5 @@
 """Damaged data sets: whatever is in the files, a reader returns lawful maps or raises IndexMapError."""
 
-from __future__ import annotations
-
 import struct
 import tempfile
 import zlib

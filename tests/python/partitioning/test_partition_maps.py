@@ -1,7 +1,5 @@
 """Ownership and ghosts against their definitions, written out slowly."""
 
-from __future__ import annotations
-
 import meshio
 import numpy as np
 import pytest

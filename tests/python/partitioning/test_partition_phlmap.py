@@ -1,7 +1,5 @@
 """The project's own format: its bytes as documented, its faults, and what it keeps."""
 
-from __future__ import annotations
-
 import struct
 import tracemalloc
 import zlib

@@ -1,7 +1,5 @@
 """The published format: its bytes, its faults, and the published sets where they are at hand."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reading meshes: every format gives the same mesh, and bad files give one clear error."""
 
-from __future__ import annotations
-
 import gzip
 
 import meshio

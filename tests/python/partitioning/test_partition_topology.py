@@ -1,7 +1,5 @@
 """Faces, edges and nodes of cells, and the dual graph."""
 
-from __future__ import annotations
-
 import meshio
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Records that were altered by hand: every command that reads them says what is wrong, or shows what is left."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os
@@ -24,7 +22,7 @@ COMMANDS = [
     ("report", "RUN", "--published", "--html", "r.html", "--markdown", "r.md"),
     ("compare", "RUN", "RUN", "--all"),
     ("compare", "RUN", "RUN", "--relative-to", "hand_packed"),
-    ("calibrate", "RUN", "--splits", "2"),
+    ("calibrate", "RUN"),
     ("runs", "list", "--store", "."),
     ("runs", "show", "RUN", "--environment", "--json", "-"),
     ("runs", "tag", "RUN", "a=b"),

@@ -28,6 +28,7 @@ from parhelion.tools.style.words import ranges
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr"}
 EVIL = '<script>alert("x")</script>'
+ONE = synthetic.halo_cases((1,), (1,))  # each case is two drawings
 
 
 class Page(HTMLParser):
@@ -137,7 +138,7 @@ def test_what_a_record_holds_is_escaped(tmp_path):
 
 @pytest.mark.parametrize("name", ["a_$x$_b", "_underscore", "$", "ünïcode 漢", ""])
 def test_strange_names_of_contenders_are_drawn_as_they_are(tmp_path, name):
-    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", launches=1, contenders=[name, "hand_packed"]))
+    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", launches=1, cases=ONE, contenders=[name, "hand_packed"]))
     assert name in Page(html).text
 
 
@@ -151,7 +152,7 @@ def test_a_run_without_any_case_has_a_page_that_says_so(tmp_path):
 
 
 def test_failed_and_skipped_contenders_are_named_with_their_reason(tmp_path):
-    run = synthetic.write_record(tmp_path / "run", launches=1)
+    run = synthetic.write_record(tmp_path / "run", launches=1, cases=ONE)
     lines = [json.loads(line) for line in (run / "record.jsonl").read_text().splitlines()]
     for line in lines:
         if line.get("contender") == "mpi_p2p":
@@ -167,13 +168,13 @@ def test_failed_and_skipped_contenders_are_named_with_their_reason(tmp_path):
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_few_samples_give_a_page_too(tmp_path, count):
-    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", launches=1, repetitions=count))
+    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", launches=1, repetitions=count, cases=ONE))
     assert "too few" in Page(html).text
 
 
 @pytest.mark.timeout(120)
 def test_a_hundred_thousand_samples_make_a_small_page(tmp_path):
-    run = synthetic.write_record(tmp_path / "run", launches=2, repetitions=25_000, cases=synthetic.halo_cases((1,), (1,)),
+    run = synthetic.write_record(tmp_path / "run", launches=2, repetitions=25_000, cases=ONE,
                                  contenders=("auto", "hand_packed"))  # fmt: skip
     start = time.monotonic()
     html, _ = written(tmp_path, run)
@@ -187,7 +188,7 @@ def test_a_hundred_thousand_samples_make_a_small_page(tmp_path):
      ("alltoall", ["0.90(3)", "1664.03"]), ("ghosts", ["ArrayTrans", "vdim 120"])]
 )
 def test_published_figures_stand_beside_ones_own_when_asked_for(tmp_path, benchmark, words):
-    record = read_record(synthetic.write_record(tmp_path / "run", launches=1, benchmark=benchmark))
+    record = read_record(synthetic.write_record(tmp_path / "run", launches=1, benchmark=benchmark, cases=ONE))
     for asked in (False, True):
         write_report([record], tmp_path / "report.html", tmp_path / "report.md", with_published=asked)
         for text in (Page((tmp_path / "report.html").read_text()).text, (tmp_path / "report.md").read_text()):
@@ -253,7 +254,7 @@ def test_places_of_ranks_are_shown_and_shared_cores_are_told():
 
 
 def test_a_report_that_cannot_be_written_is_named(tmp_path):
-    record = read_record(synthetic.write_record(tmp_path / "run", launches=1))
+    record = read_record(synthetic.write_record(tmp_path / "run", launches=1, cases=ONE))
     with pytest.raises(RecordError, match="cannot write /dev/null/report.html"):
         write_report([record], synthetic.Path("/dev/null/report.html"), None)
 
@@ -319,7 +320,7 @@ def test_a_difference_that_is_not_shown_is_not_claimed(tmp_path):
 
 
 def test_cases_without_one_by_hand_make_no_figure(tmp_path):
-    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", contenders=("auto",)))
+    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", cases=ONE, contenders=("auto",)))
     assert 'class="opening"' not in html and "timings, every value verified" in " ".join(Page(html).text.split())
 
 

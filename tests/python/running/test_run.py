@@ -11,7 +11,8 @@ from measured import built, need_build
 
 from parhelion.launch import Flavor, FlavorError, default_flavor, flavors, linked, program, there
 from parhelion.launch.linked import linked_mpi
-from parhelion.tools.cli.errors import BadInput
+from parhelion.errors import InputError
+from parhelion.tools.running.options import OPTIONS
 from parhelion.tools.running.start import Wanted, choose
 
 KEPT = {key: value for key, value in os.environ.items() if not key.startswith(("PARHELION_", "PMI_", "OMPI_COMM", "SLURM_"))}
@@ -53,7 +54,7 @@ def test_options_are_handed_over_by_the_librarys_variables():
 
 
 def test_on_hosts_the_same_is_started_without_the_option():
-    wanted = Wanted(["solver.py", "--on-hosts"], ranks=4, timeout=25.0, neighbor_timeout=2.5, check=True, on_hosts=2, options=("-l",))
+    wanted = Wanted(["solver.py", "--on-hosts"], ranks=4, timeout=25.0, neighbor_timeout=2.5, check=True, on_hosts=2, option=("-l",))
     assert wanted.words() == ["--ranks=4", "--timeout=25.0", "--neighbor-timeout=2.5", "--check", "--option=-l", "--", "solver.py", "--on-hosts"]
 
 
@@ -87,12 +88,12 @@ def test_another_flavor_than_that_of_the_program_is_refused():
     others = [flavor for flavor in map(flavors().get, built()) if flavor.mpi_library.resolve() != own.mpi_library.resolve()]
     if not others:
         pytest.skip("needs builds for two MPIs: make build MPI=mpich and make build MPI=openmpi")
-    with pytest.raises(BadInput, match=f"is linked to {own.mpi_library}"):
+    with pytest.raises(InputError, match=f"is linked to {own.mpi_library}"):
         choose([str(own.program)], others[0].name)
 
 
 def test_a_program_that_is_not_there_is_refused():
-    with pytest.raises(BadInput, match=r"\./solver"):
+    with pytest.raises(InputError, match=r"\./solver"):
         choose(["/nowhere/solver"], None)
 
 
@@ -140,6 +141,49 @@ def test_inside_a_launcher_it_says_so_once():
 def test_without_a_number_of_ranks_it_asks_for_one():
     done = parhelion_run("true")
     assert done.returncode == 2 and "-n 4" in done.stderr
+
+
+WITHOUT_EXTRAS = """
+import sys
+sys.modules.update(dict.fromkeys(["click", "rich", "msgspec", "scipy", "uncertainties"]))
+from parhelion.tools.entry import main
+main()
+"""
+
+
+def without_extras(*words):
+    return subprocess.run([sys.executable, "-c", WITHOUT_EXTRAS, *words], capture_output=True, text=True, timeout=60, env=KEPT)
+
+
+def test_it_needs_no_package_of_the_command_line():
+    need_build()
+    code = RANK + "import sys; comm.rank or sys.stdout.write(f'{comm.size} {sys.argv[1:]}\\n')"
+    done = without_extras("run", "-n", "2", "--transport=mpi_p2p", "--option=-l", "--", "python", "-c", code, "-n", "--x")
+    assert done.returncode == 0 and done.stdout == "[0] 2 ['-n', '--x']\n", done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run", "-n", "x", "true"], "-n/--ranks: 'x' is not a whole number from 1 to"),
+        (["run", "--timeout", "nan", "true"], "'nan' is not a number from 1 to"),
+        (["run", "--transport", "", "true"], "name one, or leave the option out"),
+        (["run", "-n", "2"], "say which program"),
+        (["run", "true"], "-n 4"),
+        (["run", "-n", "2", "--profile", "true"], "-m pip install"),
+        (["doctor"], "-m pip install"),
+    ],
+)
+def test_without_them_what_cannot_be_used_is_said_too(words, told):
+    done = without_extras(*words)
+    assert done.returncode == 2 and told in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_help_without_them_has_the_same_options():
+    told, usual = without_extras("run", "--help").stdout, parhelion_run("--help").stdout
+    assert {word for word in told.split() if word.startswith("--")} >= {option.words.split()[-1] for option in OPTIONS}
+    assert all(option.words.split()[-1] in usual for option in OPTIONS)
+    assert "  run " in without_extras("--help").stdout
 
 
 def test_hosts_of_pbs_and_lsf_are_those_that_ranks_are_spread_over(tmp_path):

@@ -1,4 +1,4 @@
-"""Every way to start ranks under a real Slurm of two nodes: the right number of ranks, or a refusal that says how. `make test-slurm`."""
+"""Every way to start ranks under a real Slurm of two nodes: the right number of ranks, or a refusal that says how."""
 
 import re
 import shlex
@@ -15,6 +15,40 @@ from parhelion.tools.records import read_record
 
 DAEMONS = ("slurmctld", "slurmd", "munged")
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+COMPILERS = {"c": ["gcc"], "cpp": ["g++", "-std=c++20"], "f90": ["gfortran"]}
+C = """
+#include <mpi.h>
+#include <stdio.h>
+#include <parhelion/{header}>
+int main(int argc, char** argv) {{
+    int ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    {body}
+    MPI_Finalize();
+}}
+"""
+PROGRAMS = {
+    "c": C.format(header="phl.h", body="""
+        phl_index_map map = NULL;
+        if (phl_index_map_create(MPI_COMM_WORLD, 4, 0, NULL, NULL, &map) == PHL_SUCCESS) printf("solves on %d\\n", ranks);
+        else return fprintf(stderr, "%s\\n", phl_last_error());
+        phl_index_map_free(&map);"""),
+    "cpp": C.format(header="parhelion.hpp", body="""{ parhelion::IndexedDomain domain{4, {}}; std::printf("solves on %d\\n", ranks); }"""),
+    "f90": """
+program solve
+  use parhelion
+  type(index_map) :: map
+  integer :: comm, rank, ranks
+  call start_mpi(comm)
+  call get_rank(comm, rank, ranks)
+  call map%init(comm, 4)
+  print '(a, i0)', 'solves on ', ranks
+  call map%free()
+  call stop_mpi()
+end program
+""",
+}  # fmt: skip
 SOLVE = "import parhelion as ph; d = ph.CartesianDomain((8, 8)); print('solves', d.process_grid, flush=True)"
 
 
@@ -71,6 +105,42 @@ def test_a_compiled_program_under_srun_has_all_ranks_or_is_refused(slurm, flavor
         assert status == 0, said
     else:
         assert status != 0 and f"srun --mpi={right_mode(flavor)} -n 2 {flavor.program} {job}" in said, said
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """Compiles the program of a language for a flavor's MPI, once."""
+    folder, made = tmp_path_factory.mktemp("programs"), {}
+
+    def program(flavor, language):
+        compiler, *options = COMPILERS[language]
+        if not shutil.which(compiler, path=PATH) or not shutil.which("pkg-config", path=PATH):
+            pytest.skip(f"{compiler} and pkg-config are needed")
+        if (flavor.name, language) not in made:
+            build, source = ROOT / "build" / flavor.name, folder / f"{flavor.name}.{language}"
+            source.write_text(PROGRAMS[language])
+            ask = ["pkg-config", "--variable=mpi_cflags", build / "parhelion.pc"], ["pkg-config", "--variable=mpi_libs", build / "parhelion.pc"]
+            cflags, libs = (shlex.split(subprocess.run(words, capture_output=True, text=True, check=True).stdout) for words in ask)
+            libs += ["-lparhelion_fortran"] * (language == "f90") + ["-lparhelion"]
+            made[flavor.name, language] = source.with_suffix(f".{language}.out")
+            subprocess.run([compiler, *options, *cflags, f"-I{ROOT}/include", f"-I{build}/include", f"-I{build}/fortran/modules", source, "-o",
+                            made[flavor.name, language], f"-L{flavor.directory}", f"-Wl,-rpath,{flavor.directory}", *libs], check=True)  # fmt: skip
+        return made[flavor.name, language]
+
+    return program
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_programs_of_every_language_have_all_ranks_or_are_refused(slurm, flavor, compiled, language):
+    program = compiled(flavor, language)
+    for mode in ("pmi2", "pmix", "none"):
+        status, said = slurm(f"srun -N2 -n2 --mpi={mode} {program}")
+        if mode == right_mode(flavor):
+            assert status == 0 and said.count("solves on 2\n") == 2, said
+        else:
+            assert status != 0 and "solves on" not in said and f"srun --mpi={right_mode(flavor)} -n 2 {program}" in said, said
+    status, said = slurm(f"salloc -Q -N2 -n2 {sys.executable} -m parhelion run {program}")
+    assert status == 0 and said.count("solves on 2\n") == 2, said
 
 
 def test_the_mpis_own_launcher_inside_an_allocation_has_all_ranks(slurm, flavor):

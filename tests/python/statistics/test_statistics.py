@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parhelion.tools.statistics import Interval, geometric_mean, mean_std, median_interval, ratio_interval, summarize
-from parhelion.tools.statistics.uncertainty import value_with_uncertainty
+from parhelion.tools.statistics.summary import value_with_uncertainty
 from parhelion.tools.style.words import duration, microseconds, significant
 
 SEED = 20260101

@@ -1,7 +1,5 @@
 """Small meshes for the partition tests, and the definitions of faces and ghosts written out slowly."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import meshio

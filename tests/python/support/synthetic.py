@@ -92,12 +92,11 @@ def write_dataset(folder, ranks, owned=10):
 
 PROGRAM = """#!{python}
 import json, os, sys, time
+if sys.argv[1] == "--list":
+    print({listing!r})
+    sys.exit()
 sys.path.insert(0, {here!r})
 import synthetic
-if sys.argv[1] == "--list":
-    names = [dict(name=name, role="own") for name in (*synthetic.OWN, *synthetic.BASELINES, "cma")]
-    print(json.dumps({{"halo": names, "gather": names}}))
-    sys.exit()
 job = json.load(open(sys.argv[-2]))
 {before}
 with open(sys.argv[-1], "a") as record:
@@ -112,7 +111,9 @@ with open(sys.argv[-1], "a") as record:
 def write_flavor(folder: Path, before="", each="pass", after="", kind="mpich"):
     """A flavor whose measuring program makes its figures up; Python source is put in before, between and after them."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = PROGRAM.format(python=sys.executable, here=str(Path(__file__).parent), before=before, each=each, after=after)
+    names = [{"name": name, "role": "own"} for name in (*OWN, *BASELINES, "cma")]
+    listing = json.dumps({"halo": names, "gather": names})
+    text = PROGRAM.format(python=sys.executable, here=str(Path(__file__).parent), listing=listing, before=before, each=each, after=after)
     _write_program(folder / "phl-bench", text)
     _write_program(folder / "mpiexec", '#!/bin/sh\nwhile [ "$1" != -n ]; do shift; done\nshift 2\nexec "$@"\n')
     description = {"name": "synthetic", "kind": kind, "mpi_home": ".", "mpiexec": "mpiexec", "library_dir": ".",

@@ -11,13 +11,4 @@ from .exchange import Exchange
 from .fit import Fit, fit
 from .traffic import Traffic, traffic
 
-__all__ = [
-    "Exchange",
-    "Fit",
-    "Parameters",
-    "Traffic",
-    "fit",
-    "read_parameters",
-    "traffic",
-    "write_parameters",
-]
+__all__ = ["Exchange", "Fit", "Parameters", "Traffic", "fit", "read_parameters", "traffic", "write_parameters"]

@@ -1,7 +1,5 @@
 """What every rank exchanges with its neighbors in a structured halo exchange."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

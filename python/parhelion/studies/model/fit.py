@@ -1,7 +1,5 @@
 """Calibration: the parameters with the least relative error, none of them negative."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

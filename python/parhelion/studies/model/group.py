@@ -1,7 +1,5 @@
 """`parhelion model`: the group."""
 
-from __future__ import annotations
-
 import click
 
 from ...tools.cli.lazy import LazyGroup

@@ -1,7 +1,5 @@
 """The page docs/model.md: the model, its figures, and prediction against publication for every row."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The published Betzy rows in the model's terms: how ranks were placed, what they exchanged, and the fit to them."""
 
-from __future__ import annotations
-
 import csv
 import functools
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Calibration from a run's own records: where ranks were, what they exchanged, how long it took."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

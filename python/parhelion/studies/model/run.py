@@ -1,7 +1,5 @@
 """What `parhelion model` does."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

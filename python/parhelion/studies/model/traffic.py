@@ -1,7 +1,5 @@
 """Bytes and messages of an exchange, by the outermost level of the machine that they cross."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

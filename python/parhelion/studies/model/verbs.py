@@ -1,7 +1,5 @@
 """`parhelion model published`, `fit` and `predict`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures that others published, one CSV file per table; README.md says where they come from. Nothing here is measured or computed."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The rows of the two tables about Betzy: halo exchanges of several kinds of software, in blocked order and placed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A measurement with `--against`: two runs, and what `parhelion compare` says of them."""
 
-from __future__ import annotations
-
 import click
 
 from ..cli.output import Output

@@ -1,7 +1,5 @@
 """`parhelion bench alltoall`."""
 
-from __future__ import annotations
-
 import click
 
 from ..cli.errors import BadInput

@@ -1,7 +1,5 @@
 """`parhelion bench apps`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from importlib.util import find_spec
 

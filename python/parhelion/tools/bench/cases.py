@@ -1,7 +1,5 @@
 """What the cases of several benchmarks have in common."""
 
-from __future__ import annotations
-
 import math
 import os
 

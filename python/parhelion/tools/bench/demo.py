@@ -1,12 +1,11 @@
 """`parhelion demo`: two short measurements, one table each, one report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
 
 from ...launch import usable_cores
+from ..cli.errors import need
 from ..cli.options import RANKS, Whole, flavor_option
 from ..cli.output import Output, json_option
 from ..measuring.measurement import QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, Group, Measurement
@@ -34,6 +33,7 @@ def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file
     from ..measuring.session import measure
     from ..tables.finish import exit_status, exit_with, show
 
+    need("jinja2", "matplotlib", "netgen", "pymetis")
     output = Output(json_file)
     count = ranks or max(2, usable_cores())
     say = output.console.print

@@ -1,7 +1,5 @@
 """`parhelion bench ghosts`."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import click

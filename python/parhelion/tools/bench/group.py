@@ -1,7 +1,5 @@
 """`parhelion bench`: the group of measurements."""
 
-from __future__ import annotations
-
 import click
 
 from ..cli.lazy import LazyGroup

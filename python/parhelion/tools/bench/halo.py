@@ -1,7 +1,5 @@
 """`parhelion bench halo`."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from typing import Any

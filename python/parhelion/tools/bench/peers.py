@@ -1,7 +1,5 @@
 """Other libraries beside the rest; `make peers` builds them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From a bench command's options to its exit status."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click
@@ -21,7 +19,7 @@ from ..measuring.measurement import (
     Measurement,
 )
 from ..measuring.session import measure
-from ..records.labels import parse_labels
+from ..records.store import parse_labels
 from ..tables.finish import exit_with, finish
 from .against import run_pairs
 from .matrix.request import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report

@@ -1,25 +1,12 @@
 """`parhelion bench setup`."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
 import click
 
 from ...launch import usable_cores
-from ..cli.options import (
-    MOST_EXTENT,
-    MOST_FIELDS,
-    MOST_HALO,
-    MOST_RANKS,
-    Elements,
-    MeasuringOptions,
-    Names,
-    Numbers,
-    Whole,
-    measuring_options,
-)
+from ..cli.options import MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_RANKS, Elements, MeasuringOptions, Names, Numbers, Whole, measuring_options
 from ..cli.panels import PanelCommand
 from ..measuring.launcher import launched_ranks
 from ..measuring.measurement import Group

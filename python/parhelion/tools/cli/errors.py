@@ -1,6 +1,6 @@
 """Exit statuses and the errors that a command ends with."""
 
-from __future__ import annotations
+import importlib.util
 
 import click
 
@@ -22,6 +22,13 @@ class RanksFailed(click.ClickException):
     """The ranks crashed or were stopped; finished cases are kept. Exit status 3."""
 
     exit_code = RANKS_FAILED
+
+
+def need(*modules: str) -> None:
+    """Fail now where a module is missing that would be wanted after minutes of work."""
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
 
 def missing_package(error: ModuleNotFoundError, command: str | None = None) -> BadInput:

@@ -1,7 +1,5 @@
 """A group of commands that imports a command only when it is called, so that `parhelion --help` is quick."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

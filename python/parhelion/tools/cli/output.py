@@ -1,7 +1,5 @@
 """Where a command writes: tables for people, one JSON document for scripts."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Options under headings, where a command has many."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Comparing all cases of two sets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,8 +16,7 @@ from ..records.read import Record
 from ..statistics.compare import Difference, difference
 from ..statistics.states import Launch
 from ..statistics.verdict import DEFAULT_RULES, Judged, Rules, Verdict, judge
-from .changes import Change, Changes, changes
-from .machines import machines
+from .changes import Change, Changes, changes, machines
 from .sets import RecordSet, check_comparable
 
 HERE = ("dataset",)  # parameters that name a place on one machine: their last part tells what they are

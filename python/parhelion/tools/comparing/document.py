@@ -1,7 +1,5 @@
 """The document of `parhelion compare --json`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A comparison as Markdown, for a pull request."""
 
-from __future__ import annotations
-
 from ..documents.params import text, varying
 from ..statistics.verdict import Verdict
 from ..style.pages import render

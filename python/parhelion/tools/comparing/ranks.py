@@ -1,7 +1,5 @@
 """Ranks that stand out: those whose own samples take longer, and those for which the others wait."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Contenders of a case take turns, so that sample i of one stands beside sample i of the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A set of records: one side of a comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A comparison for people."""
 
-from __future__ import annotations
-
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table

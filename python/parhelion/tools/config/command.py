@@ -1,7 +1,5 @@
 """`parhelion config`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import click

@@ -1,7 +1,5 @@
 """Where the installed package has headers, libraries, and files for CMake and pkg-config. Needs nothing besides this package."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

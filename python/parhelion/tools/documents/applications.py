@@ -1,7 +1,5 @@
 """What whole applications spend on their exchanges: the figures of `bench apps` beside its times per step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The document that `parhelion bench --json` writes, schema `parhelion.bench/1`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..records.model import FINISHED, UNAVAILABLE, End

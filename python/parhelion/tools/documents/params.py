@@ -1,7 +1,5 @@
 """Parameters of cases: which of them vary, in which order cases stand, how values are written, which are shown of many."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import PurePath

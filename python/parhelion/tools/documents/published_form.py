@@ -1,7 +1,5 @@
 """One's own figures in the form in which the benchmark's figures were published, so that both can be laid side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What a reader should know before believing the figures of a run."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

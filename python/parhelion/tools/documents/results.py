@@ -1,7 +1,5 @@
 """Case lines of several launches, joined: one entry per case and contender."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -96,6 +94,7 @@ class CaseResult:
     name: str
     params: dict[str, Any]
     entries: dict[str, Entry] = field(default_factory=dict)
+    _intervals: dict[str, Interval] = field(default_factory=dict, repr=False, compare=False)  # each takes a bootstrap, and tables ask again
 
     @cached_property
     def best_baseline(self) -> Entry | None:
@@ -119,8 +118,10 @@ class CaseResult:
 
     def speed_interval(self, contender: str) -> Interval:
         """The 95 % interval of `speed`: that the best baseline was chosen among several is counted in."""
-        speed, entry = self.speed(contender), self.entries.get(contender)
-        return speed_interval([(self, [entry])], speed) if speed and entry else NO_INTERVAL
+        if contender not in self._intervals:
+            speed, entry = self.speed(contender), self.entries.get(contender)
+            self._intervals[contender] = speed_interval([(self, [entry])], speed) if speed and entry else NO_INTERVAL
+        return self._intervals[contender]
 
     @property
     def best_speed(self) -> float | None:

@@ -1,7 +1,5 @@
 """Ranks that are apart, told from an exchange that is slow: for a rank that comes late all others wait in the exchange."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What a benchmark's figures are figures of, in words."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

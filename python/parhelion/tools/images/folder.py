@@ -1,7 +1,5 @@
 """An image's folder: `image.json`, a run folder per benchmark, and `profile-…`, a profile per benchmark that was sampled."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

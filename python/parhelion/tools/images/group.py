@@ -1,7 +1,5 @@
 """`parhelion image`."""
 
-from __future__ import annotations
-
 import click
 
 from ..cli.lazy import LazyGroup

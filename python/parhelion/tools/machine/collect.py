@@ -1,7 +1,5 @@
 """The environment of a run as one JSON object."""
 
-from __future__ import annotations
-
 import os
 import platform
 from pathlib import Path

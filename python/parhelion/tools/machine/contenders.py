@@ -1,7 +1,5 @@
 """Which contenders a build has."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 

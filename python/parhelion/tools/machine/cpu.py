@@ -1,7 +1,5 @@
 """Processor, caches, cores and NUMA domains, from /proc and /sys."""
 
-from __future__ import annotations
-
 import os
 import platform
 from pathlib import Path

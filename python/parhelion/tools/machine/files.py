@@ -1,7 +1,5 @@
 """Reading small system files that may be absent."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

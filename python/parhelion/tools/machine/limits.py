@@ -1,7 +1,5 @@
 """Limits that a container or a batch system puts on this process."""
 
-from __future__ import annotations
-
 import resource
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Which channels the MPI has chosen, in its own words: each MPI, UCX and Open MPI's frameworks say so when they are asked to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

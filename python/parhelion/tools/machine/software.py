@@ -1,7 +1,5 @@
 """Kernel, compiler, Python packages and revision."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -4,8 +4,6 @@ Benchmarking", ICPE 2020, run both at once; ranks that need all cores cannot).
 Each writes a run of its own. Both runs have the same label `duet`, and starts of the same pair the same number `pair`.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace

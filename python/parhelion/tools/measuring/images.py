@@ -1,7 +1,5 @@
 """Ranks in an image of Apptainer (or Singularity): started inside it, by the image's own `mpiexec`, as its own Parhelion does."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How ranks come to be: by our own `mpiexec`, or because a launcher has started this command once per rank."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is to be measured, and the jobs that ask the ranks for it."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field
 from pathlib import Path

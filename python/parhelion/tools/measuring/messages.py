@@ -1,7 +1,5 @@
 """What went wrong, out of what many ranks and their launcher printed."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Iterable

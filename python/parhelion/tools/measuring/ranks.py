@@ -1,13 +1,16 @@
-"""The started ranks, which can always be stopped."""
+"""The started ranks, which can always be stopped, and their record while it grows."""
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from pathlib import Path
 
 from ...launch import Launch
 from ...launch.process import Job
 from ..cli.errors import BadInput
+from ..records.model import Line
+from ..records.read import parse_line
 
 LINES_KEPT = 10_000
 
@@ -49,3 +52,33 @@ class Ranks:
                 self._log.write(line + "\n")
         except OSError:
             self._log = None
+
+
+class Follower:
+    """Gives the lines that were finished since the last look; an unfinished one waits for its end."""
+
+    def __init__(self, record: Path) -> None:
+        self.record = record
+        self.position = record.stat().st_size
+        self.number = 0
+        self.heard = time.monotonic()
+
+    def new_lines(self) -> list[Line]:
+        """The finished lines since the last call."""
+        with self.record.open("rb") as file:
+            file.seek(self.position)
+            content = file.read()
+        finished = content[: content.rfind(b"\n") + 1]
+        if finished:
+            self.position += len(finished)
+            self.heard = time.monotonic()
+        return [line for text in finished.splitlines() if (line := self._parse(text)) is not None]
+
+    @property
+    def quiet_s(self) -> float:
+        """How long no line has come."""
+        return time.monotonic() - self.heard
+
+    def _parse(self, text: bytes) -> Line | None:
+        self.number += 1
+        return parse_line(text, self.record, self.number)

@@ -1,7 +1,5 @@
 """One run from its first to its last line."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,14 +11,14 @@ from ...launch.disk import writing
 from ...launch.ending import Ended
 from ..cli.output import Output
 from ..machine import collect
+from ..machine.contenders import built_contenders
 from ..records import Record, RecordError, RunFolder, read_record
-from ..records.model import FINISHED, End, Line
-from .follow import Follower
+from ..records.model import FINISHED, UNAVAILABLE, Case, End, Line
 from .launcher import OwnLauncher, Starter, prepare
 from .measurement import Combination, Group, Measurement
 from .messages import exit_text, first_words, rank_message
 from .progress import RunProgress
-from .unavailable import write_unavailable
+from .ranks import Follower
 
 LOOK_EVERY_S = 0.1
 
@@ -142,3 +140,23 @@ def _can_start(folder: RunFolder, what: Measurement, launch: int, group: Group) 
         return True
     write_unavailable(folder, what, launch, group, group.combination.reason)
     return False
+
+
+def write_unavailable(folder: RunFolder, what: Measurement, launch: int, group: Group, reason: str) -> None:
+    """A row with the reason for every case and contender that cannot be measured."""
+    for case in group.cases:
+        params = {**case, "ranks": group.ranks, **group.params()}
+        for contender, role in _contenders(what, group):
+            folder.append(Case(launch, what.benchmark, contender, params, role, verified=False, skipped=reason))
+    folder.append(End(launch, UNAVAILABLE, f"{group.combination}: {reason}"))
+
+
+def _contenders(what: Measurement, group: Group) -> list[tuple[str, str]]:
+    asked = what.contenders_of(group)
+    flavors = [other.combination.flavor for other in (group, *what.groups) if other.combination]
+    for flavor in filter(None, flavors):
+        listed = built_contenders(flavor).get(what.benchmark, [])
+        chosen = [each for each in listed if each["name"] in asked or not (asked or each.get("only_by_name"))]
+        if chosen:
+            return [(each["name"], each["role"]) for each in chosen]
+    return [(name, "own") for name in asked or ("any",)]

@@ -1,7 +1,5 @@
 """What a build is measured against: another flavor, another checkout, or an image of Apptainer, told by what the name is the name of."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,12 +1,10 @@
-"""`parhelion partition`."""
-
-from __future__ import annotations
+"""`parhelion partition` and `parhelion inspect`."""
 
 from pathlib import Path
 
 import click
 
-from ..cli.options import MOST_RANKS, Names, Whole
+from ..cli.options import MOST_RANKS, RANKS, Names, Whole
 from ..cli.output import Output, json_option
 
 
@@ -36,3 +34,19 @@ def partition(
     summary = partition_mesh(mesh, parts, entities, formats, out, adjacency=adjacency, name=name, seed=seed)
     output.console.print(partition_text(summary), markup=False, soft_wrap=True)
     output.document(summary)
+
+
+@click.command()
+@click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
+@click.option("-n", "--ranks", type=RANKS, help="Ranks [any; sets for another number are refused].")
+@json_option
+def inspect(datasets: tuple[Path, ...], ranks: int | None, json_file: str | None) -> None:
+    """Read and check index maps of either format, and say what they hold."""
+    from .inspection import inspect as inspect_maps
+    from .text import inspection_text
+
+    output = Output(json_file)
+    summaries = [inspect_maps(dataset, ranks) for dataset in datasets]
+    for summary in summaries:
+        output.console.print(inspection_text(summary), markup=False, soft_wrap=True)
+    output.document({"schema": "parhelion.inspection/1", "datasets": summaries})

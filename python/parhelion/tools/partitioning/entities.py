@@ -1,7 +1,5 @@
 """From parts of cells to index maps of cells, faces, edges or nodes."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,7 +1,5 @@
 """Errors of meshes and index maps: each says what is wrong, where, and what to do."""
 
-from __future__ import annotations
-
 from ...errors import InputError
 
 

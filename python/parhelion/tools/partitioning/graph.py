@@ -1,7 +1,5 @@
 """The dual graph of a mesh, and its partition by METIS."""
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np

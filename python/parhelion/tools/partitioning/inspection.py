@@ -1,7 +1,5 @@
 """What a data set holds, in numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The whole job of `parhelion partition`: mesh in, index maps and a summary out."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable

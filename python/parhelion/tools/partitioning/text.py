@@ -1,7 +1,5 @@
 """Summaries as plain text for the terminal and for logs."""
 
-from __future__ import annotations
-
 
 def partition_text(summary: dict) -> str:
     """What `partition_mesh` returned, in a few lines."""

@@ -1,7 +1,5 @@
 """What goes between nodes: in words, in the document, and of parts of a mesh."""
 
-from __future__ import annotations
-
 import ctypes
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """The document of `parhelion place --json`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

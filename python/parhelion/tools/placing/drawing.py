@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...placement.errors import PlacementError
+from ...placement.library import PlacementError
 from ...placement.placement import Placement
 from ..style.palette import PALETTE
 

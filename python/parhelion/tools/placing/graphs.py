@@ -1,7 +1,5 @@
 """Graphs of parts that exchange: from a data set of index maps, or from a graph file of METIS."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

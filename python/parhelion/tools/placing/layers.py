@@ -1,7 +1,5 @@
 """The process grid as text, level by level, in the form that hwcart published."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...placement.numbering import Numbering

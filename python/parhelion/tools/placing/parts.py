@@ -1,7 +1,5 @@
 """`parhelion place --graph`: parts of a mesh onto a machine."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import time

@@ -1,13 +1,11 @@
 """Files by which launchers put rank r where the placement wants it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ...placement.errors import PlacementError
 from ...placement.graph import GraphPlacement
+from ...placement.library import PlacementError
 from ...placement.numbering import Numbering
 from ...placement.placement import Placement
 

@@ -1,11 +1,12 @@
-"""From the options of `parhelion place` to a placement."""
-
-from __future__ import annotations
+"""From the options of `parhelion place`, and what a job's allocation says of the machine, to a placement."""
 
 import math
+import os
+from collections.abc import Mapping
 from typing import Any
 
 from ...base.numbers import shortened, whole_number
+from ...launch.scheduled import given
 from ...placement import Machine, Placement, Stencil, choose_grid, place, place_by_hand, read_parameters
 from ..cli.errors import BadInput
 from ..cli.options import MOST_PLACED_RANKS, Periodic
@@ -132,3 +133,19 @@ def _ranks_per_node(options: dict[str, Any], blocks: Blocks | None, bare_nodes: 
     if ranks % bare_nodes:
         raise BadInput(f"{ranks} ranks do not divide evenly over {bare_nodes} nodes: give --ranks-per-node for each")
     return (ranks // bare_nodes,)
+
+
+def with_allocation(options: dict[str, Any], env: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The options with the number of nodes and their names from Slurm, PBS or LSF.
+
+    Names are taken where there are as many nodes as the options say; options that describe another machine are left as they are.
+    """
+    hosts = given(os.environ if env is None else env).hosts
+    told = options["nodes"] or options["blocks"] or len(options["ranks_per_node"] or ()) > 1 or _counts_nodes(options["topology"] or "")
+    nodes = options["nodes"] or (None if told else len(hosts) or None)
+    fitting = nodes == len(hosts) and not options["hosts"]
+    return {**options, "nodes": nodes, "hosts": hosts if fitting else options["hosts"]}
+
+
+def _counts_nodes(topology: str) -> bool:
+    return any(f"{name}:" in topology for name in ("node", "machine", "host"))

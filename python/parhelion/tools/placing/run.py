@@ -1,7 +1,5 @@
 """What `parhelion place` does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +15,13 @@ from ...placement.machine import parts_of_a_node
 from ..cli.errors import BadInput
 from ..cli.output import Output
 from ..style.words import product
-from .allocation import with_allocation
 from .between import between_text
 from .document import placement_document
 from .drawing import draw
 from .layers import HWCART_NAMES, layers
 from .parts import PlacedParts, place_parts_of
 from .rank_files import rank_file
-from .request import find_placement
+from .request import find_placement, with_allocation
 
 MOST_POINTS_PRINTED = 256
 

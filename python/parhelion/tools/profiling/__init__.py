@@ -3,8 +3,7 @@
 One folder per verb; here is what they share: a profile on disk, and its shares by part, library and function.
 """
 
-from .errors import ProfileError
 from .folder import read_profile
-from .model import Profile
+from .model import Profile, ProfileError
 
 __all__ = ["Profile", "ProfileError", "read_profile"]

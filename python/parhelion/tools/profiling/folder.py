@@ -1,7 +1,5 @@
 """Reading and writing profiles: `profiles/<time>-<program>-<id>/profile.json`."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets
@@ -13,8 +11,7 @@ import msgspec
 from ...base.files import read_bounded
 from ...launch.disk import writing
 from ..records.store import Named
-from .errors import ProfileError
-from .model import SCHEMA, Profile
+from .model import SCHEMA, Profile, ProfileError
 
 FILE_NAME = "profile.json"
 DEFAULT_STORE = Path("profiles")

@@ -1,7 +1,5 @@
 """`parhelion profile`."""
 
-from __future__ import annotations
-
 import click
 
 from ..cli.lazy import LazyGroup

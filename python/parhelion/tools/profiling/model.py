@@ -4,12 +4,12 @@ Time is counted once: a rank's wall-clock time is what it spent on a core (stack
 the kernel function it slept in), and what it waited for a core that others had.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
+
+from ...errors import InputError
 
 SCHEMA = "parhelion.profile/1"
 KERNEL, UNKNOWN = "[kernel]", "[unknown]"  # where no file is
@@ -99,3 +99,7 @@ class Profile(Struct, dict=True):
     @cached_property
     def samples(self) -> int:
         return sum(rank.samples for rank in self.ranks)
+
+
+class ProfileError(InputError):
+    """A profile cannot be taken or read; the message says which, why, and what to do."""

@@ -1,7 +1,5 @@
 """Which part of the software a file belongs to: libfabric, UCX, MPI, libc, the kernel, one's own code, …"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

@@ -3,8 +3,6 @@
 What they waited for a core is told by part alone, as a share of the wall-clock time, and counts in no other share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
 from typing import NamedTuple

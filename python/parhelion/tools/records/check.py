@@ -1,7 +1,5 @@
 """What the schema leaves open: the types of parameters and facts that are known by name."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Nested values as flat names and values."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -13,10 +13,9 @@ from typing import Any
 import msgspec
 
 from ...launch.disk import why
-from .variables import without_secrets
-from .errors import RecordError
-from .model import SCHEMA, Case, End, Labels, Launch, Run
+from .model import SCHEMA, Case, End, Labels, Launch, RecordError, Run
 from .read import FILE_NAME
+from .variables import without_secrets
 
 DEFAULT_STORE = Path("runs")
 

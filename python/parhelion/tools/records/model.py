@@ -4,11 +4,11 @@ These types are the schema: the published `record.schema.json` is generated from
 against them. Keys that are not listed here are ignored, so that a newer writer can add some.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from msgspec import Meta, Struct, field
+
+from ...errors import InputError
 
 SCHEMA = "parhelion.record/1"
 FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
@@ -125,3 +125,7 @@ class End(Struct, tag="end"):
 
 
 Line = Run | Launch | Plan | Case | Labels | End
+
+
+class RecordError(InputError):
+    """A record cannot be read or written; the message says which, where in it, and what to do."""

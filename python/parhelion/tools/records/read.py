@@ -1,7 +1,5 @@
 """Reading records: a whole record, or one clear message."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,7 @@ import msgspec
 
 from ...base.files import unfit
 from .check import complaint
-from .errors import RecordError
-from .model import DUET, SCHEMA, Case, End, Labels, Launch, Line, Plan, Run
+from .model import DUET, SCHEMA, Case, End, Labels, Launch, Line, Plan, RecordError, Run
 
 FILE_NAME = "record.jsonl"
 _decoder = msgspec.json.Decoder(Line)

@@ -3,8 +3,6 @@
 `python -m parhelion.tools.records.schema > docs/record.schema.json` writes it anew.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

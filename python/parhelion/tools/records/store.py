@@ -1,7 +1,5 @@
 """A store: a folder of run folders, nothing more. Damaged runs are listed with what is wrong and left alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,10 +7,11 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from .errors import RecordError
+from ..cli.errors import BadInput
 from .folder import DEFAULT_STORE, append_line
-from .model import Labels
+from .model import Labels, RecordError
 from .read import FILE_NAME, Record, read_record
+from .variables import secret_labels
 
 
 @dataclass(frozen=True)
@@ -83,3 +82,15 @@ def _stored(folder: Path) -> Stored:
         return Stored(folder, read_record(folder))
     except RecordError as error:
         return Stored(folder, None, str(error))
+
+
+def parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
+    """`KEY=VALUE` words as a mapping."""
+    pairs = [label.partition("=") for label in labels]
+    for label, (key, equals, _) in zip(labels, pairs, strict=True):
+        if not key.strip() or not equals:
+            raise BadInput(f"--label {label}: give KEY=VALUE, such as image=v0.4")
+    told = {key.strip(): value.strip() for key, _, value in pairs}
+    for key in secret_labels(told):
+        raise BadInput(f"--label {key}=…: it looks like a secret, and labels are kept and shown; leave it out, or name it otherwise")
+    return told

@@ -1,7 +1,5 @@
 """Which environment variables a record may hold, and what none may: variables.txt, and secrets.txt."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence

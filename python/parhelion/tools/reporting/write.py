@@ -1,7 +1,5 @@
 """Rendering a report and writing its two files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

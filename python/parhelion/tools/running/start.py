@@ -1,20 +1,18 @@
 """What `parhelion run` does."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...errors import InputError
 from ...launch import Flavor, Launch, find_flavor, inside_launcher
 from ...launch.inside import by_srun
 from ...launch.linked import flavor_of_library, is_compiled, linked_mpi
 from ...launch.process import Completed, run_command
 from ...launch.program import ends_together, program_words, python_words
 from ...launch.slurm import SlurmJob
-from ..cli.errors import OK, RANKS_FAILED, BadInput
 
 STOPPED = 124  # as `timeout` ends
 
@@ -33,7 +31,7 @@ class Wanted:
     profile: bool = False
     on_hosts: int | None = None
     no_bind: bool = False
-    options: tuple[str, ...] = ()
+    option: tuple[str, ...] = ()
     verbose: bool = False
 
     def setting(self) -> dict[str, str]:
@@ -48,11 +46,11 @@ class Wanted:
                   "--neighbor-timeout": self.neighbor_timeout}  # fmt: skip
         flags = {"--check": self.check, "--profile": self.profile, "--no-bind": self.no_bind, "--verbose": self.verbose}
         words = [f"{option}={value}" for option, value in valued.items() if value is not None] + [option for option, on in flags.items() if on]
-        return [*words, *(f"--option={word}" for word in self.options), "--", *self.program]
+        return [*words, *(f"--option={word}" for word in self.option), "--", *self.program]
 
 
 def start(wanted: Wanted) -> int:
-    """Exit status of the program. Raises `BadInput` where it cannot be started so."""
+    """Exit status of the program. Raises `InputError` where it cannot be started so."""
     _refuse_inside()
     if wanted.on_hosts:
         return _on_hosts(wanted)
@@ -60,7 +58,7 @@ def start(wanted: Wanted) -> int:
     words, flavor, notes = choose(wanted.program, wanted.flavor)
     if wanted.profile:
         return _profiled(wanted, words, ranks, flavor)
-    launch = flavor.launch(ranks, words[0], words[1:], bind=not wanted.no_bind, options=wanted.options, setting=wanted.setting())
+    launch = flavor.launch(ranks, words[0], words[1:], bind=not wanted.no_bind, options=wanted.option, setting=wanted.setting())
     _tell(wanted, launch, flavor, notes)
     return _wait(wanted, launch)
 
@@ -73,7 +71,7 @@ def choose(program: list[str], name: str | None) -> tuple[list[str], Flavor, lis
     words = program_words(program)
     found = shutil.which(words[0])
     if found is None:
-        raise BadInput(f"{words[0]} is no program that can be run: give its path, such as ./{Path(words[0]).name}, and check that it is executable")
+        raise InputError(f"{words[0]} is no program that can be run: give its path, such as ./{Path(words[0]).name}, and check that it is executable")
     library = linked_mpi(Path(found))
     if library is None:
         what = "a script" if not is_compiled(Path(found)) else "linked to no MPI library"
@@ -88,8 +86,8 @@ def choose(program: list[str], name: str | None) -> tuple[list[str], Flavor, lis
 
 def _refuse_another(program: str, library: Path, flavor: Flavor) -> None:
     if library.resolve() != flavor.mpi_library.resolve():
-        raise BadInput(f"{program} is linked to {library}, and flavor {flavor.name} is built for {flavor.mpi_library}, whose launcher would start "
-                       "ranks that are each alone: leave --flavor out, or link the program to that MPI")  # fmt: skip
+        raise InputError(f"{program} is linked to {library}, and flavor {flavor.name} is built for {flavor.mpi_library}, whose launcher would start "
+                         "ranks that are each alone: leave --flavor out, or link the program to that MPI")  # fmt: skip
 
 
 def _refuse_inside() -> None:
@@ -99,15 +97,15 @@ def _refuse_inside() -> None:
     if here.rank > 0:
         sys.exit(2)  # rank 0 says it
     of = f" of {here.size}" if here.size else ""
-    raise BadInput(f"a launcher ({here.kind}) has already started this as rank {here.rank}{of}: leave `parhelion run` out and let that launcher "
-                   "start the program itself, or call `parhelion run` once, from the batch script")  # fmt: skip
+    raise InputError(f"a launcher ({here.kind}) has already started this as rank {here.rank}{of}: leave `parhelion run` out and let that launcher "
+                     "start the program itself, or call `parhelion run` once, from the batch script")  # fmt: skip
 
 
 def _tasks_of_the_job() -> int:
     job = SlurmJob.told(os.environ)
     if job and job.tasks:
         return job.tasks
-    raise BadInput("say how many ranks are to be started, such as -n 4")
+    raise InputError("say how many ranks are to be started, such as -n 4")
 
 
 def _on_hosts(wanted: Wanted) -> int:
@@ -116,10 +114,11 @@ def _on_hosts(wanted: Wanted) -> int:
     try:
         return run_on_hosts(wanted.on_hosts or 2, [sys.executable, "-m", "parhelion", "run", *wanted.words()])
     except HostsError as error:
-        raise BadInput(str(error)) from None
+        raise InputError(str(error)) from None
 
 
 def _profiled(wanted: Wanted, words: list[str], ranks: int, flavor: Flavor) -> int:
+    from ..cli.errors import OK, RANKS_FAILED
     from ..cli.output import Output
     from ..profiling.run.collect import Request, take_profile
     from ..profiling.show.text import show
@@ -148,7 +147,7 @@ def _wait(wanted: Wanted, launch: Launch) -> int:
     try:
         done = run_command(launch.argv, launch.env, timeout=wanted.timeout, false_start=launch.false_start, reads=_has_input())
     except OSError as error:
-        raise BadInput(f"cannot start {error.filename}: {error.strerror}") from None
+        raise InputError(f"cannot start {error.filename}: {error.strerror}") from None
     if done.timed_out:
         print(f"parhelion run: the ranks were stopped after {wanted.timeout:g} s (--timeout)", file=sys.stderr)
         return STOPPED

@@ -1,7 +1,5 @@
 """`parhelion runs export` and `parhelion runs query`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
@@ -12,8 +10,7 @@ from ..cli.errors import BadInput
 from ..cli.output import Output, json_option
 from ..records.store import RUN
 from .options import chosen, store_option
-from .query import FORMATS, export, query
-from .tables import TABLES
+from .query import FORMATS, TABLES, export, query
 
 
 @click.command()

@@ -1,7 +1,5 @@
 """What the verbs of `parhelion runs` share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +9,6 @@ from ..cli.output import Output
 from ..records import Record, read_record
 from ..records.folder import DEFAULT_STORE
 from ..records.store import stored_runs
-
 
 # Eager: names of runs are looked up in it.
 store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",

@@ -7,7 +7,6 @@ it drew (addresses, pages, cores), so that launches are the units of whatever is
 from .interval import Interval
 from .median import median_interval
 from .ratios import geometric_mean, ratio_interval
-from .summary import Summary, summarize
-from .uncertainty import mean_std
+from .summary import Summary, mean_std, summarize
 
 __all__ = ["Interval", "Summary", "geometric_mean", "mean_std", "median_interval", "ratio_interval", "summarize"]

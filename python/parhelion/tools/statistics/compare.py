@@ -1,7 +1,5 @@
 """Did B change against A? The launch is the unit, because samples of one launch are not independent of each other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

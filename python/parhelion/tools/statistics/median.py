@@ -1,7 +1,5 @@
 """The confidence interval of a median, from one launch or from several."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

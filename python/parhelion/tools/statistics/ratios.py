@@ -1,7 +1,5 @@
 """Ratios of timings: what is compared, because absolute times belong to one machine in one state."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The shift between two sides of launches, with its error: Welch's t and the paired t, on trimmed means."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ states; samples of one state are compared with samples of the same state. A side
 what it is: another machine, say, whose probe differs throughout.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What is compared with what: one value per launch and state, or per pair, per run, per batch of samples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What may be said of differences, over all cases of a comparison at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

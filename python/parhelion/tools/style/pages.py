@@ -1,8 +1,7 @@
 """Pages and Markdown from templates, and their files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,14 @@ FILTERS: Filters = {each.__name__: each for each in OF_WORDS}
 
 def render(package: str, template: str, filters: Filters, **values: Any) -> str:
     """A template of the package, which may include the theme; whatever the values hold is escaped in HTML."""
+    environment = _environment(package)
+    environment.filters.update(filters)
+    return environment.get_template(template).render(**values)
+
+
+@cache
+def _environment(package: str) -> Environment:
+    """Kept, with the templates that it has compiled."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("parhelion.tools.style")]),
         autoescape=select_autoescape(["html.j2"]),
@@ -34,8 +41,8 @@ def render(package: str, template: str, filters: Filters, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(FILTERS | filters)
-    return environment.get_template(template).render(**values)
+    environment.filters.update(FILTERS)
+    return environment
 
 
 def write(path: Path, text: str, problem: type[Exception]) -> None:

@@ -1,7 +1,5 @@
 """Colors of drawings. Those of pages are in `templates/theme.css`, those of the terminal in `terminal`."""
 
-from __future__ import annotations
-
 # Okabe and Ito's palette, safe for colour-blind readers, with lighter tints of the same hues: for files, which have no theme.
 BLUE, GREY = "#0072B2", "#999999"
 PALETTE = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", GREY,

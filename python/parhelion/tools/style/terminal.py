@@ -1,7 +1,5 @@
 """What commands print: one look for notes, for what is good and bad, and for tables."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from typing import Any, Literal

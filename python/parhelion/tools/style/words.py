@@ -1,7 +1,5 @@
 """Figures as people write them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The end of a bench command: table, document, exit status."""
 
-from __future__ import annotations
-
 import sys
 
 from ..cli.errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
@@ -11,10 +9,8 @@ from ..documents.results import PEER, results
 from ..measuring.messages import exit_text
 from ..records import Record
 from ..records.model import End
-from .apps import print_applications
-from .gather import has_published_form, print_gather
-from .ghosts import print_ghosts
 from .levels import print_levels
+from .published import has_published_form, print_applications, print_gather, print_ghosts
 from .table import print_results
 
 

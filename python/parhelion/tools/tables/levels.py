@@ -1,7 +1,5 @@
 """Messages and bytes of `--per-node`, by the innermost level of the machine that sender and receiver share."""
 
-from __future__ import annotations
-
 from rich.console import Console
 from rich.markup import escape
 

@@ -1,7 +1,5 @@
 """The table of a matrix: a row per combination, a column per case, and why a combination has no figures."""
 
-from __future__ import annotations
-
 from rich.console import Console
 from rich.markup import escape
 

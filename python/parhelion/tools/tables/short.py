@@ -1,7 +1,5 @@
 """The table for narrow terminals: `auto` beside the fastest of the library, by hand, of other libraries, and the floor."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich import box

@@ -1,7 +1,5 @@
 """What a sweep over sizes prints after its table: the published layout, and where the lines break."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.console import Console

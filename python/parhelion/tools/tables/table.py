@@ -1,7 +1,5 @@
 """The table that a measurement ends with."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.console import Console

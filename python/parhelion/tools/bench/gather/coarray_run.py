@@ -3,19 +3,16 @@
 One that crashes or hangs is stopped, reported and left out from then on; the others go on in a new launch of the program.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from ....launch.disk import writing
 from ...documents import CaseResult
 from ...documents.params import in_order
 from ...documents.results import results
-from ...measuring.follow import Follower
 from ...measuring.measurement import Group, Measurement
 from ...measuring.messages import exit_text, first_words, rank_message
 from ...measuring.progress import RunProgress
-from ...measuring.ranks import Ranks
+from ...measuring.ranks import Follower, Ranks
 from ...records import RunFolder, read_record
 from ...records.model import Case
 from .coarrays import WAYS, CoarrayBuild, Way, job_text, words_of

@@ -1,7 +1,5 @@
 """The gather on coarrays: programs that `make peers` built, the ways in which each can do it, and their jobs: Fortran namelists."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

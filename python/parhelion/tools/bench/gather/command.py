@@ -1,7 +1,5 @@
 """`parhelion bench gather`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`parhelion matrix`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

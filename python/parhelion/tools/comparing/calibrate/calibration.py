@@ -4,8 +4,6 @@ Launches of a run, or of several, are put into two sides by time. Nothing change
 a false one (A/A). With one side's samples multiplied by a planted factor, the same sides tell how often a change of that size is found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`parhelion calibrate`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 
@@ -61,8 +59,7 @@ def _splits(output: Output, records, planted: float, launches: int | None) -> di
 
 def _grid(output: Output, records, comparisons: int, seed: int) -> dict:
     from .calibration import starts_by_case
-    from .grid import other_machines, real_grid, synthetic_grid
-    from .table import grid_table
+    from .grid import grid_table, other_machines, real_grid, synthetic_grid
 
     parts = {"made up": [*synthetic_grid(comparisons, seed)], "another machine": [*other_machines(comparisons, seed)]}
     if records is not None:

@@ -1,14 +1,15 @@
-"""Error rates over launches × noise × effect: on sides made up with a known truth, or on one's own runs."""
-
-from __future__ import annotations
+"""Error rates over launches × noise × effect: on sides made up with a known truth, or on one's own runs; and their table."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from rich.table import Table
 
 from ...statistics.states import Launch
 from ...statistics.verdict import DIFFERENT, Verdict
+from ...style.terminal import table
+from ...style.words import percent
 from .calibration import IN_TURN, ONE_AFTER_THE_OTHER, judged, splits
 from .synthetic import NOISES, Sides, sides
 
@@ -69,3 +70,17 @@ def _cells(noise: str, design: str, counts: tuple[int, int], made: Sequence[Side
         wanted = (Verdict.SLOWER,) if effect else DIFFERENT
         found = [judged([each], 1 + effect, wanted)[0] for each in made]
         yield Cell(noise, design, counts, effect, float(np.mean(found)), len(found))
+
+
+def grid_table(title: str, cells: Sequence[Cell]) -> Table:
+    """A row per noise, design and number of launches; a column per effect."""
+    effects = list(dict.fromkeys(cell.effect for cell in cells))
+    shown = table(f"{title}: share called different (A/A) or slower", left=("noise", "measured", "launches"),
+                  right=("comparisons", *("A/A" if effect == 0 else f"×{1 + effect:.3g}" for effect in effects)))  # fmt: skip
+    rows: dict[tuple, dict[float, Cell]] = {}
+    for cell in cells:
+        rows.setdefault((cell.noise, cell.design, cell.launches), {})[cell.effect] = cell
+    for (noise, design, starts), found in rows.items():
+        counts = str(next(iter(found.values())).comparisons)
+        shown.add_row(noise, design, " v ".join(map(str, starts)), counts, *(percent(found[effect].share) for effect in effects))
+    return shown

@@ -3,8 +3,6 @@
 Sizes of the noise are those of small virtual machines: launches differ by 1.5 %, samples of a launch by 5 % and a few stragglers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

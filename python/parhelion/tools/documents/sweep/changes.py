@@ -5,15 +5,12 @@ stretches as explain it: one more is worth its place only when it explains more 
 stretches, as in Killick, Fearnhead & Eckley, JASA 2012). Each cut is a knee.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from .curves import Curve
-from .points import Point
+from .curves import Curve, Point
 
 KNEE, NOT_MONOTONE = "knee", "not monotone"
 LEAST_SIGMA = 0.05  # no machine follows a line to better than this

@@ -1,7 +1,5 @@
 """What a sweep adds to the JSON document of a benchmark."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """What a run over sizes, or over MPIs and networks, has beside the common tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Results in the layout of the published image test: image, network, reservation, phase, `mean(std)`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

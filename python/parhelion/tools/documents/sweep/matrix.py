@@ -1,7 +1,5 @@
 """A run over several MPIs and networks, as rows of combinations and columns of cases."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Limits that the MPI itself tells, through its control variables, beside the changes that were seen."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Weights are judgments, in points of a hundred: how often such a difference is wh
 profiles move them. Every difference belongs to one cause: what follows from another MPI or from a variable is told under it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

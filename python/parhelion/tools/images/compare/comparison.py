@@ -1,7 +1,5 @@
 """Two images side by side: figures, profiles, what differs, and what could be why."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What differs around the figures of two images, gathered from records, loaded files and channels, as a pool that causes are taken from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePath

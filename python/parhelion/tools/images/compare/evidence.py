@@ -1,7 +1,5 @@
 """Signs in figures and profiles: who became slower, which rank sleeps, which library takes the time."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping

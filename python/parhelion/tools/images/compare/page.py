@@ -1,7 +1,5 @@
 """The page of a comparison: one self-contained HTML file, and the same in Markdown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...comparing.comparison import Comparison, Row

@@ -4,8 +4,6 @@ Contenders are MPI's calls and hand-written MPI, the library's own ways through 
 among these tells whether MPI or the machine is why.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ...bench.gather.command import gather_groups

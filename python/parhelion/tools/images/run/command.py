@@ -1,7 +1,5 @@
 """`parhelion image run`."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from ...cli.errors import BadInput
 from ...cli.options import MOST_LAUNCHES, RANKS, SECONDS, Whole, flavor_option, labels_option, no_bind_option
 from ...cli.output import Output, json_option
 from ...cli.panels import PanelCommand, options_of
-from ...records.labels import parse_labels
+from ...records.store import parse_labels
 
 LAUNCHES, QUICK_LAUNCHES = 5, 2
 STARTED, OUTPUT = map(options_of, ("Builds and ranks", "Output"))

@@ -1,8 +1,8 @@
-"""An image measured part by part; a part that cannot be had here is left out with its reason."""
+"""An image measured part by part, with what its loaded libraries hold; a part that cannot be had here is left out with its reason."""
 
-from __future__ import annotations
-
+import hashlib
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,16 +18,16 @@ from ...machine import collect
 from ...machine.providers import providers
 from ...measuring.measurement import MIN_SAMPLE_S, QUICK_MIN_SAMPLE_S, TIMEOUT_S, Measurement
 from ...measuring.session import measure
-from ...profiling.errors import ProfileError
+from ...profiling.model import ProfileError
 from ...profiling.run.collect import Request, take_profile
 from ...records import Record
 from ...records.folder import DEFAULT_STORE
 from ...records.variables import without_secrets
 from ...tables.finish import exit_status
-from ..folder import BENCHMARKS, RAN, SCHEMA, Image, create_folder, profile_folder, write_image
+from ..folder import BENCHMARKS, RAN, SCHEMA, Image, LoadedFile, create_folder, profile_folder, write_image
 from .cases import PROFILED, contenders, groups, profiled, program_options
-from .files import loaded_files
 
+LETTERS = 16
 REPETITIONS = 10
 PROFILE_TIMEOUT_S = 300.0
 
@@ -129,3 +129,17 @@ def _providers(request: ImageRequest, folder: Path, flavor: Flavor) -> dict[str,
     short = Measurement("alltoall", [group], repetitions=1, min_sample_s=0.0, contenders=("mpi_alltoall",))
     job = _job(short, folder / "providers.json")
     return providers(flavor, request.ranks, [str(flavor.program), str(job), "/dev/null"], request.bind)
+
+
+def loaded_files(paths: Iterable[str]) -> dict[str, LoadedFile]:
+    """Size and checksum of every file that can be read on this host."""
+    return {path: found for path in sorted(set(paths)) if (found := _look(Path(path)))}
+
+
+def _look(path: Path) -> LoadedFile | None:
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+        return LoadedFile(path.stat().st_size, digest.hexdigest()[:LETTERS])
+    except OSError:
+        return None

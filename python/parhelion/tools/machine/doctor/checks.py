@@ -1,7 +1,5 @@
 """What the doctor looks at."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,8 +9,7 @@ from ..collect import collect
 from ..contenders import built_contenders, own_transports
 from .finding import Finding
 from .launchers import Launcher, launchers, scheduler
-from .mpi import Mpi4py, mpi4py_loads, mpi4py_matches
-from .network import network
+from .mpi import Mpi4py, mpi4py_loads, mpi4py_matches, network
 from .transports import machine_findings, transports, usable_by_any
 from .worth import worth_doing
 

@@ -1,7 +1,5 @@
 """`parhelion doctor`."""
 
-from __future__ import annotations
-
 import click
 
 from ...cli.options import RANKS

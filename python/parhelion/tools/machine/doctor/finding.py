@@ -1,7 +1,5 @@
 """What a probe found."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import dataclass

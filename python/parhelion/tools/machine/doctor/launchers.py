@@ -1,7 +1,5 @@
 """What starts ranks here: every `mpiexec` and `srun` on the path, whose it is, and how it speaks to an MPI."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

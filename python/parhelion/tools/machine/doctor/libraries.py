@@ -1,7 +1,5 @@
 """Libraries that are loaded at run time where they are."""
 
-from __future__ import annotations
-
 import ctypes
 import sysconfig
 from collections.abc import Iterable

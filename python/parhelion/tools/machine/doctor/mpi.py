@@ -1,16 +1,19 @@
-"""Which MPI mpi4py loads, by itself and for each build."""
+"""Which MPI mpi4py loads, by itself and for each build; and which network an MPI really takes here, by its own word."""
 
-from __future__ import annotations
-
+import json
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 from ....launch import Flavor
+from ..providers import providers
 
+JOB = {"schema": "parhelion.job/1", "benchmark": "alltoall", "ranks": 2, "launch": 0, "seed": 1, "repetitions": 1, "min_sample_s": 0.0,
+       "bind": False, "contenders": ["mpi_alltoall"], "cases": [{"size": 64}]}  # fmt: skip
 LOADED = (
     "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0]);"
     "print(*sorted({l.split()[-1] for l in open('/proc/self/maps') if 'libmpi' in l.split()[-1].rsplit('/', 1)[-1]}))"
@@ -59,3 +62,14 @@ def mpi4py_matches(flavor: Flavor) -> tuple[bool, str]:
 def _mpi_libraries(libraries: list[str]) -> list[str]:
     """Those that are an MPI by themselves: not a plug-in or a part of one."""
     return [library for library in libraries if Path(library).name.startswith(("libmpi.so", "libmpi_abi.so"))]
+
+
+def network(flavor: Flavor) -> dict[str, str]:
+    """Channels by name, such as libfabric's provider or UCX's transports; empty where the MPI does not tell."""
+    with tempfile.TemporaryDirectory(prefix="parhelion-doctor-") as folder:
+        job = Path(folder) / "job.json"
+        job.write_text(json.dumps(JOB))
+        try:
+            return providers(flavor, 2, [str(flavor.program), str(job), "/dev/null"], bind=False)
+        except OSError:
+            return {}

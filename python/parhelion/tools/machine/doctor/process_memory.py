@@ -1,7 +1,5 @@
 """One copy between the memories of two processes: `process_vm_readv` and XPMEM."""
 
-from __future__ import annotations
-
 import ctypes
 import ctypes.util
 import os

@@ -1,7 +1,5 @@
 """Memory that processes of a node share, and how they wake each other."""
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os

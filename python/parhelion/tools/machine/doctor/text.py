@@ -1,7 +1,5 @@
 """The doctor's findings for people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rich.console import Console

@@ -1,7 +1,5 @@
 """Which transports work on this machine, out of what they need from it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 

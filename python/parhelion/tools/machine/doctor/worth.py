@@ -1,7 +1,5 @@
 """The few things that are most worth doing, out of all that was found."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """`parhelion hosts`."""
 
-from __future__ import annotations
-
 import math
 import sys
 

@@ -4,8 +4,6 @@
 visible outside.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import shlex

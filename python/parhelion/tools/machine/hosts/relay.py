@@ -3,8 +3,6 @@
 The kernel's own means of delay and limits (netem, tbf) are missing on many machines.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import heapq

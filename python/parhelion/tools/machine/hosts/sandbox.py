@@ -1,7 +1,5 @@
 """Starting a command in a sandbox of hosts, or saying why that cannot be done here."""
 
-from __future__ import annotations
-
 import math
 import os
 import shutil

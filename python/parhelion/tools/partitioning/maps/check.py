@@ -1,7 +1,5 @@
 """The rules that both file formats share. Each raises IndexMapError with the place of the fault."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..errors import fault

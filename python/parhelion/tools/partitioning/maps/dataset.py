@@ -1,7 +1,5 @@
 """Index-map data sets of either format: reading, writing, converting."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..errors import IndexMapError, fault

@@ -1,7 +1,5 @@
 """Reading parts of files without believing them, and writing files that are whole or absent."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """The byte layout of a .phlmap file, once, for writing and reading. See docs/index-map-format.md."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from dataclasses import astuple, dataclass

@@ -1,7 +1,5 @@
 """Index maps: which global indices each rank owns, and which it reads from others. Plain data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

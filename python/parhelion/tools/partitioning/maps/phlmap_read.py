@@ -1,7 +1,5 @@
 """Reading the project's own format. A rank reads the header, its index entry and its section."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import BinaryIO
 
@@ -10,20 +8,7 @@ import numpy as np
 from ..errors import fault
 from .check import REWRITE, check_ghosts, check_rank, check_ranks
 from .files import opened
-from .layout import (
-    ENTRY_BYTES,
-    HEADER_BYTES,
-    KINDS,
-    MAGIC,
-    VERSION,
-    WORD,
-    Entry,
-    Header,
-    crc32,
-    sealed,
-    unpack_entry,
-    unpack_header,
-)
+from .layout import ENTRY_BYTES, HEADER_BYTES, KINDS, MAGIC, VERSION, WORD, Entry, Header, crc32, sealed, unpack_entry, unpack_header
 from .maps import IndexMaps, RankMap
 
 _INT64 = np.dtype("<i8")

@@ -1,7 +1,5 @@
 """Writing the project's own format: one file for all ranks, with an index, 64 bits, checksummed."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

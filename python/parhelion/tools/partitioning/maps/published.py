@@ -1,7 +1,5 @@
 """The published format: a folder NAME-P with files data001 …, streams of little-endian int32."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

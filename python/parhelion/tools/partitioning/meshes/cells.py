@@ -4,8 +4,6 @@ Corner numbering is VTK's, which meshio uses for every format it reads. A facet 
 less than its cell: a triangle or quadrilateral in 3-D, an edge in 2-D, a point in 1-D.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

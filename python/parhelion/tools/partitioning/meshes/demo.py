@@ -4,8 +4,6 @@ Netgen comes as a wheel that needs no system libraries (gmsh's needs OpenGL), ta
 solid geometry and refines onto curved surfaces; its licence (LGPL) allows the use.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A mesh as partitioning needs it: points that exist, and cells of the highest dimension."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reading a mesh file in any format that meshio knows (Gmsh, VTK, VTU, Exodus, Abaqus, …)."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import resource

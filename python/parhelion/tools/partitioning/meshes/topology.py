@@ -1,7 +1,5 @@
 """Which cells touch which faces, edges and nodes: sparse matrices, made without loops over cells."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`parhelion profile compare`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
@@ -10,7 +8,7 @@ from ...cli.errors import OK, WRONG_VALUE
 from ...cli.options import FAIL_ON_HELP, Whole
 from ...cli.output import Output, json_option
 from ..folder import PROFILE
-from ..show.option import html_option, write_page
+from ..show.command import html_option, write_page
 
 
 @click.command()

@@ -1,7 +1,5 @@
 """Two profiles side by side: what takes more or less of the time, ranked, and what changed around them; the document of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Taking a profile: start the ranks under a tool, read what it wrote, keep one document."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -16,9 +14,8 @@ from ....launch.ending import Ended
 from ....launch.program import program_words
 from ...machine import collect
 from ...records.variables import without_secrets
-from ..errors import ProfileError
 from ..folder import create_folder, write_profile
-from ..model import SCHEMA, Frame, How, Profile, RankProfile, Stack
+from ..model import SCHEMA, Frame, How, Profile, ProfileError, RankProfile, Stack
 from .perf import Sample, read_samples
 from .tools import Tool, find_tool
 

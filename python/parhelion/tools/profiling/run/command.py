@@ -1,7 +1,5 @@
 """`parhelion profile run`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
@@ -10,8 +8,8 @@ from ...cli.errors import RANKS_FAILED
 from ...cli.options import RANKS, SECONDS, Whole, flavor_option, labels_option, no_bind_option
 from ...cli.output import Output, json_option
 from ...cli.panels import PanelCommand, options_of
-from ...records.labels import parse_labels
-from ..show.option import html_option, write_page
+from ...records.store import parse_labels
+from ..show.command import html_option, write_page
 
 STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Output"))
 

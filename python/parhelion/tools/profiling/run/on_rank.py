@@ -5,8 +5,6 @@ way. A watcher, which belongs to nobody, writes down what samples of a core cann
 long, and which libraries it has mapped.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

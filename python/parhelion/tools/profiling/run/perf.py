@@ -1,7 +1,5 @@
 """Samples out of a file that perf has written, through `perf script`."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
@@ -10,8 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import ProfileError
-from ..model import KERNEL, UNKNOWN, Frame
+from ..model import KERNEL, UNKNOWN, Frame, ProfileError
 
 SAMPLE = re.compile(r"^\s*(?P<command>.*\S)\s+(?P<pid>\d+)/(?P<tid>\d+)\s+(?P<time>[\d.]+):\s+(?P<period>\d+)")
 FRAME = re.compile(r"^\s+[0-9a-f]+ (?P<rest>.*\))$")

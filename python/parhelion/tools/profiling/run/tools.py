@@ -1,7 +1,5 @@
 """The tools that take samples: Linux perf, and HPCToolkit where it is; `watch` takes none, and looks at sleep and libraries alone."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -9,7 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import ProfileError
+from ..model import ProfileError
 
 CALL_GRAPHS = {"dwarf": ["--call-graph", "dwarf,16384"], "fp": ["--call-graph", "fp"], "none": []}
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")

@@ -3,8 +3,6 @@
 Only /proc is read, about a hundred times a second; no privileges are needed for one's own processes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The document of `parhelion profile run` and `show` with `--json`; shares are of the time of all ranks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

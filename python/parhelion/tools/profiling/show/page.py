@@ -1,7 +1,5 @@
 """The page of one profile, or of two side by side: flame graphs and tables, all in one file."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +12,7 @@ from ...records.facts import flatten
 from ...style import pages
 from ...style.words import percent
 from ..compare.difference import Difference, ProfileComparison, compare_profiles
-from ..errors import ProfileError
-from ..model import Profile
+from ..model import Profile, ProfileError
 from ..parts import WAITING
 from ..shares import TABLES, Key, by_part, own_shares, tables
 from .flame import Box, flame_graphs

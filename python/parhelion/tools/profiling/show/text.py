@@ -1,7 +1,5 @@
 """A profile for people."""
 
-from __future__ import annotations
-
 from pathlib import PurePath
 
 from rich.console import Console

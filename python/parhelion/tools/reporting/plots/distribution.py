@@ -10,7 +10,7 @@ from ...documents import CaseResult, Entry
 from ...documents.results import contenders
 from ...style.palette import INK, of_role
 from . import svg
-from .thin import spread
+from .svg import spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """The plots of each case: how the samples are distributed, and how they ran over time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

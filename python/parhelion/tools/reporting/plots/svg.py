@@ -1,6 +1,6 @@
 """Matplotlib figures as SVG that lives inside a page: its colors are the page's, so light and dark both work.
 
-A color is drawn as a key (a hex value that nothing else uses) and becomes a CSS variable in the text of the SVG.
+Plots stay small however many samples there are, without hiding what stands out. A color is drawn as a key (a hex value that nothing else uses) and becomes a CSS variable in the text of the SVG.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...style.palette import GRID, INK, MUTED, VARIABLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+MOST_POINTS = 200
+BINS = 150
 DEFINITION = re.compile(r'\bid="([^"]+)"')
 REFERENCE = re.compile(r'(href="#|url\(#)([^")]+)')
 
@@ -83,3 +87,18 @@ def _drawn(drawing: Figure) -> str:
         drawing.savefig(buffer, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = buffer.getvalue()
     return text[text.index("<svg") :]
+
+
+def spread(samples: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
+    """At most about `most` samples that keep the shape: evenly spaced in rank, both extremes among them."""
+    if len(samples) <= most:
+        return np.sort(samples)
+    return np.quantile(samples, np.linspace(0, 1, most), method="nearest")
+
+
+def envelope(samples: np.ndarray, bins: int = BINS) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, and the least, median and greatest of the samples in each of `bins` stretches of time."""
+    edges = np.linspace(0, len(samples), min(bins, len(samples)) + 1).astype(int)
+    parts = [samples[first:last] for first, last in zip(edges[:-1], edges[1:], strict=True)]
+    figures = np.array([(part.min(), np.median(part), part.max()) for part in parts])
+    return (edges[:-1] + edges[1:] - 1) / 2, figures[:, 0], figures[:, 1], figures[:, 2]

@@ -11,7 +11,7 @@ from ...documents.results import BASELINE
 from ...style.palette import MUTED, of_role
 from . import svg
 from .distribution import WIDTH, plain_log_axis
-from .thin import envelope
+from .svg import envelope
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

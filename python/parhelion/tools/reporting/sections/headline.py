@@ -1,7 +1,5 @@
 """The figures on top of a section: how many times as fast as hand-written MPI."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

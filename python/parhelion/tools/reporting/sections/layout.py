@@ -1,7 +1,5 @@
 """Heat maps: one cell per case, coloured by how many times as fast as the best baseline."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

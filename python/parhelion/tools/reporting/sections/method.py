@@ -1,7 +1,5 @@
 """How a run was measured, read back from what is in it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ...records import Record

@@ -1,7 +1,5 @@
 """What a report opens with: per case the floor, ours, the fastest by hand and the fastest other library, on one scale; and what that says."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Published figures beside one's own: the same layout, from other machines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

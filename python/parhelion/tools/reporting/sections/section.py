@@ -1,7 +1,5 @@
 """Everything that the report says about one run."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from ...documents.applications import applications
@@ -16,10 +14,9 @@ from ...records import Record
 from ...records.facts import Facts, flatten
 from ..plots.curves import curve_groups
 from ..plots.plots import case_plots
-from .environment import launch_facts
 from .headline import headline, means
 from .layout import heat_maps
-from .mapping import mappings
+from .mapping import launch_facts, mappings
 from .method import method
 from .overview import overview, verdicts
 from .published import published

@@ -1,7 +1,5 @@
 """What pattern and plan cost, counted in exchanges, and what `auto` chose when the plan was made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which contenders gave right values, which failed, and which did not run and why."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

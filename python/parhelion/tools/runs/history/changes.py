@@ -4,8 +4,6 @@
 package needs NumPy 1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

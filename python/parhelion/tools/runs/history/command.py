@@ -1,7 +1,5 @@
 """`parhelion runs history`."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from ...cli.errors import OK, WRONG_VALUE, BadInput
 from ...cli.options import FAIL_ON_HELP, Names, Share, Whole
 from ...cli.output import Output, json_option
 from ...comparing.command import FAIL_ON
-from ...records.labels import parse_labels
+from ...records.store import parse_labels
 from ..options import chosen, labeled_option, store_option
 
 
@@ -41,7 +39,6 @@ def history(
     from .document import history_document
     from .find import Wanted
     from .find import history as find
-    from .page import write
     from .text import show
 
     output = Output(json_file)
@@ -50,6 +47,8 @@ def history(
     found = find(chosen((), store, output), wanted)
     show(found, output.console, most)
     if html:
+        from .page import write
+
         write(found, store, html)
         output.console.print(str(html.resolve()), markup=False, soft_wrap=True)
     output.document(history_document(found, store))

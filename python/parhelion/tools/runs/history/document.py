@@ -1,7 +1,5 @@
 """The document of `parhelion runs history --json`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

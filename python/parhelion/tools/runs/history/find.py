@@ -1,17 +1,34 @@
-"""A store's history: series, change points, and whether the last change of any is for the worse."""
-
-from __future__ import annotations
+"""A store's history: series, change points by the run at which they are, what else changed there, whether the last change is for the worse."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from ...comparing import RecordSet
+from ...comparing.changes import Change, changes
 from ...documents.params import text
 from ...documents.results import CaseResult
 from ...records import Record
-from .around import Turn, turns
 from .changes import LEAST_RUNS, ChangePoint, change_points
 from .series import Series, series_of
+
+KINDS = ("environment", "ranks", "libraries")  # what the library did follows from these
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A run at which figures changed, the run before it in these series, and what was recorded that differs between the two."""
+
+    record: Record
+    before: Record
+    points: list[ChangePoint]
+    around: list[Change]
+
+    @property
+    def typical(self) -> float:
+        """The middle ratio."""
+        ratios = sorted(point.ratio for point in self.points)
+        return ratios[len(ratios) // 2]
 
 
 @dataclass(frozen=True)
@@ -70,3 +87,19 @@ def when(record: Record) -> datetime:
     except ValueError:
         return datetime.min.replace(tzinfo=UTC)
     return made if made.tzinfo else made.replace(tzinfo=UTC)
+
+
+def turns(points: Sequence[ChangePoint]) -> list[Turn]:
+    """By run, the latest first."""
+    found: dict[str, list[ChangePoint]] = {}
+    for point in points:
+        found.setdefault(point.series.records[point.place].id, []).append(point)
+    listed = [_turn(each) for each in found.values()]
+    return sorted(listed, key=lambda turn: turn.record.run.created, reverse=True)
+
+
+def _turn(points: list[ChangePoint]) -> Turn:
+    series, place = points[0].series, points[0].place
+    before, here = series.records[place - 1], series.records[place]
+    found = changes(RecordSet("before", [before]), RecordSet("here", [here]))
+    return Turn(here, before, sorted(points, key=lambda point: -point.ratio), [each for kind in KINDS for each in getattr(found, kind)])

@@ -1,7 +1,5 @@
 """The figures of a store as series over time: one per benchmark, case, contender and build."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 

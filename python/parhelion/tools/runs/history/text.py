@@ -1,7 +1,5 @@
 """A store's history on the terminal."""
 
-from __future__ import annotations
-
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -9,9 +7,8 @@ from rich.table import Table
 from ...documents.params import case_label
 from ...style.terminal import table
 from ...style.words import microseconds, ratio, ratios, significant
-from .around import Turn
 from .changes import LEAST_RUNS
-from .find import History
+from .find import History, Turn
 from .series import Series
 
 MOST_AROUND = 12

@@ -3,8 +3,6 @@
 The average over ranks is taken, because both tools always print it; the row's other columns are kept beside it.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

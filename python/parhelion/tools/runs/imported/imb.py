@@ -6,8 +6,6 @@
             0         1000         0.03         0.03         0.03
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -8,8 +8,6 @@ A heading names the test, a comment line with two or more blanks between its wor
     1                       1.52              1.40              1.63        1000
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,15 +1,12 @@
 """A run folder out of what other benchmarks have printed: one file is one launch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ...records.errors import RecordError
 from ...records.folder import RunFolder
-from ...records.model import Case, End, Launch, Plan
+from ...records.model import Case, End, Launch, Plan, RecordError
 from ...records.read import Record, read_record
 from . import imb, osu
 from .figure import case_of

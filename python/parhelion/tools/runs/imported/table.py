@@ -1,12 +1,10 @@
 """Tables in the output of a benchmark, line by line."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ....base.files import read_bounded
-from ...records.errors import RecordError
+from ...records.model import RecordError
 
 GREATEST = 2.0**62
 LARGEST = 64 * 2**20  # bytes; such files have some hundred lines

@@ -1,0 +1,121 @@
+"""`parhelion runs list`, `show`, `tag` and `import`."""
+
+import sys
+from pathlib import Path
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from ..cli.options import RANKS, labels_option, out_option
+from ..cli.output import Output, json_option
+from ..records import read_record
+from ..records.store import RUN, Stored, parse_labels, relabel, stored_runs
+from .options import labeled_option, store_option
+
+
+@click.command()
+@store_option
+@click.option("--benchmark", help="Only runs of this benchmark.")
+@labeled_option
+@json_option
+def list_runs(store: Path, benchmark: str | None, labels: tuple[str, ...], json_file: str | None) -> None:
+    """List the runs in a store, the oldest first. Runs that cannot be read are named with the reason."""
+    output = Output(json_file)
+    wanted = parse_labels(labels)
+    runs = [run for run in stored_runs(store) if _matches(run, benchmark, wanted)]
+    table = Table()
+    for name in ("run", "benchmark", "launches", "lines", "labels", "notes"):
+        table.add_column(name, overflow="fold")
+    for run in runs:
+        table.add_row(*map(escape, _cells(run)))
+    output.console.print(table if runs else "no run matches")
+    output.document({"schema": "parhelion.runs/1", "store": str(store), "runs": [_object(run) for run in runs]})
+
+
+def _matches(run: Stored, benchmark: str | None, labels: dict[str, str]) -> bool:
+    if run.record is None:
+        return not benchmark and not labels
+    right = benchmark in (None, run.record.run.benchmark)
+    return right and all(run.record.labels.get(name) == value for name, value in labels.items())
+
+
+def _cells(run: Stored) -> tuple[str, ...]:
+    record = run.record
+    if record is None:
+        return run.path.name, "–", "–", "–", "", run.error or ""
+    labels = ", ".join(f"{name}={value}" for name, value in record.labels.items())
+    return run.path.name, record.run.benchmark, str(len(record.launches)), str(len(record.cases)), labels, "; ".join(record.notes)
+
+
+def _object(run: Stored) -> dict[str, object]:
+    record = run.record
+    if record is None:
+        return {"path": str(run.path), "error": run.error}
+    return {
+        "path": str(run.path), "run": record.id, "benchmark": record.run.benchmark, "created": record.run.created,
+        "labels": record.labels, "launches": len(record.launches), "lines": len(record.cases), "notes": record.notes,
+    }  # fmt: skip
+
+
+@click.command()
+@click.argument("run", type=RUN)
+@store_option
+@click.option("--environment", is_flag=True, help="Also the environment.")
+@json_option
+def show_run(run: Path, store: Path, environment: bool, json_file: str | None) -> None:
+    """Show one run's table again. RUN is a name in the store, a part of one, or a folder."""
+    from ..documents.document import bench_document
+    from ..records.facts import flatten
+    from ..tables.finish import show
+
+    output = Output(json_file)
+    record = read_record(run)
+    show(record, output)
+    facts = {"label " + name: value for name, value in record.labels.items()}
+    if environment:
+        facts |= dict(flatten(record.run.environment))
+    for name, value in facts.items():
+        output.console.print(f"{name}: {value}", markup=False, soft_wrap=True)
+    output.document(bench_document(record))
+
+
+@click.command()
+@click.argument("run", type=RUN)
+@click.argument("labels", nargs=-1, metavar="KEY=VALUE...")
+@click.option("--remove", multiple=True, metavar="KEY", help="Take a label away; may be repeated.")
+@store_option
+@json_option
+def tag_run(run: Path, labels: tuple[str, ...], remove: tuple[str, ...], store: Path, json_file: str | None) -> None:
+    """Give RUN labels, such as image=v0.4 reservation=full notes='after the upgrade'."""
+    output = Output(json_file)
+    changes: dict[str, str | None] = {**parse_labels(labels), **dict.fromkeys(remove)}
+    record = relabel(run, changes)
+    for name, value in record.labels.items():
+        output.console.print(f"{name}={value}", markup=False, soft_wrap=True)
+    output.document({"schema": "parhelion.labels/1", "run": record.id, "labels": record.labels})
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("-n", "--ranks", type=RANKS, help="Ranks [what the file says].")
+@out_option
+@labels_option
+@json_option
+def import_runs(
+    files: tuple[Path, ...], ranks: int | None, out: Path | None, labels: tuple[str, ...], json_file: str | None
+) -> None:
+    """Make a run of what OSU Micro-Benchmarks or IMB have printed. Each FILE is one launch, so that
+    several files of the same test can be compared with several others.
+    """
+    from ..documents.document import bench_document
+    from .imported import import_files
+
+    output = Output(json_file)
+    record = import_files(files, out, parse_labels(labels), ranks, ["parhelion", *sys.argv[1:]])
+    tests = len({line.name for line in record.cases})
+    said = (
+        f"{record.path.parent}: {len(record.cases)} figures of {tests} test{'s' if tests != 1 else ''} from {len(files)} file(s)"
+    )
+    output.console.print(said, markup=False, soft_wrap=True)
+    output.document(bench_document(record))
