@@ -34,7 +34,7 @@ message, so that the term of copying remains. `parhelion model fit` takes cases 
 `place --parameters` use what it finds:
 
 ```
-$ for n in 2:8 3:9 4:8; do for cells in 8 32; do
+$ for n in 2:8 3:9 4:8; do for cells in 8 32 64; do
     parhelion hosts --hosts ${n%:*} parhelion bench halo --ranks ${n#*:} --extent $cells --halo 1,2 --fields 1,4 \\
       --contenders "shared+node_aware(mpi),mpi_p2p" --out runs/n${n%:*}-$cells
   done; done
@@ -42,11 +42,9 @@ $ parhelion model fit runs/n* --contender "shared+node_aware(mpi)" --file figure
 $ parhelion place --grid 8x8x8 --nodes 8 --ranks-per-node 64 --neighbors full --extent 32x32x32 --parameters figures.json
 ```
 
-Tried once so, with 10 samples, on two cores that other work kept busy (a load of 15 to 20), so that the figures tell of the scheduler: of 24 cases
-4.1 ms per message of the busiest node for `shared+node_aware(mpi)`, no cost of bytes, median error 32 %; for `mpi_p2p` 0.72 ms per message of a rank and
-0.72 GB/s, 19 %. With `hosts --latency 1 --bandwidth 0.1` and a load of 20 to 33: 8.2 ms per message and 18 MB/s of copying for the former, 1.6 ms and 16 MB/s for the
-latter, 37 % both. There the cables' 12.5 MB/s went into copying: with 2 to 4 hosts of this size what ranks send and what leaves their node grow together, and
-the fit cannot tell them apart. So none of these figures is a default of anything; fit to runs of the machine in question.
+So on two cores that did nothing else, MPICH, 8 samples, 36 cases of each: `shared+node_aware(mpi)` 0.14 ms per message of the busiest node, 0.63 GB/s out of a node and
+18 GB/s of copying, median error 29 %; `mpi_p2p` 19 µs per message of a rank, 0.34 GB/s and no cost of copying, 36 %. All nodes share two cores, so that much of it is
+the time that ranks wait for one: none of these figures is a default of anything; fit to runs of the machine in question.
 
 ## Which rows were used for what
 
