@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 
 make=(make --no-print-directory "JOBS=${JOBS:-2}")
 logs=build/test-logs
+bytecode=build/bytecode
 summary=()
 failed=0
 
@@ -31,7 +32,10 @@ cpp() { suite "C++ $1" '^[0-9]+% tests passed' "${make[@]}" test-cpp "${@:2}"; }
 
 # First of all, for a new environment clears what make built, and the logs with it.
 "${make[@]}" setup || exit 1
-mkdir -p "$logs" && touch "$logs/made-by-make"
+mkdir -p "$logs" "$bytecode" && touch "$logs/made-by-make" "$bytecode/made-by-make"
+# Hundreds of tests start Python: modules are compiled once, also where the environment would have it each time.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX=$PWD/$bytecode
 rm -f build/*/ctest.xml build/*/pytest.xml
 few='-LE exhaustive -E [.][1468]$$'
 once="-LE 'exhaustive|robustness' -E '[.]([12468]|12|24)\$\$'"

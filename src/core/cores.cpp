@@ -59,7 +59,7 @@ void Patience::wait_slowly() {
 #else
     constexpr std::chrono::milliseconds short_wait{2}, longest_sleep{1};
     const auto now = std::chrono::steady_clock::now();
-    if (polls_ == eager_polls + 1) since_ = now;
+    if (polls_ == eager_polls_ + 1) since_ = now;
     const auto waited = now - since_;
     if (waited < short_wait) sched_yield();
     else std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(waited / 20, longest_sleep));
