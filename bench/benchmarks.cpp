@@ -21,7 +21,7 @@ PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, cons
     const auto run = [make = std::move(make)](const Job& asked, Ground ground, const ReportOutcome& report) {
         Case which = make();
         which.entries = chosen(which.entries, asked.contenders);
-        run_case(which, asked, ground, [&](const Outcome& outcome) { report(which, outcome); });
+        run_case(which, asked, ground, report);
     };
     return {run, chosen(all, job.contenders).size()};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -28,6 +29,9 @@ struct Outcome {
     int exchange_lines = 0;
     nlohmann::json explain;
 };
+
+/// Takes what became of one contender of a case.
+using ReportOutcome = std::function<void(const Case&, const Outcome&)>;
 
 /// The record: JSON lines of schema `parhelion.record/1`, written by rank 0 and flushed line by line, so that whoever
 /// follows the file sees every case as it ends and a crash loses nothing. On other ranks all calls do nothing.

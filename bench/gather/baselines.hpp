@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include "clock.hpp"
 #include "gather/arrays.hpp"
 #include "gather/index_lists.hpp"
 #include "node_shared.hpp"
@@ -18,6 +19,13 @@ struct GatherSetup {
     std::shared_ptr<GatherArray> array;  // ordinary memory of this process
     std::shared_ptr<MadeOnce<GatherArray>> node_shared = std::make_shared<MadeOnce<GatherArray>>();
 };
+
+/// A way made of the case's index lists, and how long both take.
+template <class Way>
+ContenderPointer make_of_lists(const GatherSetup& setup, SetupTimes& times) {
+    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
+    return timed(times.plan, [&] { return std::make_unique<Way>(setup, std::move(lists)); });
+}
 
 /// The published Fortran way: pack by index list, MPI_Neighbor_alltoallv straight into the ghosts.
 ContenderPointer make_gather_neighbor_alltoallv(const GatherSetup& setup, SetupTimes& times);

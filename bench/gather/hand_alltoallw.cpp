@@ -1,4 +1,3 @@
-#include "clock.hpp"
 #include "datatypes.hpp"
 #include "gather/baselines.hpp"
 #include "neighborhood.hpp"
@@ -51,9 +50,6 @@ private:
 
 }  // namespace
 
-ContenderPointer make_gather_alltoallw(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherAlltoallw>(setup, std::move(lists)); });
-}
+ContenderPointer make_gather_alltoallw(const GatherSetup& setup, SetupTimes& times) { return make_of_lists<GatherAlltoallw>(setup, times); }
 
 }  // namespace parhelion::bench

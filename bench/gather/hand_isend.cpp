@@ -1,4 +1,3 @@
-#include "clock.hpp"
 #include "gather/baselines.hpp"
 
 namespace parhelion::bench {
@@ -38,9 +37,6 @@ private:
 
 }  // namespace
 
-ContenderPointer make_gather_isend(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherIsend>(setup, std::move(lists)); });
-}
+ContenderPointer make_gather_isend(const GatherSetup& setup, SetupTimes& times) { return make_of_lists<GatherIsend>(setup, times); }
 
 }  // namespace parhelion::bench

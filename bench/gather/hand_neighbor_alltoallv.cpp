@@ -1,4 +1,3 @@
-#include "clock.hpp"
 #include "gather/baselines.hpp"
 #include "neighborhood.hpp"
 
@@ -44,8 +43,7 @@ private:
 }  // namespace
 
 ContenderPointer make_gather_neighbor_alltoallv(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherNeighborAlltoallv>(setup, std::move(lists)); });
+    return make_of_lists<GatherNeighborAlltoallv>(setup, times);
 }
 
 }  // namespace parhelion::bench

@@ -1,6 +1,5 @@
 #include <cstring>
 
-#include "clock.hpp"
 #include "gather/baselines.hpp"
 #include "node_areas.hpp"
 
@@ -81,9 +80,6 @@ private:
 
 }  // namespace
 
-ContenderPointer make_gather_nodes(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherNodes>(setup, std::move(lists)); });
-}
+ContenderPointer make_gather_nodes(const GatherSetup& setup, SetupTimes& times) { return make_of_lists<GatherNodes>(setup, times); }
 
 }  // namespace parhelion::bench

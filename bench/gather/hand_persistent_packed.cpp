@@ -1,4 +1,3 @@
-#include "clock.hpp"
 #include "gather/baselines.hpp"
 #include "requests.hpp"
 
@@ -44,8 +43,7 @@ private:
 }  // namespace
 
 ContenderPointer make_gather_persistent_packed(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherPersistentPacked>(setup, std::move(lists)); });
+    return make_of_lists<GatherPersistentPacked>(setup, times);
 }
 
 }  // namespace parhelion::bench

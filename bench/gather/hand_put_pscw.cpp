@@ -1,4 +1,3 @@
-#include "clock.hpp"
 #include "gather/baselines.hpp"
 
 namespace parhelion::bench {
@@ -75,9 +74,6 @@ private:
 
 }  // namespace
 
-ContenderPointer make_gather_put(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherPut>(setup, std::move(lists)); });
-}
+ContenderPointer make_gather_put(const GatherSetup& setup, SetupTimes& times) { return make_of_lists<GatherPut>(setup, times); }
 
 }  // namespace parhelion::bench

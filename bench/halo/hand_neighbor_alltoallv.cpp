@@ -1,6 +1,5 @@
 #include "halo/baselines.hpp"
 
-#include "clock.hpp"
 #include "errors.hpp"
 #include "neighborhood.hpp"
 
@@ -115,8 +114,7 @@ private:
 
 template <class Start>
 ContenderPointer make_alltoallv(const HaloSetup& setup, SetupTimes& times) {
-    Messages plan = timed(times.pattern, [&] { return plan_messages(*setup.arrays, Grouping::per_rank); });
-    return timed(times.plan, [&] { return std::make_unique<HandNeighborAlltoallv<Start>>(setup, std::move(plan)); });
+    return make_of_messages<HandNeighborAlltoallv<Start>>(setup, Grouping::per_rank, times);
 }
 
 }  // namespace

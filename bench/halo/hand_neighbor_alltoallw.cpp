@@ -1,6 +1,5 @@
 #include "halo/baselines.hpp"
 
-#include "clock.hpp"
 #include "halo/message_types.hpp"
 #include "neighborhood.hpp"
 
@@ -45,8 +44,7 @@ private:
 }  // namespace
 
 ContenderPointer make_hand_neighbor_alltoallw(const HaloSetup& setup, SetupTimes& times) {
-    Messages messages = timed(times.pattern, [&] { return plan_messages(*setup.arrays, Grouping::per_rank); });
-    return timed(times.plan, [&] { return std::make_unique<HandNeighborAlltoallw>(setup, std::move(messages)); });
+    return make_of_messages<HandNeighborAlltoallw>(setup, Grouping::per_rank, times);
 }
 
 }  // namespace parhelion::bench

@@ -49,7 +49,7 @@ std::vector<Messages> plan_stages(const HaloSetup& setup, SetupTimes& times) {
 template <class MessageKind>
 ContenderPointer make_staged(const HaloSetup& setup, SetupTimes& times) {
     std::vector<Messages> stages = plan_stages(setup, times);
-    return timed(times.plan, [&] { return std::make_unique<Staged<MessageKind>>(setup.comm, setup.arrays, std::move(stages)); });
+    return timed(times.plan, [&] { return std::make_unique<Staged<MessageKind>>(setup, std::move(stages)); });
 }
 
 }  // namespace

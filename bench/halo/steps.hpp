@@ -3,10 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "contender.hpp"
-#include "halo/messages.hpp"
+#include "halo/baselines.hpp"
 
-// The order of things in an exchange, for any of the kinds of messages: IsendMessages, PersistentMessages, TypedMessages.
+// The order of things in an exchange, for any of the kinds of messages: IsendMessages, PersistentMessages, TypedMessages, NodeMessages.
 
 namespace parhelion::bench {
 
@@ -14,8 +13,7 @@ namespace parhelion::bench {
 template <class MessageKind>
 class Direct : public Contender {
 public:
-    Direct(MPI_Comm comm, std::shared_ptr<HaloArrays> arrays, Messages messages)
-        : arrays_(std::move(arrays)), messages_(comm, std::move(messages)) {}
+    Direct(const HaloSetup& setup, Messages messages) : arrays_(setup.arrays), messages_(setup.comm, std::move(messages)) {}
 
     void exchange() override {
         begin();
@@ -44,8 +42,8 @@ private:
 template <class MessageKind>
 class Staged : public Contender {
 public:
-    Staged(MPI_Comm comm, std::shared_ptr<HaloArrays> arrays, std::vector<Messages> stages) : arrays_(std::move(arrays)) {
-        for (Messages& stage : stages) stages_.push_back(std::make_unique<MessageKind>(comm, std::move(stage)));
+    Staged(const HaloSetup& setup, std::vector<Messages> stages) : arrays_(setup.arrays) {
+        for (Messages& stage : stages) stages_.push_back(std::make_unique<MessageKind>(setup.comm, std::move(stage)));
     }
 
     void exchange() override {

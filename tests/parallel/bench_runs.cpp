@@ -35,7 +35,8 @@ std::map<std::string, Outcome> run(const Case& which, const Communicator& comm) 
     StartLine start_line(comm);
     FlagProbe probe(comm, bind_ranks(comm, false));
     std::map<std::string, Outcome> outcomes;
-    run_case(which, job, {comm, start_line, probe}, [&](const Outcome& outcome) { outcomes.emplace(outcome.contender, outcome); });
+    run_case(which, job, {comm, start_line, probe},
+             [&](const Case&, const Outcome& outcome) { outcomes.emplace(outcome.contender, outcome); });
     return outcomes;
 }
 
