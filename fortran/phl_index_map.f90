@@ -183,10 +183,9 @@ contains
     type(c_ptr), intent(in) :: made
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: ignored
     call finish(status, stat, errmsg)
     if (.not. c_associated(made)) return
-    if (c_associated(this%handle)) ignored = phl_index_map_free(this%handle)
+    call finalize(this)
     this%handle = made
   end subroutine
 

@@ -4,7 +4,7 @@ module phl_status
   use phl_bindings, only: phl_f_last_error
   implicit none
   private
-  public :: finish
+  public :: finish, text_at
 
   public :: phl_success, phl_error_value, phl_error_type, phl_error_communication, phl_error_timeout
   public :: phl_error_lost_peer, phl_error_system, phl_error_handle, phl_error_internal
@@ -32,15 +32,24 @@ contains
 
   function last_message() result(message)
     character(:), allocatable :: message
-    character(kind=c_char), pointer :: text(:)
     type(c_ptr) :: address
-    integer(c_int64_t) :: length, i
+    integer(c_int64_t) :: length
     address = phl_f_last_error(length)
-    allocate (character(len=int(length)) :: message)
+    message = text_at(address, length)
+  end function
+
+  !> A copy of `length` letters of C's.
+  function text_at(address, length) result(text)
+    type(c_ptr), intent(in) :: address
+    integer(c_int64_t), intent(in) :: length
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    integer(c_int64_t) :: i
+    allocate (character(len=int(length)) :: text)
     if (length == 0) return
-    call c_f_pointer(address, text, [length])
+    call c_f_pointer(address, letters, [length])
     do i = 1, length
-      message(i:i) = text(i)
+      text(i:i) = letters(i)
     end do
   end function
 end module phl_status
