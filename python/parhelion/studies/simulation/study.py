@@ -9,9 +9,8 @@ from typing import Any
 from ...placement import Machine
 from ..model import Parameters
 from ..model.published import CELLS, TOPOLOGY, published_rows
-from .launch import Launch, simulate
+from .launch import Launch
 from .problem import AnyPlacement, Case, GridHalo, Problem
-from .program import Program
 
 
 @dataclass(frozen=True)
@@ -59,23 +58,19 @@ class Study:
 
 
 def run_study(
-    program: Program,
+    simulated: Callable[..., Launch],
     topology: str,
     problems: dict[int, Problem],
     cases: Sequence[Case],
     numberings: Sequence[str],
-    figures: Parameters,
-    transports: Sequence[str] = ("mpi_p2p",),
-    overhead_s: float = 0.0,
-    iterations: int = 2,
-    timeout_s: float = 3600.0,
-    check: bool = False,
-    say: Callable[[str], None] = print,
+    transports: Sequence[str],
+    say: Callable[[str], None],
 ) -> Study:
-    """Simulate every cell. `problems` says what is exchanged, for each number of ranks per node.
+    """Every cell by `simulated`, which is `simulate` with what all cells share. `problems` says what is exchanged, for each number of ranks
+    per node.
 
     Blocked order is what MPI_Cart gives and has one numbering, the last dimension fastest; the placement is simulated
-    with each; it is found for the bytes of each case. With `check` every ghost is verified. Raises SimulationError, PlacementError.
+    with each; it is found for the bytes of each case. Raises SimulationError, PlacementError.
     """
     study, published = Study([]), published_cells()
     for ranks, problem in problems.items():
@@ -87,7 +82,7 @@ def run_study(
             for transport in transports:
                 seconds = {}
                 for name, (placement, numbering) in contenders.items():
-                    made = simulate(program, problem, placement, figures, [case], numbering, transport, overhead_s, iterations, timeout_s, check)
+                    made = simulated(problem, placement, cases=[case], numbering=numbering, transport=transport)
                     seconds[name] = made.seconds[case]
                     study.launches.append(_launch(placement, name, case, transport, made))
                     say(_progress(study.launches[-1]))

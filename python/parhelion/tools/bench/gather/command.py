@@ -16,6 +16,7 @@ from ..peers import PLUG_INS, Peers, contenders_of
 
 COARRAY = "coarray"
 PEERS = (*PLUG_INS["gather"], COARRAY)
+WORDS: dict[str, tuple[str, ...]] = {"built": PEERS, "all": PEERS, "none": ()}
 
 
 @click.command(cls=PanelCommand)
@@ -23,7 +24,7 @@ PEERS = (*PLUG_INS["gather"], COARRAY)
 @click.option("-n", "--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
 @click.option("--element", type=Elements(), default="int32", show_default=True, help="Element type.")
 @click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
-@click.option("--peers", type=Peers(PEERS, ("built", "all", "none")), default=None, metavar="NAMES",
+@click.option("--peers", type=Peers(PEERS, tuple(WORDS)), default=None, metavar="NAMES",
               help=f"Other libraries beside the rest: {', '.join(PEERS)}, all, none, as `make peers` builds them [those built; with --contenders: none].")
 @per_node_option
 @measuring_options
@@ -47,12 +48,10 @@ def gather(
 
     groups = gather_groups(datasets, ranks, element, components)
     flavor = find_flavor(options.flavor, measuring=True)
-    names = peers or (("none",) if options.contenders else ("built",))
-    wanted = PEERS if names[0] in ("built", "all") else () if names[0] == "none" else names
-    if options.against:
-        if COARRAY in (peers or ()):
-            raise BadInput("--peers coarray: its programs are the same beside every build; leave out --against, or the coarrays")
-        wanted = tuple(name for name in wanted if name != COARRAY)
+    if options.against and COARRAY in (peers or ()):
+        raise BadInput("--peers coarray: its programs are the same beside every build; leave out --against, or the coarrays")
+    names = peers or ("none" if options.contenders else "built",)
+    wanted = [name for name in WORDS.get(names[0], names) if name != COARRAY or not options.against]
     builds = coarray_builds() if COARRAY in wanted else []
     missing = [name for name in wanted if not (builds if name == COARRAY else _is_built(name, flavor))]
     if missing:
