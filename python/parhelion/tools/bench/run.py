@@ -29,18 +29,13 @@ def run(
     benchmark: str,
     groups: list[Group],
     options: MeasuringOptions,
-    *,
-    module: str | None = None,
     usual_repetitions: int = REPETITIONS,
-    min_sample_s: float | None = None,
-    program_options: tuple[str, ...] = (),
-    companions: tuple[Any, ...] = (),
-    per_node: bool = False,
+    **special: Any,
 ) -> None:
     """Measure the groups, print, write the document; leaves the process when the status is not 0.
 
     Inside `parhelion matrix`, every group is measured under each of its combinations. With `--against`, another build takes
-    turns with this one, and the comparison decides about the status, too.
+    turns with this one, and the comparison decides about the status, too. `special`: what else this `Measurement` has.
     """
     output = Output(options.json_file)
     quick = options.quick
@@ -52,7 +47,6 @@ def run(
         precision=options.precision or 0.0,
         most_repetitions=options.most_repetitions,
         launches=options.launches or (QUICK_LAUNCHES if quick else LAUNCHES),
-        min_sample_s=(QUICK_MIN_SAMPLE_S if quick else MIN_SAMPLE_S) if min_sample_s is None else min_sample_s,
         contenders=options.contenders,
         seed=options.seed,
         bind=not options.no_bind,
@@ -60,10 +54,7 @@ def run(
         out=options.out,
         timeout=options.timeout or (MATRIX_TIMEOUT_S if asked else TIMEOUT_S),
         labels=parse_labels(options.labels),
-        module=module,
-        program_options=program_options,
-        companions=companions,
-        per_node=per_node,
+        **{"min_sample_s": QUICK_MIN_SAMPLE_S if quick else MIN_SAMPLE_S, **special},
     )
     if options.against:
         if asked:
