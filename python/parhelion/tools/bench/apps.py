@@ -12,8 +12,7 @@ from ..cli.panels import PanelCommand
 from ..measuring.launcher import launched_ranks
 from ..measuring.measurement import Group
 from .cases import balanced_grid, check_memory, usual_ranks
-from .veros_program.grid import ALL as OF_VEROS
-from .veros_program.grid import EXTENT, process_grid
+from .veros_program.grid import ALL as OF_VEROS, EXTENT, process_grid
 
 MULTIGRID, FINITE_VOLUME, POISSON, SHALLOW_WATER, HYDRODYNAMICS, VEROS = APPS = (
     "multigrid_cg", "finite_volume", "poisson", "shallow_water", "hydrodynamics", "veros")  # fmt: skip

@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-
 LAST = ("Output", "Help")
 
 

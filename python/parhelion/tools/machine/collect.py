@@ -5,11 +5,11 @@ import platform
 from pathlib import Path
 from typing import Any
 
+from ..records.variables import variables
 from .cpu import cpu, numa
 from .files import read_text
 from .limits import limits
 from .software import software
-from ..records.variables import variables
 
 
 def collect(source: Path | None = None) -> dict[str, Any]:

@@ -85,4 +85,3 @@ def _system_metis() -> bool:
     import ctypes.util
 
     return ctypes.util.find_library("metis") is not None
-

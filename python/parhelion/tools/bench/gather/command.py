@@ -9,8 +9,8 @@ import click
 from ....launch import Flavor, find_flavor
 from ...cli.errors import BadInput
 from ...cli.options import MOST_COMPONENTS, RANKS, Elements, MeasuringOptions, Numbers, measuring_options, per_node_option
-from ...cli.panels import PanelCommand
 from ...cli.output import Output
+from ...cli.panels import PanelCommand
 from ...measuring.measurement import Group
 from ..peers import PLUG_INS, Peers, contenders_of
 

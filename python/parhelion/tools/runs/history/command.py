@@ -37,8 +37,7 @@ def history(
     its third run on. Exit status 1 when the last change of a figure is for the slower (see --fail-on); 0 otherwise.
     """  # fmt: skip
     from .document import history_document
-    from .find import Wanted
-    from .find import history as find
+    from .find import Wanted, history as find
     from .text import show
 
     output = Output(json_file)
