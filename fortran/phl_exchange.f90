@@ -11,7 +11,7 @@ module phl_exchange
   use phl_cartesian, only: cartesian_domain
   use phl_index_map, only: index_map, phl_max, phl_min, phl_sum
   use phl_options, only: c_options, exchange_options, phl_name_length
-  use phl_status, only: finish, text_at
+  use phl_status, only: finish, replace, text_at
   implicit none
   private
   public :: halo_exchange, field_group, field_list, stale_ghost, phl_as_made
@@ -188,7 +188,8 @@ contains
       all(i) = native(groups(i))
     end do
     made = c_null_ptr
-    call replace(this, phl_f_exchange_groups(size(groups, kind=c_int), all, c_options(options, name), made), made, stat, errmsg)
+    call replace(this%handle, phl_exchange_free, &
+                 phl_f_exchange_groups(size(groups, kind=c_int), all, c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> A subset of what `whole` moves: fields by their numbers, from 1, in the order in which arrays were passed, group after group (an
@@ -217,7 +218,8 @@ contains
       depth_count = size(depth, kind=c_int)
     end if
     made = c_null_ptr
-    call replace(this, phl_f_exchange_only(whole%handle, number_count, numbers, depth_count, depths, made), made, stat, errmsg)
+    call replace(this%handle, phl_exchange_free, &
+                 phl_f_exchange_only(whole%handle, number_count, numbers, depth_count, depths, made), made, stat, errmsg)
   end subroutine
 
   !> Collective: what the first use of a subset would do. Nothing where that is done.
@@ -307,18 +309,6 @@ contains
       call grow(list)
       list%arrays(list%count) = more%arrays(i)
     end do
-  end subroutine
-
-  subroutine replace(this, status, made, stat, errmsg)
-    class(halo_exchange), intent(inout) :: this
-    integer(c_int), intent(in) :: status
-    type(c_ptr), intent(in) :: made
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call finish(status, stat, errmsg)
-    if (.not. c_associated(made)) return
-    call finalize(this)
-    this%handle = made
   end subroutine
 
   !> Local. Refused while it is under way.

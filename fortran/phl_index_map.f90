@@ -10,7 +10,7 @@ module phl_index_map
   use, intrinsic :: iso_fortran_env, only: int64
   use phl_bindings
   use phl_options, only: c_options, exchange_options, phl_name_length
-  use phl_status, only: finish
+  use phl_status, only: finish, replace
   implicit none
   private
   public :: index_map
@@ -77,8 +77,8 @@ contains
     character(kind=c_char), target :: name(phl_name_length + 1)
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_f_index_map_create(comm, int(owned, c_int32_t), ghosts, c_options(options, name), made), made, &
-                 stat, errmsg)
+    call replace(this%handle, phl_index_map_free, &
+                 phl_f_index_map_create(comm, int(owned, c_int32_t), ghosts, c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> This rank owns the ids `owned`, in that local order, and reads `ghosts`; with `self_ghosts` a ghost may be an own cell.
@@ -96,8 +96,8 @@ contains
     allowed = 0
     if (present(self_ghosts)) allowed = merge(1_c_int, 0_c_int, self_ghosts)
     made = c_null_ptr
-    call replace(this, phl_f_index_map_create_with_ids(comm, owned, ghosts, allowed, c_options(options, name), made), made, &
-                 stat, errmsg)
+    call replace(this%handle, phl_index_map_free, &
+                 phl_f_index_map_create_with_ids(comm, owned, ghosts, allowed, c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> From lists that rank `root` alone has (others may pass empty ones): owned cells and number of ghosts of each rank,
@@ -113,8 +113,9 @@ contains
     character(kind=c_char), target :: name(phl_name_length + 1)
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_f_index_map_create_from_root(comm, int(root, c_int32_t), owned, ghost_counts, ghosts, &
-                                                        c_options(options, name), made), made, stat, errmsg)
+    call replace(this%handle, phl_index_map_free, &
+                 phl_f_index_map_create_from_root(comm, int(root, c_int32_t), owned, ghost_counts, ghosts, &
+                                                  c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> Ragged: entries of the rows of another map, row i having counts(i). `counts` has an entry for each owned row (those of
@@ -127,7 +128,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_f_index_map_create_ragged(rows%handle, counts, made), made, stat, errmsg)
+    call replace(this%handle, phl_index_map_free, phl_f_index_map_create_ragged(rows%handle, counts, made), made, stat, errmsg)
   end subroutine
 
   !> Collective. Every rank reads its part of a partition: of a folder with data001, data002, …, or of a file NAME-P.phlmap.
@@ -141,7 +142,8 @@ contains
     character(kind=c_char), target :: name(phl_name_length + 1)
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_f_index_map_read(comm, trim(path) // c_null_char, c_options(options, name), made), made, stat, errmsg)
+    call replace(this%handle, phl_index_map_free, &
+                 phl_f_index_map_read(comm, trim(path) // c_null_char, c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> Collective. What the owned ids are in the mesh file, of the file NAME-P.phlmap that the map was read from: keys(:, i) of owned cell i, from 1
@@ -173,20 +175,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_f_index_map_push(owners%handle, cells, ranks, made), made, stat, errmsg)
-  end subroutine
-
-  !> Takes a new handle for the old one, which is kept where making the new one failed.
-  subroutine replace(this, status, made, stat, errmsg)
-    class(index_map), intent(inout) :: this
-    integer(c_int), intent(in) :: status
-    type(c_ptr), intent(in) :: made
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call finish(status, stat, errmsg)
-    if (.not. c_associated(made)) return
-    call finalize(this)
-    this%handle = made
+    call replace(this%handle, phl_index_map_free, phl_f_index_map_push(owners%handle, cells, ranks, made), made, stat, errmsg)
   end subroutine
 
   !> Local. A second call, and one for a map that was never made, is an error.

@@ -1,10 +1,10 @@
 !> Statuses of the C interface become `stat` and `errmsg`, or end the program with the message.
 module phl_status
-  use, intrinsic :: iso_c_binding, only: c_char, c_f_pointer, c_int, c_int64_t, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_int64_t, c_ptr
   use phl_bindings, only: phl_f_last_error
   implicit none
   private
-  public :: finish, text_at
+  public :: finish, replace, text_at
 
   public :: phl_success, phl_error_value, phl_error_type, phl_error_communication, phl_error_timeout
   public :: phl_error_lost_peer, phl_error_system, phl_error_handle, phl_error_internal
@@ -14,6 +14,13 @@ module phl_status
     enumerator :: phl_success = 0, phl_error_value, phl_error_type, phl_error_communication, phl_error_timeout
     enumerator :: phl_error_lost_peer, phl_error_system, phl_error_handle, phl_error_internal
   end enum
+
+  abstract interface
+    integer(c_int) function free_handle(handle) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: handle
+    end function
+  end interface
 
 contains
 
@@ -28,6 +35,21 @@ contains
     message = last_message()
     if (present(errmsg)) errmsg = message
     if (.not. present(stat)) error stop 'parhelion: ' // message
+  end subroutine
+
+  !> Takes a new handle for the old one, which is kept where making the new one failed.
+  subroutine replace(handle, free, status, made, stat, errmsg)
+    type(c_ptr), intent(inout) :: handle
+    procedure(free_handle) :: free
+    integer(c_int), intent(in) :: status
+    type(c_ptr), intent(in) :: made
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: ignored
+    call finish(status, stat, errmsg)
+    if (.not. c_associated(made)) return
+    if (c_associated(handle)) ignored = free(handle)
+    handle = made
   end subroutine
 
   function last_message() result(message)
