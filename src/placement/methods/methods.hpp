@@ -63,12 +63,8 @@ struct Method {
 
 /// All of them; of equals the first is chosen.
 inline constexpr Method portfolio[] = {
-    {"blocked", blocked},
-    {"divisor_blocks", divisor_blocks},
-    {"hyperplane", hyperplane},
-    {"kd_tree", kd_tree},
-    {"stencil_strips", stencil_strips},
-    {"recursive_bisection", recursive_bisection},
+    {"blocked", blocked},       {"divisor_blocks", divisor_blocks}, {"hyperplane", hyperplane},
+    {"kd_tree", kd_tree},       {"stencil_strips", stencil_strips}, {"recursive_bisection", recursive_bisection},
     {"guillotine", guillotine},
 };
 
