@@ -9,7 +9,7 @@ module phl_exchange
   use, intrinsic :: iso_fortran_env, only: int64
   use phl_bindings
   use phl_cartesian, only: cartesian_domain
-  use phl_index_map, only: index_map, phl_max, phl_min, phl_sum
+  use phl_index_map, only: index_map
   use phl_options, only: c_options, exchange_options, phl_name_length
   use phl_status, only: finish, replace, text_at
   implicit none

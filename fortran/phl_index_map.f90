@@ -10,17 +10,11 @@ module phl_index_map
   use, intrinsic :: iso_fortran_env, only: int64
   use phl_bindings
   use phl_options, only: c_options, exchange_options, phl_name_length
+  use phl_reductions, only: phl_and, phl_max, phl_min, phl_or, phl_replace, phl_sum
   use phl_status, only: finish, replace
   implicit none
   private
   public :: index_map
-
-  public :: phl_replace, phl_sum, phl_min, phl_max, phl_and, phl_or, phl_prod
-
-  !> What an owner does with the values that come back; `phl_and` and `phl_or` of logicals, and of integers bit by bit.
-  enum, bind(c)
-    enumerator :: phl_replace = 0, phl_sum, phl_min, phl_max, phl_and, phl_or, phl_prod
-  end enum
 
   !> A handle: a copy by assignment is the same map, which is freed once, with the first of them that ends.
   type :: index_map

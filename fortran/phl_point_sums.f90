@@ -4,7 +4,7 @@ module phl_point_sums
   use phl_bindings
   use phl_cartesian, only: cartesian_domain
   use phl_exchange, only: collect_cartesian, count_of, field_group, field_list, native, place_of
-  use phl_index_map, only: phl_sum
+  use phl_reductions, only: phl_sum
   use phl_options, only: c_options, exchange_options, phl_name_length
   use phl_status, only: finish, replace
   implicit none

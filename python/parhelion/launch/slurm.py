@@ -39,6 +39,10 @@ class SlurmJob:
         threads = len(os.sched_getaffinity(0)) / usable_cores()
         return max(1, int(self.cpus / threads)) if self.cpus else usable_cores()
 
+    def starter(self, kind: str, ranks: int, bind: bool) -> tuple[list[str] | None, list[str]]:
+        """See `schedulers.Job`."""
+        return srun(self, kind, ranks, bind)
+
 
 def counted(text: str) -> int:
     """The sum of a list such as `16(x2),8`, as Slurm writes numbers by node; 0 for anything else."""

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .checks import Build, Examination
+from .examination import Build, Examination
 from .finding import Finding
 
 YES, NO = "[green]yes[/]", "[red]no[/]"

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 from ...documents.applications import applications
 from ...documents.document import failed
+from ...documents.figures import COLUMNS
 from ...documents.params import constant, in_order, varying
 from ...documents.published_form import published_form
 from ...documents.remarks import remarks
@@ -41,6 +42,7 @@ def section(record: Record, number: int, with_published: bool = False) -> Simple
         shared=constant(cases),
         contenders=contenders(cases),
         means=means(cases),
+        figures=COLUMNS,
         roles={entry.contender: entry.role for entry in entries(cases)},
         headline=head,
         overview=overview(cases),

@@ -1,11 +1,11 @@
-// The members of the portfolio: each turns a problem into an order of the grid's points.
+// The portfolio: methods by name, each turns a problem into an order of the grid's points; and what they share.
 #pragma once
 
 #include <array>
 #include <optional>
 #include <string>
 
-#include "problem.hpp"
+#include "placement/problem.hpp"
 
 namespace parhelion::placement {
 
@@ -30,6 +30,18 @@ struct Arrangement {
     std::optional<Order> order;
 };
 
+/// The path through a box whose slowest dimension is the one where a cut costs least per point.
+Order plain_path(const Problem& problem, const Coords& box);
+
+/// Costs of an order of `box` whose positions are dealt to the parts of `share`.
+Costs costs_within(const Problem& problem, const Coords& box, const Share& share, const Order& order);
+
+/// The outermost of them: what crosses between the parts of `share`.
+std::int64_t outermost_cost(const Problem& problem, const Coords& box, const Share& share, const Order& order);
+
+/// The best strips through `box` for the parts of `share`; looks at fewer widths the larger the box.
+Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share);
+
 /// A method's answer: an order, or why it has none.
 struct Attempt {
     std::optional<Order> order;
@@ -44,16 +56,16 @@ Attempt stencil_strips(const Problem& problem);
 Attempt recursive_bisection(const Problem& problem);
 Attempt guillotine(const Problem& problem);
 
-/// The path through a box whose slowest dimension is the one where a cut costs least per point.
-Order plain_path(const Problem& problem, const Coords& box);
+struct Method {
+    const char* name;
+    Attempt (*arrange)(const Problem&);
+};
 
-/// Costs of an order of `box` whose positions are dealt to the parts of `share`.
-Costs costs_within(const Problem& problem, const Coords& box, const Share& share, const Order& order);
-
-/// The outermost of them: what crosses between the parts of `share`.
-std::int64_t outermost_cost(const Problem& problem, const Coords& box, const Share& share, const Order& order);
-
-/// The best strips through `box` for the parts of `share`; looks at fewer widths the larger the box.
-Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share);
+/// All of them; of equals the first is chosen.
+inline constexpr Method portfolio[] = {
+    {"blocked", blocked},       {"divisor_blocks", divisor_blocks}, {"hyperplane", hyperplane},
+    {"kd_tree", kd_tree},       {"stencil_strips", stencil_strips}, {"recursive_bisection", recursive_bisection},
+    {"guillotine", guillotine},
+};
 
 }  // namespace parhelion::placement
