@@ -4,7 +4,9 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "exchange_state.hpp"
 #include "problem.hpp"
 
 namespace parhelion::placement {
@@ -55,5 +57,9 @@ std::int64_t outermost_cost(const Problem& problem, const Coords& box, const Sha
 
 /// The best strips through `box` for the parts of `share`; looks at fewer widths the larger the box.
 Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share);
+
+/// The part of every vertex when the graph is cut into `parts` parts of about equal size; nothing when METIS is not
+/// there or fails. `why` then says so.
+std::optional<std::vector<int>> cut_with_metis(const Neighborhood& graph, const std::vector<int>& vertices, int parts, std::string& why);
 
 }  // namespace parhelion::placement

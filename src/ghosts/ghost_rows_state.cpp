@@ -1,4 +1,4 @@
-#include "ghosts/ragged_places.hpp"
+#include "ghosts/ghost_rows_state.hpp"
 
 #include <algorithm>
 #include <cstring>
