@@ -9,9 +9,7 @@
 #include <cstring>
 #include <regex>
 #include <sstream>
-#include <string>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "environment_names.hpp"

@@ -5,7 +5,6 @@
 
 #include <climits>
 
-#include "alltoall/buffers.hpp"
 #include "clock.hpp"
 #include "job.hpp"
 #include "parhelion/core/error.hpp"

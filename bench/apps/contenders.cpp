@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "apps/over_ghosts.hpp"
 #include "apps/ways/nodes.hpp"
 #include "exchange_lines.hpp"
 #include "node_shared.hpp"

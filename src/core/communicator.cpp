@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <thread>
 #include <unordered_map>
-#include <vector>
 
 #include "core/cores.hpp"
 #include "core/launched.hpp"

@@ -1,7 +1,6 @@
 #include "exchange/background.hpp"
 
 #include <chrono>
-#include <mutex>
 #include <vector>
 
 #include "parhelion/core/mpi_lifetime.hpp"

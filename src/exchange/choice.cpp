@@ -1,6 +1,5 @@
 #include "exchange/choice.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstdlib>
 

@@ -1,6 +1,5 @@
 #include "ghosts/ghost_rows_state.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "parhelion/exchange/exchange.hpp"

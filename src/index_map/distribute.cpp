@@ -1,8 +1,6 @@
 // Between one rank that has all values and the ranks that own them. The root serves one rank after the other: it needs
 // no more memory than for the largest part.
-#include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "index_map/root.hpp"
 #include "index_map/share_memory.hpp"

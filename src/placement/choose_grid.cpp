@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "methods.hpp"
 #include "parhelion/core/error.hpp"

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 
 #include "parhelion/core/aligned.hpp"
 #include "transport/node/peer_memory.hpp"
