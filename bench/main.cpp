@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "alltoall/cold_call.hpp"
+#include "alltoall/case.hpp"
 #include "benchmarks.hpp"
 #include "binding.hpp"
 #include "clock.hpp"

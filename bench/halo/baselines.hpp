@@ -20,9 +20,25 @@ struct HaloSetup {
     std::shared_ptr<MadeOnce<HaloArrays>> node_shared = std::make_shared<MadeOnce<HaloArrays>>();
 };
 
-/// A way made of the case's messages, and how long both take.
-template <class Way>
-ContenderPointer make_of_messages(const HaloSetup& setup, Grouping grouping, SetupTimes& times) {
+/// A contender on the case's arrays, in two halves.
+class HandHalo : public Contender {
+public:
+    explicit HandHalo(const HaloSetup& setup) : arrays_(setup.arrays) {}
+
+    void exchange() final {
+        begin();
+        end();
+    }
+    bool has_halves() const final { return true; }
+    Values& values() final { return *arrays_; }
+
+private:
+    std::shared_ptr<HaloArrays> arrays_;
+};
+
+/// Finds the case's messages, then makes the contender that sends them.
+template <class Way, Grouping grouping = Grouping::per_rank>
+ContenderPointer make_of_messages(const HaloSetup& setup, SetupTimes& times) {
     Messages messages = timed(times.pattern, [&] { return plan_messages(*setup.arrays, grouping); });
     return timed(times.plan, [&] { return std::make_unique<Way>(setup, std::move(messages)); });
 }

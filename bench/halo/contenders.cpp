@@ -2,22 +2,17 @@
 
 #include "floor/floor.hpp"
 #include "halo/case.hpp"
-#include "halo/isend_messages.hpp"
 #include "halo/node_messages.hpp"
 #include "halo/own_halo.hpp"
-#include "halo/persistent_messages.hpp"
 #include "halo/steps.hpp"
-#include "halo/typed_messages.hpp"
 #include "planted_fault.hpp"
 
 namespace parhelion::bench {
 
 namespace {
 
-template <class MessageKind, Grouping grouping>
-ContenderPointer direct(const HaloSetup& setup, SetupTimes& times) {
-    return make_of_messages<Direct<MessageKind>>(setup, grouping, times);
-}
+template <class MessageKind, Grouping grouping = Grouping::per_rank>
+constexpr auto direct = make_of_messages<Direct<MessageKind>, grouping>;
 
 ContenderPointer make_planted_fault(const HaloSetup& setup, SetupTimes& times) {
     auto right = direct<IsendMessages, Grouping::per_direction>(setup, times);
@@ -26,17 +21,17 @@ ContenderPointer make_planted_fault(const HaloSetup& setup, SetupTimes& times) {
 
 constexpr Named<HaloSetup> others[] = {
     {"hand_packed", "baseline", direct<IsendMessages, Grouping::per_direction>},
-    {"hand_packed_merged", "baseline", direct<IsendMessages, Grouping::per_rank>},
+    {"hand_packed_merged", "baseline", direct<IsendMessages>},
     {"hand_persistent", "baseline", direct<PersistentMessages, Grouping::per_direction>},
-    {"hand_persistent_merged", "baseline", direct<PersistentMessages, Grouping::per_rank>},
+    {"hand_persistent_merged", "baseline", direct<PersistentMessages>},
     {"hand_datatype", "baseline", direct<TypedMessages, Grouping::per_direction>},
-    {"hand_datatype_merged", "baseline", direct<TypedMessages, Grouping::per_rank>},
+    {"hand_datatype_merged", "baseline", direct<TypedMessages>},
     {"hand_neighbor_alltoallv", "baseline", make_hand_neighbor_alltoallv},
     {"hand_neighbor_alltoallv_init", "baseline", make_hand_neighbor_alltoallv_init},
     {"hand_neighbor_alltoallw", "baseline", make_hand_neighbor_alltoallw},
     {"hand_staged", "baseline", make_hand_staged},
     {"hand_staged_datatype", "baseline", make_hand_staged_datatype},
-    {"hand_nodes", "baseline", direct<NodeMessages, Grouping::per_rank>, true},
+    {"hand_nodes", "baseline", direct<NodeMessages>, true},
     {"floor_put", "floor", make_halo_floor_put},
     {"floor_get", "floor", make_halo_floor_get},
     {"floor_packed", "floor", make_halo_floor_packed},

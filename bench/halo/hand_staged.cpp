@@ -1,9 +1,6 @@
-#include "clock.hpp"
 #include "errors.hpp"
-#include "halo/baselines.hpp"
-#include "halo/persistent_messages.hpp"
+#include "halo/message_kinds.hpp"
 #include "halo/steps.hpp"
-#include "halo/typed_messages.hpp"
 
 namespace parhelion::bench {
 

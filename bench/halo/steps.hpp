@@ -11,15 +11,10 @@ namespace parhelion::bench {
 
 /// All neighbors at once.
 template <class MessageKind>
-class Direct : public Contender {
+class Direct : public HandHalo {
 public:
-    Direct(const HaloSetup& setup, Messages messages) : arrays_(setup.arrays), messages_(setup.comm, std::move(messages)) {}
+    Direct(const HaloSetup& setup, Messages messages) : HandHalo(setup), messages_(setup.comm, std::move(messages)) {}
 
-    void exchange() override {
-        begin();
-        end();
-    }
-    bool has_halves() const override { return true; }
     void begin() override {
         messages_.post_receives();
         messages_.pack_and_send();
@@ -30,27 +25,20 @@ public:
         messages_.wait_for_sends();
     }
 
-    Values& values() override { return *arrays_; }
     Traffic traffic() const override { return messages_.traffic(); }
 
 private:
-    std::shared_ptr<HaloArrays> arrays_;
     MessageKind messages_;
 };
 
 /// One dimension after the other.
 template <class MessageKind>
-class Staged : public Contender {
+class Staged : public HandHalo {
 public:
-    Staged(const HaloSetup& setup, std::vector<Messages> stages) : arrays_(setup.arrays) {
+    Staged(const HaloSetup& setup, std::vector<Messages> stages) : HandHalo(setup) {
         for (Messages& stage : stages) stages_.push_back(std::make_unique<MessageKind>(setup.comm, std::move(stage)));
     }
 
-    void exchange() override {
-        begin();
-        end();
-    }
-    bool has_halves() const override { return true; }
     void begin() override {
         for (auto& stage : stages_) stage->post_receives();
         if (!stages_.empty()) send(*stages_.front());
@@ -63,7 +51,6 @@ public:
         for (auto& stage : stages_) stage->wait_for_sends();
     }
 
-    Values& values() override { return *arrays_; }
     Traffic traffic() const override {
         Traffic total;
         for (const auto& stage : stages_) {
@@ -80,7 +67,6 @@ private:
         stage.pack_and_send();
         stage.copy_own_images();
     }
-    std::shared_ptr<HaloArrays> arrays_;
     std::vector<std::unique_ptr<MessageKind>> stages_;
 };
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <thread>
 #include <unordered_map>
-#include <vector>
 
 #include "core/cores.hpp"
 #include "core/environment.hpp"

@@ -10,7 +10,7 @@
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 #include "plan/copy_team.hpp"
-#include "plan/saved_ghosts.hpp"
+#include "plan/packed_cells.hpp"
 
 namespace parhelion {
 namespace {

@@ -1,5 +1,4 @@
 // destination = destination ⊕ source, in the order of the program, so that a repeated run gives the same bits.
-#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <unordered_set>

@@ -8,14 +8,13 @@
 
 #include "support/cases.hpp"
 
-#include "apps/case.hpp"
+#include "apps/contenders.hpp"
 #include "apps/curve.hpp"
-#include "apps/elements.hpp"
 #include "apps/finite_volume.hpp"
 #include "apps/hydrodynamics.hpp"
 #include "apps/multigrid_cg.hpp"
+#include "apps/over_ghosts.hpp"
 #include "apps/poisson.hpp"
-#include "apps/reference.hpp"
 #include "binding.hpp"
 #include "contenders.hpp"
 #include "halo/case.hpp"

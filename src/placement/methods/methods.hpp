@@ -4,7 +4,9 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "placement/exchange_state.hpp"
 #include "placement/problem.hpp"
 
 namespace parhelion::placement {
@@ -67,5 +69,9 @@ inline constexpr Method portfolio[] = {
     {"kd_tree", kd_tree},       {"stencil_strips", stencil_strips}, {"recursive_bisection", recursive_bisection},
     {"guillotine", guillotine},
 };
+
+/// The part of every vertex when the graph is cut into `parts` parts of about equal size; nothing when METIS is not
+/// there or fails. `why` then says so.
+std::optional<std::vector<int>> cut_with_metis(const Neighborhood& graph, const std::vector<int>& vertices, int parts, std::string& why);
 
 }  // namespace parhelion::placement

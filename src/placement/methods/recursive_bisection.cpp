@@ -2,7 +2,6 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
-#include <tuple>
 
 #include "methods.hpp"
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
 
 #include "core/environment.hpp"
 #include "parhelion/core/aligned.hpp"

@@ -1,7 +1,6 @@
 #include "transport/node_aware/bundle.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 

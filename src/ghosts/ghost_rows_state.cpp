@@ -1,6 +1,5 @@
-#include "ghosts/ragged_places.hpp"
+#include "ghosts/ghost_rows_state.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "parhelion/exchange/exchange.hpp"
