@@ -1,8 +1,8 @@
 """Starting ranks: which builds there are, and how each MPI wants its ``mpiexec`` called.
 
 Pure Python without heavy imports: neither MPI nor NumPy is loaded here. Every rank imports this to find its flavor; what starts
-processes comes when it is used. Another MPI's launcher goes into `kinds`, a scheduler into `slurm` or
-`scheduled`, another network into `networks`. Which cases run is not
+processes comes when it is used. Another MPI's launcher goes into `kinds`, a scheduler into `slurm`,
+another network into `networks`. Which cases run is not
 known here.
 """
 

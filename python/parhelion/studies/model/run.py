@@ -11,12 +11,10 @@ from ...launch.disk import writing
 from ...placement import Machine, place
 from ...placement.parameters import read_parameters, write_parameters
 from ...tools.cli.output import Output
-from .exchange import Exchange
-from .fit import Fit
+from .traffic import Exchange, traffic
+from .fit import Fit, fit_records
 from .page import error, model_page
 from .published import fit_published, published_rows
-from .records import fit_records
-from .traffic import traffic
 
 
 def run_published(output: Output, data: Path | None, markdown: Path | None, folder: Path | None) -> None:

@@ -8,7 +8,7 @@ import click
 from ..cli.errors import BadInput
 from ..cli.options import RANKS, MeasuringOptions, Names, Numbers, Whole, measuring_options
 from ..cli.output import Output
-from ..cli.panels import PanelCommand
+from ..cli.lazy import PanelCommand
 from ..measuring.launcher import launched_ranks
 from ..measuring.measurement import Group
 from .cases import balanced_grid, check_memory, usual_ranks

@@ -6,7 +6,7 @@ import click
 
 from ..cli.errors import BadInput
 from ..cli.options import MOST_COMPONENTS, MOST_RANKS, RANKS, Elements, MeasuringOptions, Numbers, Whole, measuring_options, per_node_option
-from ..cli.panels import PanelCommand
+from ..cli.lazy import PanelCommand
 from ..measuring.measurement import Group
 from .cases import ELEMENT_BYTES, balanced_grid, check_memory, ranks_on_grid
 from .ghosts_program.contenders import ALL

@@ -21,10 +21,9 @@ from ..cli.options import (
     measuring_options,
     per_node_option,
 )
-from ..cli.panels import PanelCommand, options_of
+from ..cli.lazy import PanelCommand, options_of
 from ..measuring.measurement import Group
-from .cases import ELEMENT_BYTES, balanced_grid, check_memory, ranks_on_grid
-from .peers import PLUG_INS, Peers, contenders_of
+from .cases import ELEMENT_BYTES, PLUG_INS, Peers, balanced_grid, check_memory, contenders_of, ranks_on_grid
 
 DIMENSIONS = 3
 PEERS = tuple(PLUG_INS["halo"])

@@ -7,7 +7,7 @@ import click
 
 from ...launch import usable_cores
 from ..cli.options import MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_RANKS, Elements, MeasuringOptions, Names, Numbers, Whole, measuring_options
-from ..cli.panels import PanelCommand
+from ..cli.lazy import PanelCommand
 from ..measuring.launcher import launched_ranks
 from ..measuring.measurement import Group
 from .halo import halo_group

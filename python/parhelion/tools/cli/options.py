@@ -16,7 +16,7 @@ from ...launch.flavor import MOST_RANKS
 from ..style.words import BYTES
 from .errors import BadInput
 from .output import json_option
-from .panels import options_of
+from .lazy import options_of
 
 ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..records.model import Case
 from ..statistics import Interval, Summary, geometric_mean, ratio_interval, summarize
-from ..statistics.interval import NO_INTERVAL
+from ..statistics.shift import NO_INTERVAL
 
 OWN, BASELINE, PEER = "own", "baseline", "peer"
 

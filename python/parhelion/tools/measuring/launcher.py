@@ -13,7 +13,7 @@ from ...launch.inside import Rank
 from ...launch.remedies import build_for
 from ...launch.threads import single_threaded
 from ..cli.errors import BAD_INPUT, BadInput
-from ..machine.contenders import built_contenders
+from ..machine.builds import built_contenders
 from .measurement import Group, Measurement
 from .ranks import Ranks
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...base.numbers import shortened, whole_number
-from ...launch.scheduled import given
+from ...launch.slurm import given
 from ...placement import Machine, Placement, Stencil, choose_grid, place, place_by_hand, read_parameters
 from ..cli.errors import BadInput
 from ..cli.options import MOST_PLACED_RANKS, Periodic

@@ -15,7 +15,7 @@ from ...placement.machine import parts_of_a_node
 from ..cli.errors import BadInput
 from ..cli.output import Output
 from ..style.words import product
-from .between import between_text
+from .graphs import between_text
 from .document import placement_document
 from .drawing import draw
 from .layers import HWCART_NAMES, layers

@@ -1,6 +1,7 @@
-"""`parhelion runs list`, `show`, `tag` and `import`."""
+"""`parhelion runs list`, `show`, `tag` and `import`, and what all verbs of `parhelion runs` share."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,9 +10,25 @@ from rich.table import Table
 
 from ..cli.options import RANKS, labels_option, out_option
 from ..cli.output import Output, json_option
-from ..records import read_record
+from ..records import Record, read_record
+from ..records.folder import DEFAULT_STORE
 from ..records.store import RUN, Stored, parse_labels, relabel, stored_runs
-from .options import labeled_option, store_option
+
+# Eager: names of runs are looked up in it.
+store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",
+                            help="Folder of run folders.")
+labeled_option = click.option("--labeled", "labels", multiple=True, metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")
+
+
+def chosen(runs: Sequence[Path], store: Path, output: Output) -> list[Record]:
+    """The named runs, or every run of the store that can be read; the others are named."""
+    if runs:
+        return [read_record(run) for run in runs]
+    found = stored_runs(store)
+    for each in found:
+        if each.error:
+            output.errors.print(f"left out: {each.error}", markup=False, soft_wrap=True)
+    return [each.record for each in found if each.record]
 
 
 @click.command()

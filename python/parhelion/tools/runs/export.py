@@ -9,7 +9,7 @@ from rich.table import Table
 from ..cli.errors import BadInput
 from ..cli.output import Output, json_option
 from ..records.store import RUN
-from .options import chosen, store_option
+from .commands import chosen, store_option
 from .query import FORMATS, TABLES, export, query
 
 

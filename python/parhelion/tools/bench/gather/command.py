@@ -9,10 +9,10 @@ import click
 from ....launch import Flavor, find_flavor
 from ...cli.errors import BadInput
 from ...cli.options import MOST_COMPONENTS, RANKS, Elements, MeasuringOptions, Numbers, measuring_options, per_node_option
-from ...cli.panels import PanelCommand
+from ...cli.lazy import PanelCommand
 from ...cli.output import Output
 from ...measuring.measurement import Group
-from ..peers import PLUG_INS, Peers, contenders_of
+from ..cases import PLUG_INS, Peers, contenders_of
 
 COARRAY = "coarray"
 PEERS = (*PLUG_INS["gather"], COARRAY)
@@ -42,8 +42,7 @@ def gather(
     the number of ranks that it was partitioned for.
     """  # fmt: skip
     from ..run import run
-    from .coarray_run import CoarrayContenders
-    from .coarrays import coarray_builds
+    from .coarrays import CoarrayContenders, coarray_builds
 
     groups = gather_groups(datasets, ranks, element, components)
     flavor = find_flavor(options.flavor, measuring=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ...documents.sweep.image_test import mpi_name
-from ...profiling.parts import part_of
+from ...profiling.shares import part_of
 from ...style.words import percent
 from ..folder import MeasuredImage
 from .differences import OWN, Difference, Pool, base_name

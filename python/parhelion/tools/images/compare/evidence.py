@@ -9,7 +9,7 @@ import numpy as np
 
 from ...comparing.comparison import Comparison, Row
 from ...profiling.compare.difference import Difference, ProfileComparison
-from ...profiling.parts import ASLEEP, WAITING
+from ...profiling.shares import ASLEEP, WAITING
 from ...statistics.verdict import Verdict
 from ..folder import MeasuredImage
 

@@ -1,17 +1,60 @@
-"""What the doctor looks at."""
+"""What the doctor looks at, and the few things that are most worth doing, out of all that was found."""
 
 import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ....launch import Flavor, flavors, usable_cores
+from ....launch import Flavor, flavors, inside_launcher, usable_cores
+from ....launch.slurm import SPEAKS
+from ..builds import built_contenders, own_transports
 from ..collect import collect
-from ..contenders import built_contenders, own_transports
 from .finding import Finding
-from .launchers import Launcher, launchers, scheduler
+from .launchers import Launcher, launchers, scheduler, why_not
 from .mpi import Mpi4py, mpi4py_loads, mpi4py_matches, network
 from .transports import machine_findings, transports, usable_by_any
-from .worth import worth_doing
+
+MOST = 3
+# What is missed where it does not work, most of all the first; and what exchanges do well without.
+MISSED = ("memfd", "futex", "/dev/shm", "process_vm_readv", "UCX", "locked memory", "hwloc")
+WELCOME = ("huge pages for shared memory", "XPMEM")
+
+
+def worth_doing(flavors: Sequence[Flavor], unfit: dict[str, str], found: Sequence[Launcher], findings: Iterable[Finding], crowd: str | None) -> list[str]:
+    """At most three sentences, the most useful first. `unfit`: builds by name whose MPI mpi4py does not load, and why; `crowd`: where ranks
+    share cores, what to say of it."""
+    by_name = {finding.name: finding for finding in findings if finding.remedy}
+    candidates = [*_builds(flavors, unfit), *_launchers(flavors, found), *([crowd] if crowd else []), *_remedies(by_name, MISSED), *_kept(),
+                  *_remedies(by_name, WELCOME), "measure what you will run, such as `parhelion bench halo --quick`"]  # fmt: skip
+    return candidates[:MOST]
+
+
+def _builds(flavors: Sequence[Flavor], unfit: dict[str, str]) -> Iterator[str]:
+    if not flavors:
+        yield "build the library: no build is there, run `make build`"
+    for name, why in unfit.items():
+        yield f"let mpi4py load the MPI of build {name} ({why}): start Python programs with `parhelion run`, or install mpi4py's wheel"
+
+
+def _launchers(flavors: Sequence[Flavor], found: Sequence[Launcher]) -> Iterator[str]:
+    for wrong in filter(None, (why_not(flavor, found) for flavor in flavors[:1])):
+        yield f"start ranks with `parhelion run -n RANKS PROGRAM`, which takes the right launcher: {wrong}"
+    srun = next((each for each in found if each.whose.startswith("Slurm") and each.offers), None)
+    if srun and flavors and flavors[0].kind in SPEAKS and flavors[0].kind not in srun.starts:
+        yield (f"in jobs of Slurm start ranks with `parhelion run`, which takes {flavors[0].mpiexec} there: srun offers {srun.offers}, and "
+               f"build {flavors[0].name} needs --mpi={SPEAKS[flavors[0].kind]}")  # fmt: skip
+    here = inside_launcher()
+    if here and here.size and here.size > 1:
+        yield f"look at one rank: a launcher started this {here.size} times, and each does the same; start it with one task"
+
+
+def _remedies(by_name: Mapping[str, Finding], names: Iterable[str]) -> Iterator[str]:
+    return (f"{by_name[name].remedy} ({name}, for {by_name[name].needed_for})" for name in names if name in by_name)
+
+
+def _kept() -> Iterator[str]:
+    if not os.environ.get("PARHELION_WISDOM"):
+        yield "set PARHELION_WISDOM=FILE, so that `auto` measures an exchange once and not in every job"
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ....launch import Flavor
-from ....launch.scheduled import given
-from ....launch.slurm import SPEAKS, kinds_in
+from ....launch.slurm import SPEAKS, given, kinds_in
 
 ANSWERS_S = 20.0
 # By what `--version` prints: whose launcher, the kinds of MPI that it starts, and what it offers them.

@@ -5,7 +5,7 @@ import ctypes.util
 import os
 import signal
 
-from ..files import read_text
+from ..collect import read_text
 from .finding import Finding, in_child
 
 PIECE = b"parhelion"

@@ -8,7 +8,7 @@ import resource
 import tempfile
 import time
 
-from ..files import read_text
+from ..collect import read_text
 from .finding import Finding, in_child
 
 WORD = 4

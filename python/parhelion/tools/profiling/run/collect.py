@@ -14,10 +14,8 @@ from ....launch.ending import Ended
 from ....launch.program import program_words
 from ...machine import collect
 from ...records.variables import without_secrets
-from ..folder import create_folder, write_profile
-from ..model import SCHEMA, Frame, How, Profile, ProfileError, RankProfile, Stack
-from .perf import Sample, read_samples
-from .tools import Tool, find_tool
+from ..model import SCHEMA, Frame, How, Profile, ProfileError, RankProfile, Stack, create_folder, write_profile
+from .perf import Sample, Tool, find_tool, read_samples
 
 WATCHER_GRACE_S = 5.0
 OWN_BENCH = "phl-bench"

@@ -12,11 +12,11 @@ from markupsafe import Markup
 from ...documents import CaseResult, Entry
 from ...documents.params import text, varying
 from ...documents.results import contenders
-from ...statistics.interval import NO_INTERVAL
+from ...statistics.shift import NO_INTERVAL
 from ...style.palette import of_role
 from ...style.words import size_text
 from . import svg
-from .distribution import WIDTH, plain_log_axis
+from .case import WIDTH, plain_log_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,12 +8,11 @@ from markupsafe import Markup
 
 from ...records import RecordError
 from ...reporting.plots import svg
-from ...reporting.plots.distribution import WIDTH, plain_log_axis
+from ...reporting.plots.case import WIDTH, plain_log_axis
 from ...style import pages
 from ...style.palette import MUTED, of_role
-from .changes import ChangePoint
+from .changes import ChangePoint, Series
 from .find import History
-from .series import Series
 from .text import MOST_AROUND, label, times
 
 MOST_PLOTS = 60
