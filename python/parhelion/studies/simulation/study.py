@@ -237,7 +237,7 @@ def run_study(
         is_published = topology == TOPOLOGY and isinstance(problem, GridHalo) and problem.extent == CELLS
         for case in cases:
             blocked, placed = problem.orders(machine, case)
-            contenders = {"blocked": (blocked, "")} | {name: (placed, _numbering(name, len(placed.grid))) for name in numberings}
+            contenders = {"blocked": (blocked, "")} | {name: (placed, name if len(placed.grid) == len(name) else "") for name in numberings}
             for transport in transports:
                 seconds = {}
                 for name, (placement, numbering) in contenders.items():
@@ -297,7 +297,3 @@ def _progress(launch: dict[str, Any]) -> str:
     return (f"{launch['ranks']} ranks, {launch['order']}, halo {launch['halo']}, fields {launch['fields']}, {launch['transport']}: "
             f"{1e3 * launch['seconds']:.3f} ms per exchange; the simulation took {launch['wall_s']:.0f} s and "
             f"{launch['memory_bytes'] / 2**30:.1f} GiB")  # fmt: skip
-
-
-def _numbering(name: str, dimensions: int) -> str:
-    return name if dimensions == len(name) else ""

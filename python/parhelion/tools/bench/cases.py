@@ -58,6 +58,7 @@ class Peers(Names):
     """A list of libraries, or one of `words`."""
 
     def __init__(self, libraries: Sequence[str], words: Sequence[str] = ()) -> None:
+        super().__init__()
         self.libraries, self.words = libraries, words
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:

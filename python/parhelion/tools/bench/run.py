@@ -14,7 +14,7 @@ from ..measuring.session import measure
 from ..records import Record, RecordError
 from ..records.store import parse_labels
 from ..tables.finish import exit_status, exit_with, finish, show
-from .matrix.request import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report
+from .matrix import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report
 
 
 def run(

@@ -51,17 +51,13 @@ def skew(entry: Entry) -> Skew | None:
 def skewed(cases: Sequence[CaseResult]) -> str | None:
     """The note about ranks for which the others wait, those first for which they wait longest."""
     found = [(told, case, entry) for case in cases for entry in case.entries.values()
-             if entry.role != "floor" and (told := skew(entry)) and told.matters and len(_samples(entry)) >= LEAST_SAMPLES]  # fmt: skip
+             if entry.role != "floor" and (told := skew(entry)) and told.matters and sum(len(line.last_rank) for line in entry.lines) >= LEAST_SAMPLES]  # fmt: skip
     if not found:
         return None
     found.sort(key=lambda each: -each[0].apart)
     texts = [_text(told, f"{entry.contender} ({case_label(case, cases)})" if len(cases) > 1 else entry.contender) for told, case, entry in found[:MOST_TOLD]]
     more = f"; so in {len(found) - MOST_TOLD} more timings" if len(found) > MOST_TOLD else ""
     return "; ".join(texts) + more + ": work that is not shared evenly, or a disturbed rank, and not the exchange"
-
-
-def _samples(entry: Entry) -> list[int]:
-    return [rank for line in entry.lines for rank in line.last_rank]
 
 
 def _text(told: Skew, who: str) -> str:

@@ -16,6 +16,7 @@ from ..documents.results import CaseResult, contenders, results
 from ..records import Record
 from ..style.terminal import table, width
 from ..style.words import product
+from .table import values
 
 OF_GHOSTS = ("bytes that reach a rank from others, per second, mean (least … most) over ranks, \\[time of a pull on the slowest rank], "
              "and of all ranks together; claimed: the same, counting every face row as the published figures did")  # fmt: skip
@@ -125,12 +126,8 @@ def print_levels(console: Console, record: Record) -> None:
     levels, parameters = [name for name in ORDER if name in told_of], varying(cases)
     shown = table("messages by level", CAPTION, left=[*parameters, "contender"], right=[name.replace("_", " ") for name in levels])
     for case, contender, told in found:
-        shown.add_row(*_values(case, parameters), escape(contender), *(_cell(told.get(name, {})) for name in levels))
+        shown.add_row(*values(case, parameters), escape(contender), *(_cell(told.get(name, {})) for name in levels))
     console.print(shown)
-
-
-def _values(case: CaseResult, parameters: list[str]) -> list[str]:
-    return [escape(text(case.params.get(name))) for name in parameters]
 
 
 def _cell(told: dict[str, int]) -> str:

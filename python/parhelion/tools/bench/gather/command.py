@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from ....launch import Flavor, find_flavor
+from ....launch import find_flavor
 from ...cli.errors import BadInput
-from ...cli.options import MOST_COMPONENTS, RANKS, Elements, MeasuringOptions, Numbers, measuring_options, per_node_option
+from ...cli.options import ELEMENT_NAMES, MOST_COMPONENTS, RANKS, MeasuringOptions, Numbers, measuring_options, per_node_option
 from ...cli.lazy import PanelCommand
 from ...cli.output import Output
 from ...measuring.measurement import Group
@@ -21,7 +21,7 @@ PEERS = (*PLUG_INS["gather"], COARRAY)
 @click.command(cls=PanelCommand)
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
 @click.option("-n", "--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
-@click.option("--element", type=Elements(), default="int32", show_default=True, help="Element type.")
+@click.option("--element", type=ELEMENT_NAMES, default="int32", show_default=True, help="Element type.")
 @click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
 @click.option("--peers", type=Peers(PEERS, ("built", "all", "none")), default=None, metavar="NAMES",
               help=f"Other libraries beside the rest: {', '.join(PEERS)}, all, none, as `make peers` builds them [those built; with --contenders: none].")
@@ -53,7 +53,7 @@ def gather(
             raise BadInput("--peers coarray: its programs are the same beside every build; leave out --against, or the coarrays")
         wanted = tuple(name for name in wanted if name != COARRAY)
     builds = coarray_builds() if COARRAY in wanted else []
-    missing = [name for name in wanted if not (builds if name == COARRAY else _is_built(name, flavor))]
+    missing = [name for name in wanted if not (builds if name == COARRAY else (flavor.directory / f"libphl_peer_{name}.so").exists())]
     if missing:
         text = f"not built for flavor {flavor.name}, see docs/measuring.md: {', '.join(missing)}"
         Output(options.json_file).errors.print(text, style="dim", soft_wrap=True)
@@ -61,10 +61,6 @@ def gather(
     run_now = [name for name in wanted if name != COARRAY and (names[0] != "built" or name not in missing)]
     run("gather", groups, options.beside(contenders_of("gather", run_now)), per_node=per_node,
         companions=(CoarrayContenders(builds),) if builds else ())
-
-
-def _is_built(library: str, flavor: Flavor) -> bool:
-    return (flavor.directory / f"libphl_peer_{library}.so").exists()
 
 
 def gather_groups(

@@ -173,7 +173,7 @@ def thresholds(record: Record, curve: Curve, seen: Sequence[Change]) -> list[Thr
         return []
     told = limits(record, curve)
     inside = {name: value for name, value in told.items() if curve.sizes[0] <= value <= curve.sizes[-1]}
-    return [Threshold(name, value, _explained(value, seen)) for name, value in sorted(inside.items(), key=lambda each: each[1])]
+    return [Threshold(name, value, next((change for change in seen if change.covers(value)), None)) for name, value in sorted(inside.items(), key=lambda each: each[1])]
 
 
 def limits(record: Record, curve: Curve) -> dict[str, int]:
@@ -194,7 +194,3 @@ def _is_limit(name: str, value: object, curve: Curve) -> bool:
         return curve.sends_messages
     call = OF_CALL.get(curve.contender)
     return bool(call and call.search(name))
-
-
-def _explained(value: int, seen: Sequence[Change]) -> Change | None:
-    return next((change for change in seen if change.covers(value)), None)

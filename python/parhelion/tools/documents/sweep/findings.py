@@ -10,7 +10,7 @@ from ..results import CaseResult
 from .changes import KNEE, Change, Threshold, changes, limits, thresholds
 from .curves import Curve, curves, differing
 from .image_test import PublishedRow, published_rows
-from .matrix import Matrix, MatrixRow, matrix
+from .matrix import Matrix, matrix
 
 BEND = 1.25
 
@@ -72,14 +72,10 @@ def sweep_document(record: Record, cases: Sequence[CaseResult]) -> dict[str, Any
     """`published`: the published layout, µs; `sweep`: changes and limits of each curve; `combinations` of a matrix."""
     made = matrix(cases)
     return {
-        **({"combinations": [_combination(row) for row in made.rows]} if made else {}),
+        **({"combinations": [{"mpi": row.mpi, "network": row.network, "ran": row.reason is None, "reason": row.reason} for row in made.rows]} if made else {}),
         "published": [asdict(row) for row in published_rows(record, cases)],
         "sweep": [curve_object(record, curve) for curve in curves(cases)],
     }
-
-
-def _combination(row: MatrixRow) -> dict[str, Any]:
-    return {"mpi": row.mpi, "network": row.network, "ran": row.reason is None, "reason": row.reason}
 
 
 def curve_object(record: Record, curve: Curve) -> dict[str, Any]:

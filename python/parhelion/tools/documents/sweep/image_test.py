@@ -10,7 +10,6 @@ from ...style.words import size_text
 from ..results import CaseResult, Entry
 
 CONTENDER = "mpi_alltoall"
-FIRST, FIRST_OF_SIZE, LATER = "first_call", "first_call_of_size", "later_calls"
 MICRO = 1e6
 WORDS = ("image", "network", "reservation", "notes")
 FIGURES = ("ranks", "size", "first call", "first of this size", "later calls")
@@ -39,11 +38,6 @@ class PublishedRow:
         figures = (self.first_call, self.first_of_size, self.later_calls)
         told = (self.image, self.network, self.reservation, self.notes, str(self.ranks), size_text(self.size), *figures)
         return [word or "–" for word in told]
-
-    def phases(self) -> list[tuple[str, str]]:
-        """Phase and value, as the published table lists them."""
-        both = [(LATER, self.later_calls), (FIRST, self.first_call), (FIRST_OF_SIZE, self.first_of_size)]
-        return [(phase, value) for phase, value in both if value]
 
 
 def published_rows(record: Record, cases: Sequence[CaseResult]) -> list[PublishedRow]:

@@ -1,6 +1,5 @@
 """Two images side by side: figures, profiles, what differs, and what could be why; and the document of it."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -61,7 +60,7 @@ def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = D
 
 def _compared(images: tuple[MeasuredImage, MeasuredImage], rules: Rules) -> tuple[dict[str, Comparison], list[str]]:
     compared: dict[str, Comparison] = {}
-    missing = [f"{side}: {part}: {why}" for side, image in zip("AB", images, strict=True) for part, why in _left_out(image.image.parts).items()]
+    missing = [f"{side}: {part}: {why}" for side, image in zip("AB", images, strict=True) for part, why in image.image.parts.items() if why != RAN]
     first, second = images
     for benchmark in first.records:
         if benchmark not in second.records:
@@ -71,10 +70,6 @@ def _compared(images: tuple[MeasuredImage, MeasuredImage], rules: Rules) -> tupl
         except RecordError as error:
             missing.append(str(error))
     return compared, missing
-
-
-def _left_out(parts: Mapping[str, str]) -> dict[str, str]:
-    return {part: why for part, why in parts.items() if why != RAN}
 
 
 SCHEMA = "parhelion.image-compare/1"

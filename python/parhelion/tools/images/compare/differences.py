@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from ...comparing.changes import Change, changes, differing
-from ...records.model import Launch
 from ..folder import MeasuredImage
 
 VARIABLE = ("variables ", "control variable ")  # of the command line's environment, and of the ranks'
@@ -79,11 +78,7 @@ def _binding(first: MeasuredImage, second: MeasuredImage) -> list[Change]:
 
 def _bindings(side: MeasuredImage) -> str:
     """The hardware threads of every rank, in each of the ways in which starts had them."""
-    return " | ".join(sorted({_bound(launch) for record in side.records.values() for launch in record.launches if launch.binding}))
-
-
-def _bound(launch: Launch) -> str:
-    return ", ".join(f"{rank}: {each}" for rank, each in enumerate(launch.binding))
+    return " | ".join(sorted({", ".join(f"{rank}: {each}" for rank, each in enumerate(launch.binding)) for record in side.records.values() for launch in record.launches if launch.binding}))
 
 
 def base_name(path: str | None) -> str:

@@ -96,15 +96,11 @@ def show(found: ImageComparison, console: Console, most: int) -> None:
         console.print(f"not compared: {reason}", markup=False, soft_wrap=True)
 
 
-def _ends(row: Row) -> list[str]:
-    return ["–".join(map(multiple, row.difference.interval))]
-
-
 def _table(found: ImageComparison) -> Table:
     shown = table("what changed most, µs; ratio above 1: B is slower", left=("figure",), overflow="fold")
     for name in ("A", "B", "B / A", "95 %"):
         shown.add_column(name, justify="right")
     for benchmark, row in found.changed[:MOST_CHANGED]:
-        cells = [figure(found, benchmark, row), *map(microseconds, row.medians), multiple(row.difference.ratio), *_ends(row)]
+        cells = [figure(found, benchmark, row), *map(microseconds, row.medians), multiple(row.difference.ratio), "–".join(map(multiple, row.difference.interval))]
         shown.add_row(*map(escape, cells))
     return shown

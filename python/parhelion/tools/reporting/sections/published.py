@@ -48,7 +48,7 @@ def _exchanges(title: str, published: Sequence[Row], names: tuple[str, ...]) -> 
     for place in dict.fromkeys(place for place, _, _ in told):
         values = [times.get((place, column)) for column in columns]
         bases = [times.get((place, (*column[:runtime], HAND_WRITTEN, *column[runtime + 1 :]))) for column in columns]
-        rows.append((list(place), list(map(microseconds, values)), _speeds(values, bases)))
+        rows.append((list(place), list(map(microseconds, values)), [base / value if base and value else None for value, base in zip(values, bases, strict=True)]))
     return PublishedTable(title, "µs per exchange", ["halo", "fields"], list(map(" ".join, columns)), rows)
 
 
@@ -83,7 +83,3 @@ def _plain(title: str, unit: str, row_names: list[str], cells: dict[tuple[tuple[
 
 def _seconds(text: str) -> float | None:
     return float(text) if text.strip() else None
-
-
-def _speeds(values: Sequence[float | None], bases: Sequence[float | None]) -> list[float | None]:
-    return [base / value if base and value else None for value, base in zip(values, bases, strict=True)]

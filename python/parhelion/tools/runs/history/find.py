@@ -74,13 +74,9 @@ def history(records: Sequence[Record], wanted: Wanted) -> History:
     """Look at all runs, and keep the changes that count."""
     chosen = [record for record in records if wanted.run(record)]
     series = series_of(chosen, wanted.figure)
-    points = [point for point in change_points(series, wanted.least, wanted.alpha) if _counts(point, wanted.since)]
+    points = [point for point in change_points(series, wanted.least, wanted.alpha) if wanted.since is None or when(point.series.records[point.place]) >= wanted.since]
     last = {id(point.series): point for point in points}  # those of a series are in order
     return History(len(chosen), series, turns(points), list(last.values()))
-
-
-def _counts(point: ChangePoint, since: datetime | None) -> bool:
-    return since is None or when(point.series.records[point.place]) >= since
 
 
 def when(record: Record) -> datetime:
