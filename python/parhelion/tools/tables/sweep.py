@@ -10,8 +10,7 @@ from ..documents.params import wording
 from ..documents.sweep import PublishedRow, Threshold
 from ..documents.sweep.changes import LEAST_SIZES
 from ..documents.sweep.findings import Break, Sweep
-from ..documents.sweep.image_test import FIGURES, WORDS
-from ..documents.sweep.matrix import Matrix, MatrixRow
+from ..documents.sweep.layouts import FIGURES, WORDS, Matrix, MatrixRow
 from ..style.terminal import table
 from ..style.words import microseconds
 

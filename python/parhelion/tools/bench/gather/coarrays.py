@@ -16,7 +16,7 @@ import numpy as np
 
 from ....launch import Flavor, Launch, flavor
 from ....launch.disk import writing
-from ....launch.threads import single_threaded
+from ....launch.program import single_threaded
 from ...documents import CaseResult
 from ...documents.params import in_order
 from ...documents.results import results

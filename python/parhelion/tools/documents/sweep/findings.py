@@ -9,8 +9,7 @@ from ...style.words import size_text
 from ..results import CaseResult
 from .changes import KNEE, Change, Threshold, changes, limits, thresholds
 from .curves import Curve, curves, differing
-from .image_test import PublishedRow, published_rows
-from .matrix import Matrix, matrix
+from .layouts import Matrix, PublishedRow, matrix, published_rows
 
 BEND = 1.25
 

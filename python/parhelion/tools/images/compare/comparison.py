@@ -7,14 +7,13 @@ from ...comparing import Comparison, compare, comparison_document
 from ...comparing.comparison import Row
 from ...documents.params import in_order
 from ...documents.results import results
-from ...documents.sweep.image_test import PublishedRow, published_rows
+from ...documents.sweep.layouts import PublishedRow, published_rows
 from ...profiling.compare.difference import ProfileComparison, compare_profiles, comparison_document as profile_document
 from ...records import RecordError
 from ...statistics.verdict import DEFAULT_RULES, Rules, Verdict
 from ..folder import RAN, ImageError, MeasuredImage
 from .causes import Cause, causes
-from .differences import Difference, differences
-from .evidence import evidence
+from .evidence import Difference, differences, evidence
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ...style import pages
 from ...style.terminal import table
 from ...style.words import microseconds, significant
 from .comparison import ImageComparison
-from .differences import Difference
+from .evidence import Difference
 
 ICONS = {Verdict.SLOWER: "🔴", Verdict.FASTER: "🟢", Verdict.NO_DIFFERENCE: "⚪", Verdict.NOT_ENOUGH: "❔"}
 MOST_CHANGED, MOST_PROFILE = 12, 8

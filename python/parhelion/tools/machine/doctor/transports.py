@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .finding import Finding, in_child
-from .process_memory import process_vm_readv, xpmem
-from .shared_memory import dev_shm, futex, huge_pages, locked_memory, memfd
+from .memory import dev_shm, futex, huge_pages, locked_memory, memfd, process_vm_readv, xpmem
 
 
 def hwloc() -> Finding:

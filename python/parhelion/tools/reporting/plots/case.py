@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -139,21 +139,8 @@ def _draw_probe(axes: Axes, probe: np.ndarray) -> None:
 MOST_CASES = 24  # a page with hundreds of plots helps nobody
 
 
-@dataclass(frozen=True)
-class CasePlots:
-    """Both plots of one case as SVG."""
-
-    title: str
-    distribution: Markup
-    timeline: Markup | None
-
-
-def case_plots(cases: Sequence[CaseResult], prefix: str) -> list[CasePlots]:
+def case_plots(cases: Sequence[CaseResult], prefix: str) -> list[SimpleNamespace]:
     """One pair of plots per case that gave more than a single figure; of very many cases, evenly spaced ones."""
     timed = [case for case in cases if any(sum(map(len, entry.launches)) > 1 for entry in case.entries.values())]
-    return [_plots(case, case_label(case, cases), f"{prefix}c{number}") for number, case in enumerate(some(timed, MOST_CASES))]
-
-
-def _plots(case: CaseResult, title: str, prefix: str) -> CasePlots:
-    over_time = timeline(case, f"{prefix}t")
-    return CasePlots(title, Markup(distribution(case, f"{prefix}d")), Markup(over_time) if over_time else None)
+    return [SimpleNamespace(title=case_label(case, cases), distribution=Markup(distribution(case, f"{prefix}c{number}d")),
+                            timeline=Markup(timeline(case, f"{prefix}c{number}t") or "")) for number, case in enumerate(some(timed, MOST_CASES))]  # fmt: skip

@@ -1,7 +1,7 @@
 """How a run was measured, read back from what is in it: counts, which contenders gave right values, what pattern and plan cost in exchanges, what `auto` chose."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import msgspec
 
@@ -11,23 +11,12 @@ from ...documents.results import entries, reasons
 from ...records import Record
 
 
-@dataclass(frozen=True)
-class Method:
-    """Counts that tell how much stands behind the figures."""
-
-    launches: int
-    samples: int
-    samples_each: str
-    exchanges: int
-    ranks: str
-
-
-def method(record: Record) -> Method:
-    """Counts over the whole run."""
+def method(record: Record) -> SimpleNamespace:
+    """Counts over the whole run, which tell how much stands behind the figures."""
     lines = [line for line in record.cases if line.samples]
     each = sorted({len(line.samples) for line in lines})
     ranks = sorted({launch.ranks for launch in record.launches})
-    return Method(
+    return SimpleNamespace(
         launches=len(record.launches),
         samples=sum(len(line.samples) for line in lines),
         samples_each=f"{each[0]}–{each[-1]}" if len(each) > 1 else str(each[0]) if each else "no",
@@ -36,38 +25,15 @@ def method(record: Record) -> Method:
     )
 
 
-@dataclass(frozen=True)
-class Verification:
+def verification(cases: Sequence[CaseResult]) -> SimpleNamespace:
     """Counts of contender × case; `failed` lists each, `reasons` maps why something did not run to where."""
-
-    verified: int
-    failed: list[Entry]
-    unverified: list[Entry]
-    reasons: dict[str, list[str]]
-
-
-def verification(cases: Sequence[CaseResult]) -> Verification:
-    """The state of every contender on every case."""
     every = entries(cases)
-    return Verification(
+    return SimpleNamespace(
         verified=sum(entry.verified for entry in every),
         failed=[entry for entry in every if entry.failed],
         unverified=[entry for entry in every if entry.ran and not entry.verified and not entry.failed],
         reasons={f"{kind}: {why}": names for (kind, why), names in reasons(cases).items()},
     )
-
-
-@dataclass(frozen=True)
-class Setup:
-    """The dearest set-up of the library, in exchanges of its own."""
-
-    most: float
-    contender: str
-    name: str
-
-    @property
-    def summary(self) -> str:
-        return f"pattern and plan cost at most {self.most:.0f} exchanges ({self.contender}, {self.name})"
 
 
 def setup_exchanges(entry: Entry) -> float:
@@ -76,15 +42,18 @@ def setup_exchanges(entry: Entry) -> float:
     return (cost.get("pattern", 0.0) + cost.get("plan", 0.0)) / entry.median if entry.median else float("nan")
 
 
-def setup(cases: Sequence[CaseResult]) -> Setup | None:
-    """The dearest set-up over all cases, or `None` when none was told."""
+def setup(cases: Sequence[CaseResult]) -> str | None:
+    """The dearest set-up of the library over all cases, in exchanges of its own; `None` when none was told."""
     entries = [
         (setup_exchanges(entry), entry.contender, case_label(case, cases))
         for case in cases
         for entry in case.entries.values()
         if entry.role == "own" and entry.setup_s and entry.median
     ]
-    return Setup(*max(entries)) if entries else None
+    if not entries:
+        return None
+    most, contender, name = max(entries)
+    return f"pattern and plan cost at most {most:.0f} exchanges ({contender}, {name})"
 
 
 def choices(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
