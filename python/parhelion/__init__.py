@@ -45,7 +45,7 @@ _MODULES = {
     "from_local_to_global": "domain.conversion",
     "from_star_forest": "domain.conversion",
     "load_pattern": "exchange.pattern",
-    "localize": "exchange.localize",
+    "localize": "exchange.index_map",
     "read_partition": "domain.indexed",
     "read_partition_keys": "domain.indexed",
     "to_index_map": "domain.conversion",

@@ -4,7 +4,7 @@ import pytest
 from measured import built
 
 from parhelion.launch import Flavor, flavors
-from parhelion.tools.machine.doctor.finding import Finding
+from parhelion.tools.machine.doctor.probes import Finding
 from parhelion.tools.machine.doctor.launchers import launchers, why_not
 from parhelion.tools.machine.doctor.mpi import network
 from parhelion.tools.machine.doctor.checks import worth_doing

@@ -77,7 +77,7 @@ def only(records, contenders: tuple[str, ...]):
 
 
 def _write(path: Path, found) -> None:
-    from .markdown import markdown
+    from .document import markdown
 
     try:
         path.write_text(markdown(found), encoding="utf-8")

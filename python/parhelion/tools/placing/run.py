@@ -17,8 +17,7 @@ from ..cli.output import Output
 from ..style.words import product
 from .graphs import between_text
 from .document import placement_document
-from .drawing import draw
-from .layers import HWCART_NAMES, layers
+from .drawing import HWCART_NAMES, draw, layers
 from .parts import PlacedParts, place_parts_of
 from .rank_files import rank_file
 from .request import find_placement, with_allocation

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 from rich.markup import escape
-from rich.table import Table
 
 from ..cli.errors import BadInput
 from ..cli.output import Output, json_option
 from ..records.store import RUN
+from ..style.terminal import table as table_of
 from .commands import chosen, store_option
 from .query import FORMATS, TABLES, export, query
 
@@ -42,10 +42,8 @@ def query_runs(sql: str, store: Path, json_file: str | None) -> None:
     """
     output = Output(json_file)
     columns, rows = query(chosen((), store, output), sql)
-    table = Table()
-    for name in columns:
-        table.add_column(escape(name), overflow="fold")
+    shown = table_of(left=columns, overflow="fold")
     for row in rows:
-        table.add_row(*(escape("" if value is None else str(value)) for value in row))
-    output.console.print(table)
+        shown.add_row(*(escape("" if value is None else str(value)) for value in row))
+    output.console.print(shown)
     output.document({"schema": "parhelion.query/1", "columns": columns, "rows": [list(row) for row in rows]})

@@ -9,7 +9,7 @@ from ....launch import Flavor, flavors, inside_launcher, usable_cores
 from ....launch.slurm import SPEAKS
 from ..builds import built_contenders, own_transports
 from ..collect import collect
-from .finding import Finding
+from .probes import Finding
 from .launchers import Launcher, launchers, scheduler, why_not
 from .mpi import Mpi4py, mpi4py_loads, mpi4py_matches, network
 from .transports import machine_findings, transports, usable_by_any

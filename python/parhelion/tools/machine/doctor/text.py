@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ...style.terminal import table
 from .checks import Build, Examination
-from .finding import Finding
+from .probes import Finding
 
 YES, NO = "[green]yes[/]", "[red]no[/]"
 
@@ -39,12 +40,10 @@ def _cache(cache: dict) -> str:
 
 
 def _builds(found: Examination, console: Console) -> None:
-    table = Table(title="MPI", title_justify="left")
-    for name in ("build", "phl-bench", "MPI library", "mpi4py fits", "why"):
-        table.add_column(name, overflow="fold")
+    shown = table("MPI", left=("build", "phl-bench", "MPI library", "mpi4py fits", "why"), overflow="fold")
     for build in found.builds:
-        table.add_row(*_build_cells(build))
-    console.print(table if found.builds else "no build is there: run `make build`")
+        shown.add_row(*_build_cells(build))
+    console.print(shown if found.builds else "no build is there: run `make build`")
     for launcher in found.launchers:
         console.print(f"launcher on the path: {launcher.words()}", markup=False, soft_wrap=True)
     for line in filter(None, [found.scheduler, "" if found.launchers else "launchers on the path: none"]):
@@ -64,10 +63,8 @@ def _build_cells(build: Build) -> tuple[str, ...]:
 
 
 def _table(title: str, findings: Iterable[Finding]) -> Table:
-    table = Table(title=title, title_justify="left")
-    for name in ("", "works", "why", "what could be done"):
-        table.add_column(name, overflow="fold")
+    shown = table(title, left=("", "works", "why", "what could be done"), overflow="fold")
     for finding in findings:
         name = escape(finding.name) + (f"\n[dim]for {escape(finding.needed_for)}[/]" if finding.needed_for else "")
-        table.add_row(name, YES if finding.works else NO, escape(finding.detail), escape(finding.remedy or ""))
-    return table
+        shown.add_row(name, YES if finding.works else NO, escape(finding.detail), escape(finding.remedy or ""))
+    return shown

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from .finding import Finding, in_child
-from .memory import dev_shm, futex, huge_pages, locked_memory, memfd, process_vm_readv, xpmem
+from .probes import Finding, dev_shm, futex, huge_pages, in_child, locked_memory, memfd, process_vm_readv, xpmem
 
 
 def hwloc() -> Finding:

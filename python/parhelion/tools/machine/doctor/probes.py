@@ -1,4 +1,6 @@
-"""Memory that processes of a node share, and how they wake each other; one copy between the memories of two processes: `process_vm_readv` and XPMEM."""
+"""What a probe found; and probes of memory: what processes of a node share and how they wake each other, and one copy between the memories of two processes:
+`process_vm_readv` and XPMEM.
+"""
 
 import ctypes
 import ctypes.util
@@ -9,9 +11,45 @@ import resource
 import signal
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from ..collect import read_text
-from .finding import Finding, in_child
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether something works here, why or why not, what could be done, and who needs it."""
+
+    name: str
+    works: bool
+    detail: str
+    remedy: str | None = None
+    needed_for: str = ""
+
+
+def in_child(work: Callable[[], str]) -> str:
+    """What `work` returns in a child process; an exception there, or the child's death, comes back as OSError."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _report(writer, work)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        answer = pipe.read().decode()
+    _, status = os.waitpid(child, 0)
+    if status or not answer.startswith("+"):
+        raise OSError(answer[1:] or f"the child ended with status {status}")
+    return answer[1:]
+
+
+def _report(writer: int, work: Callable[[], str]) -> None:
+    try:
+        os.write(writer, f"+{work()}".encode())
+    except BaseException as error:  # whatever it is, the parent tells it; the child must not return
+        os.write(writer, f"-{error}".encode())
+    os._exit(0)
+
 
 WORD = 4
 FUTEX = {"x86_64": 202, "aarch64": 98, "ppc64le": 221, "riscv64": 98, "s390x": 238}
