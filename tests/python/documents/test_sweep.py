@@ -10,8 +10,9 @@ from click import BadParameter
 from parhelion.tools.cli.options import Share, Sizes
 from parhelion.tools.documents import results
 from parhelion.tools.documents.document import bench_document
-from parhelion.tools.documents.sweep import changes, curves, published_rows, thresholds
-from parhelion.tools.documents.sweep.changes import KNEE, NOT_MONOTONE
+from parhelion.tools.documents.sweep.changes import KNEE, NOT_MONOTONE, changes, thresholds
+from parhelion.tools.documents.sweep.curves import curves
+from parhelion.tools.documents.sweep.layouts import published_rows
 from parhelion.tools.records import read_record
 
 POWERS = [2**power for power in range(23)]

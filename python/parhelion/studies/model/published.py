@@ -5,8 +5,7 @@ import functools
 from pathlib import Path
 
 from ...placement import Machine, Placement, PlacementError, place, place_by_hand
-from ..published import FOLDER
-from ..published.betzy import HALO, PLACEMENT, Row, read_rows
+from ..published import FOLDER, HALO, PLACEMENT, Row, read_rows
 from .traffic import Exchange, Traffic, traffic
 from .fit import Fit, fit
 

@@ -7,10 +7,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..documents.params import wording
-from ..documents.sweep import PublishedRow, Threshold
-from ..documents.sweep.changes import LEAST_SIZES
+from ..documents.sweep.changes import LEAST_SIZES, Threshold
 from ..documents.sweep.findings import Break, Sweep
-from ..documents.sweep.layouts import FIGURES, WORDS, Matrix, MatrixRow
+from ..documents.sweep.layouts import FIGURES, WORDS, Matrix, MatrixRow, PublishedRow
 from ..style.terminal import table
 from ..style.words import microseconds
 

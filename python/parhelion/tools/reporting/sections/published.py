@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....studies.published import FOLDER, read_lines
-from ....studies.published.betzy import HALO, PLACEMENT, Row, read_rows
+from ....studies.published import FOLDER, HALO, PLACEMENT, Row, read_lines, read_rows
 from ...style.words import microseconds, significant
 
 HAND_WRITTEN = "mpi_comm"
