@@ -164,7 +164,7 @@ class Entrant:
             self.in_exchange.append(self.comm.allreduce(self.made.step_held()) / self.comm.size)
 
     def is_precise(self, share: float) -> bool:
-        """Whether the samples so far tell the median to within `share` of it (see precision.py); looked at after every fifth, once true for good."""
+        """Whether the samples so far tell the median to within `share` of it (see `half_width_of_median`); looked at after every fifth, once true for good."""
         if not self.precise and len(self.samples) % LOOK_EVERY == 0:
             slowest = np.empty(len(self.samples))
             self.comm.Allreduce(np.array(self.samples), slowest, MPI.MAX)
