@@ -1,6 +1,4 @@
-"""Which cells a rank owns, which ghosts it has, and exchanges of whatever arrays are named at a call; also from global ids of nodes, as partitioned cells
-list them.
-"""
+"""Which cells a rank owns, which ghosts it has, also from ids of nodes in cells, and exchanges of whatever arrays are named at a call."""
 
 from typing import TYPE_CHECKING, Any
 

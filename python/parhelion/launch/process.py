@@ -1,4 +1,5 @@
-"""Running one command to its end, or ending it and everything that it started, and the ranks of a flavor so. All that starts ranks does it here.
+"""Running one command to its end, or ending it and everything that it started, and the ranks of a flavor so. All that starts ranks does it
+here.
 
 Each command runs under a keeper (keeper.py), a process of its own that ends all of it when this process is gone, however that
 came about.

@@ -1,4 +1,4 @@
-"""Which Python runs a program that is written in it, and how; and one thread per rank: ranks already use every core, so library threads would only fight."""
+"""Which Python runs a program that is written in it, and how; one thread per rank, since ranks already use every core."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Which hosts a scheduler has given to this job: Slurm, PBS or LSF. Starting ranks inside an allocation of Slurm: with `srun`, which has the cluster's
-binding and accounts, where it speaks to the MPI.
-"""
+"""Hosts that a scheduler has given to this job (Slurm, PBS, LSF); `srun` inside Slurm's allocations, where it speaks to the MPI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calibration: the parameters with the least relative error, none of them negative; from a run's own records: where ranks were, what they exchanged, how long it took."""
+"""The parameters with the least relative error, none of them negative: fitted to any exchanges, or to a run's own records."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What every rank exchanges with its neighbors in a structured halo exchange, and its bytes and messages by the outermost level of the machine that they cross."""
+"""What a rank exchanges in a structured halo exchange, and its bytes and messages by the outermost level that they cross."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,4 @@
-"""Blocked order against placement, cell by cell, beside what was published; one launch of the simulated ranks: the machine as text, the host of every rank,
-and SimGrid's options.
-"""
+"""Blocked order against placement, cell by cell, beside what was published; one launch of the simulated ranks under SimGrid."""
 
 from __future__ import annotations
 

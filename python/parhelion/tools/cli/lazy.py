@@ -1,4 +1,4 @@
-"""Groups of commands that import a command only when it is called, so that `parhelion --help` is quick; options under headings, where a command has many."""
+"""Groups that import a command only when it is called, so that `parhelion --help` is quick; options under headings."""
 
 import importlib
 from collections.abc import Callable

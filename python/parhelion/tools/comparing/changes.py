@@ -1,6 +1,4 @@
-"""What differs around the figures: environment, control variables, libraries, what the library chose, ranks that stand out; and first of all in the
-machines, on which every figure depends.
-"""
+"""What differs around the figures: in the machines first, then environment, libraries, choices, ranks that stand out."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,5 @@
-"""Comparing all cases of two sets; or their times relative to a contender that was measured beside them: whatever the machine did to both is
-taken out, for contenders of a case take turns, so that sample i of one stands beside sample i of the other.
+"""Comparing all cases of two sets; or their times relative to a contender that was measured beside them: whatever the machine did to both
+is taken out, for contenders of a case take turns, so that sample i of one stands beside sample i of the other.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Parameters of cases: which of them vary, in which order cases stand, how values are written, which are shown of many; and what figures are of, in words."""
+"""Parameters of cases: which vary, in which order cases stand, how values are written; and what a benchmark's figures are of."""
 
 import re
 from collections.abc import Sequence

@@ -1,6 +1,4 @@
-"""One's own figures in the form in which the benchmark's figures were published, so that both can be laid side by side; and what whole applications
-spend on their exchanges, beside the times per step of `bench apps`.
-"""
+"""Figures in the form in which a benchmark's were published, and what whole applications spend on their exchanges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

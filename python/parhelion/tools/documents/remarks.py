@@ -1,5 +1,5 @@
-"""What a reader should know before believing the figures of a run; ranks that are apart are told from an exchange that is slow, for on a rank
-that comes late all others wait in the exchange.
+"""What a reader should know before believing the figures of a run; ranks that are apart are told from an exchange that is slow, for on a
+rank that comes late all others wait in the exchange.
 """
 
 from collections import Counter
@@ -51,7 +51,8 @@ def skew(entry: Entry) -> Skew | None:
 def skewed(cases: Sequence[CaseResult]) -> str | None:
     """The note about ranks for which the others wait, those first for which they wait longest."""
     found = [(told, case, entry) for case in cases for entry in case.entries.values()
-             if entry.role != "floor" and (told := skew(entry)) and told.matters and sum(len(line.last_rank) for line in entry.lines) >= LEAST_SAMPLES]  # fmt: skip
+             if entry.role != "floor" and (told := skew(entry)) and told.matters
+             and sum(len(line.last_rank) for line in entry.lines) >= LEAST_SAMPLES]  # fmt: skip
     if not found:
         return None
     found.sort(key=lambda each: -each[0].apart)

@@ -1,4 +1,4 @@
-"""What a build tells of itself: its contenders; which channels its MPI has chosen, in the words of each MPI, of UCX and of Open MPI's frameworks."""
+"""What a build tells of itself: its contenders, and which channels its MPI, UCX and Open MPI's frameworks have chosen."""
 
 import json
 import re

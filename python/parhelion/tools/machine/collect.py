@@ -1,7 +1,4 @@
-"""What figures depend on, read from the system: processor, caches, cores and NUMA domains, limits, versions of software; as one JSON object.
-
-Files of the system may be absent: what cannot be read is `None`.
-"""
+"""What figures depend on, read from the system (processor, caches, NUMA domains, limits, software); what cannot be read is `None`."""
 
 import os
 import platform

@@ -53,7 +53,6 @@ class OwnLauncher:
         setting = {**(here.variables if here else {}), **self._of_python(flavor, group)}
         return flavor.launch(group.ranks, program, (*options, *files), bind=self.measurement.bind, setting=setting)
 
-
     def _of_python(self, flavor: Flavor, group: Group) -> dict[str, str]:
         """Several builds may fit the MPI that a rank in Python loads."""
         if self.measurement.module_of(group) is None:

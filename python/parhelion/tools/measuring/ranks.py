@@ -1,6 +1,4 @@
-"""The started ranks, which can always be stopped, and their record while it grows: what is finished, and what went wrong, out of what many ranks and their
-launcher printed.
-"""
+"""The started ranks, which can always be stopped, and their record while it grows; what went wrong, out of what they printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawings of a placement: pictures, one row per level, one colour per unit; and the process grid as text, level by level, in the form that hwcart published."""
+"""Drawings of a placement: pictures, one row per level, one colour per unit; and text, level by level, as hwcart published it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Graphs of parts that exchange, from a data set of index maps, or from a graph file of METIS; and what goes between nodes: in words, in the document, and of
-parts of a mesh.
-"""
+"""Graphs of parts that exchange, from index maps or a graph file of METIS; and what goes between nodes."""
 
 import ctypes
 from dataclasses import asdict, dataclass

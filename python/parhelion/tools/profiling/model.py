@@ -1,4 +1,5 @@
-"""A profile as it lies on disk, schema `parhelion.profile/1`, one JSON document in `profiles/<time>-<program>-<id>/profile.json`; reading and writing it.
+"""A profile as it lies on disk, schema `parhelion.profile/1`, one JSON document in `profiles/<time>-<program>-<id>/profile.json`; reading
+and writing it.
 
 Time is counted once: a rank's wall-clock time is what it spent on a core (stacks, from samples), what it spent asleep (by
 the kernel function it slept in), and what it waited for a core that others had.

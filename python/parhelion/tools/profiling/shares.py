@@ -1,5 +1,5 @@
-"""Where the time of ranks went: shares of their time on cores and asleep, by function, by file, and by the part of the software that a file belongs to
-(libfabric, UCX, MPI, libc, the kernel, one's own code, …).
+"""Where the time of ranks went: shares of their time on cores and asleep, by function, by file, and by the part of the software that a file
+belongs to (libfabric, UCX, MPI, libc, the kernel, one's own code, …).
 
 What they waited for a core is told by part alone, as a share of the wall-clock time, and counts in no other share.
 """

@@ -1,6 +1,4 @@
-"""`parhelion runs export` and `parhelion runs query`: records as three flat tables, runs, cases (a line per launch) and samples; SQL over them, and export, both by
-DuckDB.
-"""
+"""`parhelion runs export` and `query`: records as three flat tables (runs, cases by launch, samples), and SQL over them, by DuckDB."""
 
 from __future__ import annotations
 

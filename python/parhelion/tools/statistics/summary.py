@@ -1,6 +1,4 @@
-"""All figures of one contender on one case, with the confidence interval of the median, from one launch or from several; mean and standard deviation in
-the notation of metrology: `0.90(3)` is 0.90 with one of 0.03.
-"""
+"""All figures of one contender on one case; mean and standard deviation in the notation of metrology: `0.90(3)`."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,4 @@
-"""Tables in the form in which figures were published: bytes per second and rank, with the time in brackets (`bench ghosts`); seconds per gather by toolchain
-× variant × MPI (`bench gather`); what exchanges take of a step of whole applications (`bench apps`); and messages by level of the machine (`--per-node`).
-"""
+"""Tables in published forms (`bench ghosts`, `gather`, `apps`), and messages by level of the machine (`--per-node`)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a sweep over sizes prints after its table: the published layout, and where the lines break; and the table of a matrix, a row per combination."""
+"""What a sweep over sizes prints after its table: the published layout, and where the lines break; and the table of a matrix."""
 
 from collections.abc import Sequence
 

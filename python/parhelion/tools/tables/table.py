@@ -1,4 +1,4 @@
-"""The table that a measurement ends with; on narrow terminals `auto` beside the fastest of the library, by hand, of other libraries, and the floor."""
+"""The table that a measurement ends with; on narrow terminals `auto` beside the fastest of each role."""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,5 @@
-"""The gather on coarrays: programs that `make peers` built, the ways in which each can do it, their jobs (Fortran namelists), and their runs: after the other
-contenders of a launch, into the same record.
+"""The gather on coarrays: programs that `make peers` built, the ways in which each can do it, their jobs (Fortran namelists), and their
+runs: after the other contenders of a launch, into the same record.
 
 One that crashes or hangs is stopped, reported and left out from then on; the others go on in a new launch of the program.
 """

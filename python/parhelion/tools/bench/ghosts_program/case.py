@@ -1,6 +1,4 @@
-"""Blocks of cells on a periodic process grid, and the rows that each rank wants of the others; what all contenders have in common: the rows that they
-work on, and the check that these hold what they must.
-"""
+"""Blocks of cells on a periodic process grid, the rows that each rank wants of the others, and the check that they are right."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,8 @@
 """A contender on its way through a case.
 
-What the measuring program does in bench/arrivals.cpp (how far apart the ranks were in a batch, and whom the others waited for) and in bench/precision.cpp (when the
-median is known well enough to stop, and why) is done here in Python; messages are counted by level of the machine.
+What the measuring program does in bench/arrivals.cpp (how far apart the ranks were in a batch, and whom the others waited for) and in
+bench/precision.cpp (when the median is known well enough to stop, and why) is done here in Python; messages are counted by level of the
+machine.
 """
 
 import time
@@ -164,7 +165,7 @@ class Entrant:
             self.in_exchange.append(self.comm.allreduce(self.made.step_held()) / self.comm.size)
 
     def is_precise(self, share: float) -> bool:
-        """Whether the samples so far tell the median to within `share` of it (see `half_width_of_median`); looked at after every fifth, once true for good."""
+        """Whether the samples so far tell the median to within `share` of it (`half_width_of_median`); looked at after every fifth."""
         if not self.precise and len(self.samples) % LOOK_EVERY == 0:
             slowest = np.empty(len(self.samples))
             self.comm.Allreduce(np.array(self.samples), slowest, MPI.MAX)

@@ -1,6 +1,4 @@
-"""The contenders themselves: the library's ghost arrays; mpi4py as careful programmers would write it, the published way among them; PETSc's star forest,
-where petsc4py is there; and what no exchange can beat: the rows copied once, and nothing else that could be left out.
-"""
+"""The contenders: the library's arrays, mpi4py by hand, the published way among it, PETSc's star forest, and copies alone as a floor."""
 
 import os
 from typing import Any

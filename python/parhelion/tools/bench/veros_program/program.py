@@ -1,4 +1,4 @@
-"""Veros's setup acc_basic, run over one way to exchange overlaps or another; the contenders, and what the program that measures them needs to know."""
+"""Veros's setup acc_basic over one way to exchange overlaps or another, as contenders of a program that measures them."""
 
 import inspect
 import re

@@ -1,4 +1,5 @@
-"""How often `compare` is right, measured on one's own runs; and error rates over launches × noise × effect, also on sides made up with a known truth.
+"""How often `compare` is right, measured on one's own runs; and error rates over launches × noise × effect, also on sides made up with a
+known truth.
 
 Launches of a run, or of several, are put into two sides by time. Nothing changed between them, so a difference found is
 a false one (A/A). With one side's samples multiplied by a planted factor, the same sides tell how often a change of that size is found.

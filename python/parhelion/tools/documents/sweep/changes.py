@@ -1,4 +1,5 @@
-"""Where a sweep stops following one line: knees, and sizes at which more bytes take less time; and the limits that the MPI itself tells beside them.
+"""Where a sweep stops following one line: knees, and sizes at which more bytes take less time; and the limits that the MPI itself tells
+beside them.
 
 Within one algorithm a collective takes about a + b·size (Hockney, Parallel Computing 1994). A sweep is cut into as few such
 stretches as explain it: one more is worth its place only when it explains more than noise would (a penalty on the number of
@@ -173,7 +174,8 @@ def thresholds(record: Record, curve: Curve, seen: Sequence[Change]) -> list[Thr
         return []
     told = limits(record, curve)
     inside = {name: value for name, value in told.items() if curve.sizes[0] <= value <= curve.sizes[-1]}
-    return [Threshold(name, value, next((change for change in seen if change.covers(value)), None)) for name, value in sorted(inside.items(), key=lambda each: each[1])]
+    ascending = sorted(inside.items(), key=lambda each: each[1])
+    return [Threshold(name, value, next((change for change in seen if change.covers(value)), None)) for name, value in ascending]
 
 
 def limits(record: Record, curve: Curve) -> dict[str, int]:

@@ -70,8 +70,10 @@ def _slope(change: Change) -> str:
 def sweep_document(record: Record, cases: Sequence[CaseResult]) -> dict[str, Any]:
     """`published`: the published layout, µs; `sweep`: changes and limits of each curve; `combinations` of a matrix."""
     made = matrix(cases)
+    rows = made.rows if made else []
+    combinations = [{"mpi": row.mpi, "network": row.network, "ran": row.reason is None, "reason": row.reason} for row in rows]
     return {
-        **({"combinations": [{"mpi": row.mpi, "network": row.network, "ran": row.reason is None, "reason": row.reason} for row in made.rows]} if made else {}),
+        **({"combinations": combinations} if made else {}),
         "published": [asdict(row) for row in published_rows(record, cases)],
         "sweep": [curve_object(record, curve) for curve in curves(cases)],
     }

@@ -1,6 +1,4 @@
-"""Results in the layout of the published image test (image, network, reservation, phase, `mean(std)`), and a run over several MPIs and networks as rows of
-combinations and columns of cases.
-"""
+"""Results in the layout of the published image test; and a run over several MPIs and networks as rows of combinations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

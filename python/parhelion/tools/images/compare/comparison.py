@@ -59,7 +59,8 @@ def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = D
 
 def _compared(images: tuple[MeasuredImage, MeasuredImage], rules: Rules) -> tuple[dict[str, Comparison], list[str]]:
     compared: dict[str, Comparison] = {}
-    missing = [f"{side}: {part}: {why}" for side, image in zip("AB", images, strict=True) for part, why in image.image.parts.items() if why != RAN]
+    missing = [f"{side}: {part}: {why}" for side, image in zip("AB", images, strict=True)
+               for part, why in image.image.parts.items() if why != RAN]  # fmt: skip
     first, second = images
     for benchmark in first.records:
         if benchmark not in second.records:

@@ -1,6 +1,4 @@
-"""What differs around the figures of two images, gathered from records, loaded files and channels, as a pool that causes are taken from; and signs in figures
-and profiles: who became slower, which rank sleeps, which library takes the time.
-"""
+"""What differs around the figures of two images, as a pool that causes are taken from; and signs in figures and profiles."""
 
 import math
 import re
@@ -88,7 +86,8 @@ def _binding(first: MeasuredImage, second: MeasuredImage) -> list[Change]:
 
 def _bindings(side: MeasuredImage) -> str:
     """The hardware threads of every rank, in each of the ways in which starts had them."""
-    return " | ".join(sorted({", ".join(f"{rank}: {each}" for rank, each in enumerate(launch.binding)) for record in side.records.values() for launch in record.launches if launch.binding}))
+    bindings = [launch.binding for record in side.records.values() for launch in record.launches if launch.binding]
+    return " | ".join(sorted({", ".join(f"{rank}: {each}" for rank, each in enumerate(binding)) for binding in bindings}))
 
 
 def base_name(path: str | None) -> str:

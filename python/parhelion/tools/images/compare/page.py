@@ -101,6 +101,7 @@ def _table(found: ImageComparison) -> Table:
     for name in ("A", "B", "B / A", "95 %"):
         shown.add_column(name, justify="right")
     for benchmark, row in found.changed[:MOST_CHANGED]:
-        cells = [figure(found, benchmark, row), *map(microseconds, row.medians), multiple(row.difference.ratio), "–".join(map(multiple, row.difference.interval))]
+        interval = "–".join(map(multiple, row.difference.interval))
+        cells = [figure(found, benchmark, row), *map(microseconds, row.medians), multiple(row.difference.ratio), interval]
         shown.add_row(*map(escape, cells))
     return shown

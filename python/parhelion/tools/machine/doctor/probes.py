@@ -1,6 +1,4 @@
-"""What a probe found; and probes of memory: what processes of a node share and how they wake each other, and one copy between the memories of two processes:
-`process_vm_readv` and XPMEM.
-"""
+"""What a probe found; and probes of memory that processes share, of waking each other, and of reading each other's memory."""
 
 import ctypes
 import ctypes.util

@@ -1,4 +1,4 @@
-"""Which transports work on this machine, out of what they need from it: memory, and libraries that are loaded at run time where they are."""
+"""Which transports work on this machine, out of what they need from it: memory, and libraries that are loaded at run time."""
 
 import ctypes
 import sysconfig

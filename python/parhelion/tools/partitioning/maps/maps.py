@@ -1,6 +1,4 @@
-"""Index maps, which global indices each rank owns, and which it reads from others: plain data. The rules that both file formats share; each raises IndexMapError
-with the place of the fault. Reading parts of files without believing them, and writing files that are whole or absent.
-"""
+"""Index maps as plain data, the rules that both file formats share, and files that are whole or absent."""
 
 import contextlib
 import os

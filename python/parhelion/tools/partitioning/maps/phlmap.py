@@ -1,4 +1,5 @@
-"""The project's own format, one .phlmap file for all ranks, with an index, 64 bits, checksummed: its byte layout, writing it and reading it. See docs/index-map-format.md.
+"""The project's own format, one .phlmap file for all ranks, with an index, 64 bits, checksummed: its byte layout, writing it and reading
+it. See docs/index-map-format.md.
 
 A rank reads the header, its index entry and its section.
 """

@@ -1,6 +1,4 @@
-"""A mesh as partitioning needs it: points that exist, and cells of the highest dimension; read from a file in any format that meshio knows (Gmsh, VTK, VTU,
-Exodus, Abaqus, …).
-"""
+"""A mesh as partitioning needs it, points that exist and cells of the highest dimension; read in any format that meshio knows."""
 
 import contextlib
 import io

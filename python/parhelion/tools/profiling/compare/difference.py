@@ -1,4 +1,4 @@
-"""Two profiles side by side: what takes more or less of the time, ranked, and what changed around them; the document of it, and the same for people."""
+"""Two profiles side by side: what takes more or less of the time, ranked, and what changed around them; for scripts and for people."""
 
 import math
 from collections.abc import Callable, Sequence

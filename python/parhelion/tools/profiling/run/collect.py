@@ -61,7 +61,8 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     profile = Profile(
         schema=SCHEMA, profile=profile_id, created=created, argv=without_secrets(["parhelion", *sys.argv[1:]]),
         program=without_secrets(request.program),
-        tool=How(tool.name, tool.version, "cpu-clock", request.frequency, request.call_graph, request.wanted), frames=frames, flavor=request.flavor.name, labels=request.labels,
+        tool=How(tool.name, tool.version, "cpu-clock", request.frequency, request.call_graph, request.wanted), frames=frames,
+        flavor=request.flavor.name, labels=request.labels,
         environment=environment | {"mpi": request.flavor.library_version},
         ranks=[rank_profile(rank, what, own, frames) for rank, (what, own) in enumerate(zip(seen, stacks, strict=True))],
         notes=[*_ending(completed), *_elsewhere(tool, folder)],

@@ -1,8 +1,9 @@
 """Runs beside each rank: `python -m parhelion.tools.profiling.run.on_rank FOLDER COMMAND -- TOOL... -- PROGRAM...`.
 
-This process becomes the tool (perf), whose child is the program, or the program itself where no tool is named, so that signals and the exit status take their usual
-way. A watcher, which belongs to nobody, writes down what samples of a core cannot show: where the rank sleeps, for how
-long, and which libraries it has mapped. Only /proc is read, about a hundred times a second; no privileges are needed for one's own processes.
+This process becomes the tool (perf), whose child is the program, or the program itself where no tool is named, so that signals and the exit
+status take their usual way. A watcher, which belongs to nobody, writes down what samples of a core cannot show: where the rank sleeps, for
+how long, and which libraries it has mapped. Only /proc is read, about a hundred times a second; no privileges are needed for one's own
+processes.
 """
 
 import json

@@ -1,6 +1,4 @@
-"""The tools that take samples: Linux perf, and HPCToolkit where it is; `watch` takes none, and looks at sleep and libraries alone. And the samples of a
-file that perf has written, through `perf script`.
-"""
+"""The tools that take samples: Linux perf, HPCToolkit, and `watch`, which takes none; and the samples of a file of perf's."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The page of one profile, or of two side by side, all in one file: tables and flame graphs, stacks as nested boxes, as wide as their share of the time."""
+"""The page of one profile, or of two side by side: tables and flame graphs, stacks as boxes as wide as their share of the time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plots of each case: how each contender's samples are distributed, and how they ran over time: drifts, steps and states of the machine that a median hides."""
+"""The plots of each case: how samples are distributed, and over time, with drifts, steps and states of the machine."""
 
 from __future__ import annotations
 
@@ -143,4 +143,5 @@ def case_plots(cases: Sequence[CaseResult], prefix: str) -> list[SimpleNamespace
     """One pair of plots per case that gave more than a single figure; of very many cases, evenly spaced ones."""
     timed = [case for case in cases if any(sum(map(len, entry.launches)) > 1 for entry in case.entries.values())]
     return [SimpleNamespace(title=case_label(case, cases), distribution=Markup(distribution(case, f"{prefix}c{number}d")),
-                            timeline=Markup(timeline(case, f"{prefix}c{number}t") or "")) for number, case in enumerate(some(timed, MOST_CASES))]  # fmt: skip
+                            timeline=Markup(timeline(case, f"{prefix}c{number}t") or ""))
+            for number, case in enumerate(some(timed, MOST_CASES))]  # fmt: skip

@@ -1,4 +1,4 @@
-"""How a run was measured, read back from what is in it: counts, which contenders gave right values, what pattern and plan cost in exchanges, what `auto` chose."""
+"""How a run was measured and verified, what pattern and plan cost in exchanges, and what `auto` chose."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace

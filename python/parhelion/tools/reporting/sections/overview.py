@@ -1,6 +1,4 @@
-"""What a report opens with: how many times as fast as hand-written MPI; per case the floor, ours, the fastest by hand and the fastest other library,
-on one scale, and what that says; heat maps.
-"""
+"""What a report opens with: how many times as fast as by hand, per case the best of each role on one scale, and heat maps."""
 
 import math
 from collections.abc import Sequence

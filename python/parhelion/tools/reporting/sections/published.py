@@ -47,7 +47,8 @@ def _exchanges(title: str, published: Sequence[Row], names: tuple[str, ...]) -> 
     for place in dict.fromkeys(place for place, _, _ in told):
         values = [times.get((place, column)) for column in columns]
         bases = [times.get((place, (*column[:runtime], HAND_WRITTEN, *column[runtime + 1 :]))) for column in columns]
-        rows.append((list(place), list(map(microseconds, values)), [base / value if base and value else None for value, base in zip(values, bases, strict=True)]))
+        speeds = [base / value if base and value else None for value, base in zip(values, bases, strict=True)]
+        rows.append((list(place), list(map(microseconds, values)), speeds))
     return PublishedTable(title, "µs per exchange", ["halo", "fields"], list(map(" ".join, columns)), rows)
 
 

@@ -1,6 +1,4 @@
-"""A store's history: series, change points by the run at which they are, what else changed there, whether the last change is for the worse; and its
-document for `--json`.
-"""
+"""A store's history: series, change points by run, what else changed there, whether the last one is for the worse; as a document."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -74,7 +72,8 @@ def history(records: Sequence[Record], wanted: Wanted) -> History:
     """Look at all runs, and keep the changes that count."""
     chosen = [record for record in records if wanted.run(record)]
     series = series_of(chosen, wanted.figure)
-    points = [point for point in change_points(series, wanted.least, wanted.alpha) if wanted.since is None or when(point.series.records[point.place]) >= wanted.since]
+    points = [point for point in change_points(series, wanted.least, wanted.alpha)
+              if wanted.since is None or when(point.series.records[point.place]) >= wanted.since]  # fmt: skip
     last = {id(point.series): point for point in points}  # those of a series are in order
     return History(len(chosen), series, turns(points), list(last.values()))
 

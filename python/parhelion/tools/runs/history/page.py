@@ -31,7 +31,9 @@ def render(found: History, store: Path) -> str:
             by_series.setdefault(id(point.series), []).append(point)
     # What changed most comes first.
     changed = sorted(by_series.values(), key=lambda points: -max(abs(point.ratio - 1) for point in points))
-    plots = [(label(points[0].series, found.series), Markup(plot(points[0].series, sorted(points, key=lambda point: point.place), f"h{number}"))) for number, points in enumerate(changed[:MOST_PLOTS])]
+    plots = [(label(points[0].series, found.series),
+              Markup(plot(points[0].series, sorted(points, key=lambda point: point.place), f"h{number}")))
+             for number, points in enumerate(changed[:MOST_PLOTS])]  # fmt: skip
     return pages.render("parhelion.tools.runs.history", "history.html.j2", {"label": lambda series: label(series, found.series), "times": times},
                         found=found, store=store, plots=plots, left_out=len(changed) - len(plots), most_around=MOST_AROUND)  # fmt: skip
 
