@@ -38,7 +38,7 @@ __all__ = [
     "usable_cores",
 ]
 
-_LATER = {"Completed": "process", "run_command": "process", "run": "run"}
+_LATER = {"Completed": "process", "run_command": "process", "run": "process"}
 
 
 def __getattr__(name: str) -> object:

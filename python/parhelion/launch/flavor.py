@@ -11,11 +11,10 @@ from ..errors import InputError
 from .cores import usable_cores
 from .hosts import Hosts
 from .kinds import KINDS, Request
-from .program import program_words
+from .program import program_words, single_threaded
 from .remedies import build_for
 from .schedulers import job_told
 from .there import Mpi, MpiMissing, bound_mpi, is_here, mpi_of
-from .threads import single_threaded
 
 MOST_RANKS = 2**17  # beyond that a launcher is busy for ever
 

@@ -10,7 +10,7 @@ from measured import built, parhelion
 from perf import perf_works
 
 from parhelion.tools.records.variables import known_names, secret_name, variables, without_secrets
-from parhelion.tools.profiling.folder import FILE_NAME
+from parhelion.tools.profiling.model import FILE_NAME
 from parhelion.tools.records import read_record
 from parhelion.tools.records.folder import RunFolder
 

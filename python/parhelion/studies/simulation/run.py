@@ -18,10 +18,9 @@ from ...tools.partitioning.errors import IndexMapError
 from ...tools.style.palette import BLUE, GREY
 from ..model import Parameters, read_parameters
 from ..model.published import TOPOLOGY, fit_published, published_grid, published_rows
-from .launch import TRANSPORTS, simulate
 from .problem import GridHalo, MapGather, Problem
 from .program import SimulationError, find_program
-from .study import CellResult, run_study, study_document
+from .study import TRANSPORTS, CellResult, run_study, simulate, study_document
 
 DEFAULT_FIGURES = "mpi_comm ompi"
 PUBLISHED_RANKS_PER_NODE = (64, 128)

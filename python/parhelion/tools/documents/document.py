@@ -4,12 +4,11 @@ from typing import Any
 
 from ..records.model import FINISHED, UNAVAILABLE, End
 from ..records.read import Record
-from .applications import over_hand_written, share
 from .figures import told
-from .remarks import remarks
+from .published_form import over_hand_written, share
+from .remarks import remarks, skew
 from .results import CaseResult, Entry, entries, results
-from .skew import skew
-from .sweep.document import sweep_document
+from .sweep.findings import sweep_document
 
 SCHEMA = "parhelion.bench/1"
 

@@ -11,9 +11,9 @@ import msgspec
 from ...launch import Flavor, Launch, find_flavor, inside_launcher
 from ...launch.inside import Rank
 from ...launch.remedies import build_for
-from ...launch.threads import single_threaded
+from ...launch.program import single_threaded
 from ..cli.errors import BAD_INPUT, BadInput
-from ..machine.contenders import built_contenders
+from ..machine.builds import built_contenders
 from .measurement import Group, Measurement
 from .ranks import Ranks
 

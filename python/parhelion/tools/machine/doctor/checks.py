@@ -1,12 +1,9 @@
-"""Every check of the machine, a line each. A probe does the thing itself; it stands in the file of its kind."""
+"""Every check of the machine, a line each. A probe does the thing itself (`probes`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from .finding import Finding
-from .libraries import hwloc, libfabric, ucx
-from .process_memory import process_vm_readv, xpmem
-from .shared_memory import dev_shm, futex, huge_pages, locked_memory, memfd
+from .probes import Finding, dev_shm, futex, huge_pages, hwloc, libfabric, locked_memory, memfd, process_vm_readv, ucx, xpmem
 
 
 @dataclass(frozen=True)

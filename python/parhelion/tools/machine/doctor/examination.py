@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ....launch import Flavor, flavors, usable_cores
+from ..builds import built_contenders, own_transports
 from ..collect import collect
-from ..contenders import built_contenders, own_transports
 from .checks import machine_findings
-from .finding import Finding
 from .launchers import Launcher, launchers, scheduler
 from .mpi import Mpi4py, mpi4py_loads, mpi4py_matches, network
+from .probes import Finding
 from .transports import transports, usable_by_any
 from .worth import worth_doing
 
@@ -29,34 +29,23 @@ class Build:
 
 @dataclass(frozen=True)
 class Examination:
-    """All findings."""
+    """All findings, named as in the document."""
 
     environment: dict[str, Any]
-    cores: int
+    usable_cores: int
     ranks: int
-    builds: list[Build]
+    flavors: list[Build]
     launchers: list[Launcher]
     scheduler: str
     mpi4py: Mpi4py
-    findings: list[Finding]
+    machine: list[Finding]
     transports: list[Finding]
     worth_doing: list[str]
 
     def document(self) -> dict[str, Any]:
         """The document of `--json`."""
-        return {
-            "schema": "parhelion.doctor/1",
-            "environment": self.environment,
-            "usable_cores": self.cores,
-            "ranks": self.ranks,
-            "flavors": [_build_object(build) for build in self.builds],
-            "launchers": [asdict(launcher) for launcher in self.launchers],
-            "scheduler": self.scheduler or None,
-            "mpi4py": asdict(self.mpi4py),
-            "machine": [asdict(finding) for finding in self.findings],
-            "transports": [asdict(finding) for finding in self.transports],
-            "worth_doing": self.worth_doing,
-        }
+        told = asdict(self) | {"flavors": [_build_object(build) for build in self.flavors], "scheduler": self.scheduler or None}
+        return {"schema": "parhelion.doctor/1", **told}
 
 
 def examine(ranks: int | None) -> Examination:
@@ -69,13 +58,13 @@ def examine(ranks: int | None) -> Examination:
     unfit = {build.flavor.name: build.mpi4py_detail for build in builds if not build.mpi4py}
     return Examination(
         environment=collect(),
-        cores=cores,
+        usable_cores=cores,
         ranks=count,
-        builds=builds,
+        flavors=builds,
         launchers=starters,
         scheduler=scheduler(),
         mpi4py=mpi4py_loads(),
-        findings=findings,
+        machine=findings,
         transports=transports(findings, usable_by_any(build.transports for build in builds)),
         worth_doing=worth_doing([build.flavor for build in builds], unfit, starters, findings, crowd(cores, count)),
     )

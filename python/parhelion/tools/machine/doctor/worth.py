@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ....launch import Flavor, inside_launcher
 from ....launch.slurm import SPEAKS
 from .checks import most_missed
-from .finding import Finding
+from .probes import Finding
 from .launchers import Launcher, why_not
 
 MOST = 3

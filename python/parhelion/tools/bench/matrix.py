@@ -1,4 +1,4 @@
-"""Every combination of MPI and network that was asked for, and the report of a run over all of them."""
+"""Every combination of MPI and network that `parhelion matrix` was asked for, and the report of a run over all of them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ....launch import FlavorError, find_flavor, flavors
-from ....launch.hosts import Hosts
-from ....launch.networks import NETWORKS, network_setting
-from ...cli.errors import BadInput
-from ...cli.output import Output
-from ...measuring.measurement import Combination, Group
-from ...records import Record
+from ...launch import FlavorError, find_flavor, flavors
+from ...launch.hosts import Hosts
+from ...launch.networks import NETWORKS, network_setting
+from ..cli.errors import BadInput
+from ..cli.output import Output
+from ..measuring.measurement import Combination, Group
+from ..records import Record
 
 USUAL_MPIS = ("mpich", "openmpi", "impi")
 MATRIX_TIMEOUT_S = 60.0
@@ -55,7 +55,7 @@ def matrix_groups(groups: Sequence[Group], request: MatrixRequest, flavor: str |
 
 def write_matrix_report(record: Record, request: MatrixRequest, output: Output) -> None:
     """One report over all combinations, beside the record unless told otherwise."""
-    from ...reporting import write_report
+    from ..reporting import write_report
 
     folder = request.report_dir or record.path.parent
     with output.errors.status("drawing the report"):

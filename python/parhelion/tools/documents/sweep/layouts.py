@@ -1,4 +1,4 @@
-"""Results in the layout of the published image test: image, network, reservation, phase, `mean(std)`."""
+"""Results in the layout of the published image test; and a run over several MPIs and networks as rows of combinations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from ...records import Record
 from ...records.model import Launch
 from ...statistics import mean_std
 from ...style.words import size_text
-from ..results import CaseResult, Entry
+from ..params import in_order, some, text, varying
+from ..results import CaseResult, Entry, contenders
 
 CONTENDER = "mpi_alltoall"
-FIRST, FIRST_OF_SIZE, LATER = "first_call", "first_call_of_size", "later_calls"
 MICRO = 1e6
 WORDS = ("image", "network", "reservation", "notes")
 FIGURES = ("ranks", "size", "first call", "first of this size", "later calls")
@@ -40,17 +40,12 @@ class PublishedRow:
         told = (self.image, self.network, self.reservation, self.notes, str(self.ranks), size_text(self.size), *figures)
         return [word or "–" for word in told]
 
-    def phases(self) -> list[tuple[str, str]]:
-        """Phase and value, as the published table lists them."""
-        both = [(LATER, self.later_calls), (FIRST, self.first_call), (FIRST_OF_SIZE, self.first_of_size)]
-        return [(phase, value) for phase, value in both if value]
-
 
 def published_rows(record: Record, cases: Sequence[CaseResult]) -> list[PublishedRow]:
     """A row per case, by image, network, ranks and size; times of MPI's own call, or of the first contender there is."""
     if record.run.benchmark != "alltoall":
         return []
-    rows = [_row(record, case, entry) for case in cases if (entry := _timed(case))]
+    rows = [_published_row(record, case, entry) for case in cases if (entry := _timed(case))]
     return sorted(rows, key=lambda row: (row.image, row.network, row.ranks, row.size))
 
 
@@ -59,7 +54,7 @@ def _timed(case: CaseResult) -> Entry | None:
     return next((entry for entry in timed if entry.contender == CONTENDER), timed[0] if timed else None)
 
 
-def _row(record: Record, case: CaseResult, entry: Entry) -> PublishedRow:
+def _published_row(record: Record, case: CaseResult, entry: Entry) -> PublishedRow:
     numbers = {line.launch for line in entry.lines}
     launches = [launch for launch in record.launches if launch.launch in numbers]
     first_of_size = [line.setup_s["first"] for line in entry.lines if line.setup_s and line.setup_s.get("first") is not None]
@@ -98,3 +93,62 @@ def _cold(launches: Sequence[Launch], size: int) -> list[float]:
 
 def _told(seconds: Sequence[float]) -> str:
     return mean_std([value * MICRO for value in seconds]) if seconds else ""
+
+
+OF_COMBINATION = ("mpi", "network")
+MOST_COLUMNS = 8
+LEADERS = ("mpi_alltoall", "auto", "mpi_persistent")
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """One combination: the leading contender of each case, or the reason why there is none."""
+
+    mpi: str
+    network: str
+    entries: list[Entry | None]
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Combinations down, cases across; `contender` is the one whose times are shown."""
+
+    contender: str
+    columns: list[str]
+    rows: list[MatrixRow]
+
+    @property
+    def ran(self) -> int:
+        return sum(not row.reason for row in self.rows)
+
+
+def matrix(cases: Sequence[CaseResult]) -> Matrix | None:
+    """Rows in the order of names, many cases thinned out to a few columns; `None` where cases do not tell MPI and network."""
+    if not any(all(name in case.params for name in OF_COMBINATION) for case in cases):
+        return None
+    names = contenders(cases)
+    leader = next((name for name in LEADERS if name in names), names[0] if names else "")
+    parameters = [parameter for parameter in varying(cases) if parameter not in OF_COMBINATION]
+    labels = some(list(dict.fromkeys(_label(case, parameters) for case in in_order(cases))), MOST_COLUMNS)
+    by_place = {(_place(case), _label(case, parameters)): case for case in cases}
+    places = sorted(dict.fromkeys(map(_place, cases)))
+    rows = [_row(place, [by_place.get((place, label)) for label in labels], leader, cases) for place in places]
+    return Matrix(leader, labels, rows)
+
+
+def _row(place: tuple[str, str], cases: list[CaseResult | None], name: str, every: Sequence[CaseResult]) -> MatrixRow:
+    entries = [case.entries.get(name) if case else None for case in cases]
+    mine = [entry for case in every if _place(case) == place for entry in case.entries.values()]
+    reason = None if any(entry.ran for entry in mine) else next((entry.skipped for entry in mine if entry.skipped), None)
+    return MatrixRow(*place, entries, reason)
+
+
+def _place(case: CaseResult) -> tuple[str, str]:
+    return text(case.params.get("mpi")), text(case.params.get("network"))
+
+
+def _label(case: CaseResult, names: Sequence[str]) -> str:
+    values = [size_text(value) if name == "size" else f"{name} {text(value)}" for name in names
+              if (value := case.params.get(name)) is not None]  # fmt: skip
+    return ", ".join(values) or case.name

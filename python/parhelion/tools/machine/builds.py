@@ -1,10 +1,33 @@
-"""Which channels the MPI has chosen, in its own words: each MPI, UCX and Open MPI's frameworks say so when they are asked to."""
+"""What a build tells of itself: its contenders, and which channels its MPI, UCX and Open MPI's frameworks have chosen."""
 
+import json
 import re
+import subprocess
 from collections.abc import Iterable
 
 from ...launch import Flavor
 from ...launch.process import run_command
+
+Listing = dict[str, list[dict[str, str]]]
+
+
+def built_contenders(flavor: Flavor) -> Listing:
+    """Per benchmark, the contenders that the flavor's measuring program knows; empty when it cannot tell."""
+    env = flavor.launch(1, flavor.program).env
+    try:
+        done = subprocess.run(
+            [str(flavor.program), "--list"], env=env, capture_output=True, text=True, timeout=30, check=True
+        )
+        return json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return {}
+
+
+def own_transports(listing: Listing) -> dict[str, str]:
+    """The names of the library's own contenders over all benchmarks, and why the build cannot use each ("" when it can)."""
+    return {entry["name"]: entry.get("unavailable", "") for entries in listing.values() for entry in entries
+            if entry.get("role") == "own"}  # fmt: skip
+
 
 ASK = {"MPIR_CVAR_DEBUG_SUMMARY": "1", "I_MPI_DEBUG": "4", "UCX_LOG_LEVEL": "info", "OMPI_MCA_pml_base_verbose": "10",
        "OMPI_MCA_mtl_base_verbose": "10", "OMPI_MCA_btl_base_verbose": "10", "OMPI_MCA_bml_base_verbose": "10"}  # fmt: skip

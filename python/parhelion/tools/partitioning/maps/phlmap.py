@@ -1,17 +1,144 @@
-"""Reading the project's own format. A rank reads the header, its index entry and its section."""
+"""The project's own format, one .phlmap file for all ranks, with an index, 64 bits, checksummed: its byte layout, writing it and reading
+it. See docs/index-map-format.md.
 
+A rank reads the header, its index entry and its section.
+"""
+
+import itertools
+import struct
+import zlib
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
 from ..errors import fault
-from .check import REWRITE, check_ghosts, check_rank, check_ranks
-from .files import opened
-from .layout import ENTRY_BYTES, HEADER_BYTES, KINDS, MAGIC, VERSION, WORD, Entry, Header, crc32, sealed, unpack_entry, unpack_header
-from .maps import IndexMaps, RankMap
+from .maps import REWRITE, IndexMaps, RankMap, check_ghosts, check_maps, check_rank, check_ranks, opened, write_whole
 
+MAGIC = b"\x89PHL\r\n\x1a\n"
+VERSION = 1
+KINDS = ("unknown", "cells", "faces", "edges", "nodes")
+WORD = 8
 _INT64 = np.dtype("<i8")
+
+_HEADER = struct.Struct("<8sIIQQIIQ12x")
+_ENTRY = struct.Struct("<QQQQQII4x")
+_CRC = struct.Struct("<I")
+HEADER_BYTES = _HEADER.size + _CRC.size
+ENTRY_BYTES = _ENTRY.size + _CRC.size
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the whole file holds; `key_width` is the number of 64-bit words that name an owned index."""
+
+    magic: bytes
+    version: int
+    kind: int
+    ranks: int
+    size: int
+    key_width: int
+    flags: int
+    file_bytes: int
+
+    def pack(self) -> bytes:
+        return _sealed(_HEADER.pack(*astuple(self)))
+
+    @property
+    def data_start(self) -> int:
+        return HEADER_BYTES + ENTRY_BYTES * self.ranks
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where one rank's section lies and how long its three lists are."""
+
+    first: int
+    owned: int
+    ghosts: int
+    sources: int
+    offset: int
+    links_crc: int
+    keys_crc: int
+
+    def pack(self) -> bytes:
+        return _sealed(_ENTRY.pack(*astuple(self)))
+
+    @property
+    def links_bytes(self) -> int:
+        """Bytes of the ghosts and of the (rank, count) pairs of their owners."""
+        return WORD * (self.ghosts + 2 * self.sources)
+
+    def keys_bytes(self, key_width: int) -> int:
+        return WORD * self.owned * key_width
+
+    def end(self, key_width: int) -> int:
+        return self.offset + self.links_bytes + self.keys_bytes(key_width)
+
+
+def crc32(data: bytes) -> int:
+    """CRC-32 of zlib, PNG and Ethernet."""
+    return zlib.crc32(data)
+
+
+def _sealed(body: bytes) -> bytes:
+    return body + _CRC.pack(crc32(body))
+
+
+def sealed(data: bytes) -> bool:
+    """Whether the last four bytes are the CRC-32 of those before."""
+    return _CRC.unpack(data[-_CRC.size :])[0] == crc32(data[: -_CRC.size])
+
+
+def unpack_header(data: bytes) -> Header:
+    """The header in `data`, whatever it claims."""
+    return Header(*_HEADER.unpack_from(data))
+
+
+def unpack_entry(data: bytes) -> Entry:
+    """The rank's entry in `data`, whatever it claims."""
+    return Entry(*_ENTRY.unpack_from(data))
+
+
+def write_phlmap(maps: IndexMaps, path: str | Path) -> Path:
+    """Write `maps` to the file `path`, its folder made if need be. Local.
+
+    Raises IndexMapError when the maps break a rule of docs/index-map-format.md.
+    """
+    path = Path(path)
+    check_maps(maps)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    entries = _entries(maps)
+    end = entries[-1].end(maps.key_width)
+    header = Header(MAGIC, VERSION, KINDS.index(maps.entities), maps.ranks, maps.size, maps.key_width, 0, end)
+    index = b"".join(entry.pack() for entry in entries)
+    sections = (part for rank in range(maps.ranks) for part in _section(maps, rank))
+    write_whole(path, itertools.chain([header.pack() + index], sections))
+    return path
+
+
+def _section(maps: IndexMaps, rank: int) -> tuple[bytes, bytes]:
+    """(ghosts and their owners, keys) of one rank."""
+    part = maps.rank(rank)
+    sources = np.column_stack(maps.sources(rank))
+    links = part.ghosts.astype(_INT64).tobytes() + sources.astype(_INT64).tobytes()
+    return links, b"" if part.keys is None else part.keys.astype(_INT64).tobytes()
+
+
+def _entries(maps: IndexMaps) -> list[Entry]:
+    entries, starts = [], maps.starts
+    offset = HEADER_BYTES + ENTRY_BYTES * maps.ranks
+    for rank in range(maps.ranks):
+        links, keys = _section(maps, rank)
+        ghosts = len(maps.ghosts[rank])
+        sources = (len(links) // _INT64.itemsize - ghosts) // 2
+        first, owned = int(starts[rank]), int(maps.owned[rank])
+        entries.append(Entry(first, owned, ghosts, sources, offset, crc32(links), crc32(keys)))
+        offset += len(links) + len(keys)
+    return entries
+
+
 _WIDEST_KEY = 4096
 
 
