@@ -1,7 +1,6 @@
 #include "benchmarks.hpp"
 
 #include "alltoall/case.hpp"
-#include "apps/case.hpp"
 #include "apps/contenders.hpp"
 #include "contenders.hpp"
 #include "gather/case.hpp"
@@ -21,7 +20,7 @@ PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, cons
     const auto run = [make = std::move(make)](const Job& asked, Ground ground, const ReportOutcome& report) {
         Case which = make();
         which.entries = chosen(which.entries, asked.contenders);
-        run_case(which, asked, ground, [&](const Outcome& outcome) { report(which, outcome); });
+        run_case(which, asked, ground, report);
     };
     return {run, chosen(all, job.contenders).size()};
 }
@@ -47,7 +46,7 @@ PlannedCase plan_application(const json& object, const Job& job, const Communica
 
 PlannedCase plan_setup(const json& object, const Job& job, const Communicator& comm) {
     const SetupCase which = read_setup_case(object, comm.size());
-    const std::vector<Stage> stages = chosen_stages(job.contenders);
+    const std::vector<Entry> stages = chosen(setup_stages(), job.contenders, "stage", "set-up");
     return {[=](const Job& asked, Ground ground, const ReportOutcome& report) { run_setup_case(which, stages, asked, ground, report); },
             stages.size()};
 }
@@ -90,7 +89,7 @@ json list_contenders() {
     return {{"halo", entries_of(halo_contenders({}))},
             {"gather", entries_of(gather_contenders({}))},
             {"alltoall", entries_of(alltoall_contenders({}))},
-            {"setup", listed_stages()},
+            {"setup", entries_of(setup_stages())},
             {"apps", entries_of(application_contenders())}};
 }
 

@@ -11,9 +11,6 @@
 
 namespace parhelion::bench {
 
-/// Takes what became of one contender of a case.
-using ReportOutcome = std::function<void(const Case&, const Outcome&)>;
-
 /// A case that has been checked but holds nothing yet: cases of a job need not fit into memory together.
 struct PlannedCase {
     /// Collective; throws Error on every rank or on none.

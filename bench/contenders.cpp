@@ -16,7 +16,8 @@ std::string listed(const std::vector<Entry>& entries) {
 
 }  // namespace
 
-std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names) {
+std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names, const std::string& what,
+                          const std::string& who) {
     std::vector<Entry> entries;
     if (names.empty()) return chosen(all, {"all"});
     for (const std::string& name : names) {
@@ -25,7 +26,7 @@ std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::
             continue;
         }
         const auto found = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
-        if (found == all.end()) throw Error("job: unknown contender '" + name + "': this build has " + listed(all));
+        if (found == all.end()) throw Error("job: unknown " + what + " '" + name + "': " + who + " has " + listed(all));
         entries.push_back(*found);
     }
     return entries;

@@ -23,7 +23,8 @@ void add_entries(std::vector<Entry>& entries, const Named<Setup> (&table)[count]
 }
 
 /// The entries that a job names, in its order; "all", or no name, stands for all but those that run only by name.
-/// Throws Error listing the names there are when one is unknown.
-std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names);
+/// Throws Error listing the names there are when one is unknown: `what` such a name is, and who has them.
+std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names, const std::string& what = "contender",
+                          const std::string& who = "this build");
 
 }  // namespace parhelion::bench

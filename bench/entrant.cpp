@@ -6,7 +6,6 @@
 #include "clock.hpp"
 #include "errors.hpp"
 #include "precision.hpp"
-#include "samples.hpp"
 
 namespace parhelion::bench {
 

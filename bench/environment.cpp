@@ -1,12 +1,15 @@
 #include "environment.hpp"
 
+#include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
 #include <regex>
 #include <sstream>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "environment_names.hpp"
@@ -73,6 +76,87 @@ nlohmann::json known_variables() {
         const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
         if (known.contains(name) && !smells_of_a_secret(name, value)) found[name] = value;
     }
+    return found;
+}
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int longest = 4096;
+
+struct Variable {
+    std::string name;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    int bound_to = MPI_T_BIND_NO_OBJECT;
+};
+
+bool of_interest(std::string name) {
+    static const std::array<const char*, 6> words{"alltoall", "eager", "rndv", "device_collectives", "netmod", "fabrics"};
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return std::any_of(words.begin(), words.end(), [&](const char* w) { return name.find(w) != std::string::npos; });
+}
+
+bool describe(int index, Variable& variable) {
+    std::array<char, longest> name{}, text{};
+    int name_length = longest, text_length = longest, verbosity = 0, scope = 0;
+    MPI_T_enum values{};
+    if (MPI_T_cvar_get_info(index, name.data(), &name_length, &verbosity, &variable.type, &values, text.data(), &text_length,
+                            &variable.bound_to, &scope) != MPI_SUCCESS)
+        return false;
+    variable.name = name.data();
+    return true;
+}
+
+template <class T>
+json first_of(const std::array<char, longest>& bytes) {
+    T value{};
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+}
+
+json decoded(MPI_Datatype type, const std::array<char, longest>& bytes) {
+    if (type == MPI_CHAR) return std::string(bytes.data(), strnlen(bytes.data(), bytes.size()));
+    if (type == MPI_INT) return first_of<int>(bytes);
+    if (type == MPI_UNSIGNED) return first_of<unsigned>(bytes);
+    if (type == MPI_UNSIGNED_LONG) return first_of<unsigned long>(bytes);
+    if (type == MPI_UNSIGNED_LONG_LONG) return first_of<unsigned long long>(bytes);
+    if (type == MPI_DOUBLE) return first_of<double>(bytes);
+    return nullptr;
+}
+
+json variable_value(int index, const Variable& variable) {
+    MPI_T_cvar_handle handle{};
+    int count = 0;
+    if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS) return nullptr;
+    std::array<char, longest> bytes{};
+    const bool fits = count > 0 && count < longest / 8;
+    const bool known = fits && MPI_T_cvar_read(handle, bytes.data()) == MPI_SUCCESS;
+    MPI_T_cvar_handle_free(&handle);
+    return known ? decoded(variable.type, bytes) : json(nullptr);
+}
+
+json all_of_interest() {
+    json found = json::object();
+    int count = 0;
+    if (MPI_T_cvar_get_num(&count) != MPI_SUCCESS) return found;
+    for (int index = 0; index < count; ++index) {
+        Variable variable;
+        if (!describe(index, variable) || variable.bound_to != MPI_T_BIND_NO_OBJECT || !of_interest(variable.name)) continue;
+        const json value = variable_value(index, variable);
+        const std::string text = value.is_string() ? value.get<std::string>() : "";
+        if (!value.is_null() && !smells_of_a_secret(variable.name, text)) found[variable.name] = value;
+    }
+    return found;
+}
+
+}  // namespace
+
+json mpi_control_variables() {
+    int provided = MPI_THREAD_SINGLE;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return json::object();
+    json found = all_of_interest();
+    MPI_T_finalize();
     return found;
 }
 

@@ -1,7 +1,6 @@
 #include "job.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <sstream>
 

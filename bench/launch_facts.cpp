@@ -10,7 +10,6 @@
 #include <fstream>
 
 #include "environment.hpp"
-#include "mpi_variables.hpp"
 
 namespace parhelion::bench {
 

@@ -7,12 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "alltoall/cold_call.hpp"
+#include "alltoall/case.hpp"
 #include "benchmarks.hpp"
 #include "binding.hpp"
 #include "clock.hpp"
@@ -25,18 +24,7 @@ using namespace parhelion::bench;
 
 namespace {
 
-constexpr int all_right = 0, wrong_values = 1, bad_input = 2;
-
-int measure(const std::vector<PlannedCase>& cases, const Job& job, Ground ground, Record& record) {
-    int status = all_right;
-    for (const PlannedCase& planned : cases) {
-        planned.run(job, ground, [&](const Case& which, const Outcome& outcome) {
-            record.outcome(which, outcome);
-            if (!outcome.skipped && !outcome.verified) status = wrong_values;
-        });
-    }
-    return status;
-}
+constexpr int all_right = 0, wrong_values = 1, bad_input = 2, failed = 3;
 
 int run(const Job& job, const Communicator& comm, const Beginning& beginning, Record& record) {
     const auto cases = plan_cases(job, comm);
@@ -49,40 +37,30 @@ int run(const Job& job, const Communicator& comm, const Beginning& beginning, Re
     FlagProbe probe(comm, binding);
     std::optional<Levels> levels;
     if (job.per_node) levels.emplace(comm);
-    return measure(cases, job, {comm, start_line, probe, beginning.mpi_init_s, levels ? &*levels : nullptr}, record);
-}
-
-// An Error is thrown by every rank or by none, so one of them says it and all of them leave in order.
-template <class Work>
-int or_complain_once(const Communicator& comm, Work&& work) {
-    try {
-        return work();
-    } catch (const Error& e) {
-        if (comm.rank() == 0) std::fprintf(stderr, "phl-bench: %s\n", e.what());
-        return bad_input;
-    }
+    const Ground ground{comm, start_line, probe, beginning.mpi_init_s, levels ? &*levels : nullptr};
+    int status = all_right;
+    for (const PlannedCase& planned : cases)
+        planned.run(job, ground, [&](const Case& which, const Outcome& outcome) {
+            record.outcome(which, outcome);
+            if (!outcome.skipped && !outcome.verified) status = wrong_values;
+        });
+    return status;
 }
 
 int read_job_and_run(const std::string& job_path, const std::string& record_path, const Beginning& beginning) {
     const Communicator comm(MPI_COMM_WORLD);
-    return or_complain_once(comm, [&] {
-        const Job job = read_job(job_path, comm);
-        Record record(record_path, comm, job.launch, job.params);
-        const int status = or_complain_once(comm, [&] { return run(job, comm, beginning, record); });
-        record.end(status);
-        return status;
-    });
-}
-
-// Anything but an Error struck this rank alone: the others would wait for ever.
-int or_abort(const std::function<int()>& work) {
+    std::optional<Record> record;
+    int status = all_right;
     try {
-        return work();
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "phl-bench: %s\n", e.what());
-        MPI_Abort(MPI_COMM_WORLD, 3);
-        return 3;
+        const Job job = read_job(job_path, comm);
+        record.emplace(record_path, comm, job.launch, job.params);
+        status = run(job, comm, beginning, *record);
+    } catch (const Error& e) {  // thrown by every rank or by none: one of them says it, and all of them leave in order
+        if (comm.rank() == 0) std::fprintf(stderr, "phl-bench: %s\n", e.what());
+        status = bad_input;
     }
+    if (record) record->end(status);
+    return status;
 }
 
 // Open MPI 5 prints "OSC UCX component priority set inside component query failed" on every rank for every window where UCX
@@ -132,7 +110,13 @@ int main(int argc, char** argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &thread_level);
     Beginning beginning{now() - start, nullptr};
     if (arguments->cold_bytes) beginning.cold_alltoall = call_while_cold(arguments->cold_bytes);
-    const int status = or_abort([&] { return read_job_and_run(arguments->job, arguments->record, beginning); });
+    int status = failed;
+    try {
+        status = read_job_and_run(arguments->job, arguments->record, beginning);
+    } catch (const std::exception& e) {  // no Error: it struck this rank alone, and the others would wait for ever
+        std::fprintf(stderr, "phl-bench: %s\n", e.what());
+        MPI_Abort(MPI_COMM_WORLD, failed);
+    }
     MPI_Finalize();
     return status;
 }

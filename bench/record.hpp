@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -28,6 +29,12 @@ struct Outcome {
     int exchange_lines = 0;
     nlohmann::json explain;
 };
+
+/// Takes what became of one contender of a case.
+using ReportOutcome = std::function<void(const Case&, const Outcome&)>;
+
+/// Collective. Every rank's samples, of which each has as many: a list per rank on rank 0, nothing elsewhere.
+std::vector<std::vector<double>> samples_by_rank(const std::vector<double>& mine, const Communicator& comm);
 
 /// The record: JSON lines of schema `parhelion.record/1`, written by rank 0 and flushed line by line, so that whoever
 /// follows the file sees every case as it ends and a crash loses nothing. On other ranks all calls do nothing.

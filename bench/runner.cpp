@@ -38,7 +38,7 @@ void take_turns(std::deque<Entrant>& entrants, const Job& job) {
 
 }  // namespace
 
-void run_case(const Case& which, const Job& job, Ground ground, const std::function<void(const Outcome&)>& report) {
+void run_case(const Case& which, const Job& job, Ground ground, const ReportOutcome& report) {
     constexpr double times_apart = 10;  // by as much as hosts begin apart a sample is too long
     const double least_s = std::max(job.min_sample_s, times_apart * ground.start_line.hosts_apart());
     std::deque<Entrant> entrants;
@@ -50,7 +50,7 @@ void run_case(const Case& which, const Job& job, Ground ground, const std::funct
     take_turns(entrants, job);
     for (Entrant& entrant : entrants) {
         if (entrant.in_race()) entrant.verify_a_whole_sample();
-        report(entrant.finish());
+        report(which, entrant.finish());
     }
 }
 

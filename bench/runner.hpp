@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "contender.hpp"
 #include "entrant.hpp"
 #include "job.hpp"
@@ -11,6 +9,6 @@ namespace parhelion::bench {
 
 /// Collective. Makes the case's contenders, verifies each, lets them take turns until each has its samples, verifies each
 /// again and reports the outcomes. A contender that fails is out, and the others go on.
-void run_case(const Case& which, const Job& job, Ground ground, const std::function<void(const Outcome&)>& report);
+void run_case(const Case& which, const Job& job, Ground ground, const ReportOutcome& report);
 
 }  // namespace parhelion::bench

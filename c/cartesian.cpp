@@ -71,9 +71,7 @@ int create(Comm handle, int dimensions, const int64_t* extents, const phl_cartes
             require_array(extents, dimensions, "extents");
             chosen = cartesian_options_from(options ? *options : phl_cartesian_options{}, dimensions, comm.size());
         });
-        cartesians().add(
-            std::make_shared<CartesianObject>(CartesianObject{CartesianDomain({extents, extents + dimensions}, std::move(chosen), comm)}),
-            *domain);
+        keep(CartesianObject{CartesianDomain({extents, extents + dimensions}, std::move(chosen), comm)}, *domain);
     });
 }
 
@@ -118,67 +116,51 @@ int phl_cartesian_create_f(int comm, int dimensions, const int64_t* extents, con
 }
 
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points) {
-    return guarded([&] {
-        const auto object = get(domain);
+    return with(domain, [&](const auto& object) {
         require_output(points, "points");
         require_output(stagger, "stagger");
         Stagger along;
         for (int d = 0; d < object->domain.dimensions(); ++d) along.along[d] = static_cast<std::int16_t>(std::clamp(stagger[d], -1, 1000));
-        cartesians().add(std::make_shared<CartesianObject>(CartesianObject{object->domain.staggered(along)}), *points);
+        keep(CartesianObject{object->domain.staggered(along)}, *points);
     });
 }
 
-int phl_cartesian_free(phl_cartesian* domain) {
-    return guarded([&] {
-        require_output(domain, "domain");
-        get(*domain);
-        require_mpi();
-        cartesians().remove(*domain);
-        *domain = nullptr;
-    });
-}
+int phl_cartesian_free(phl_cartesian* domain) { return free_handle(domain, "domain"); }
 
 int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coordinates) {
-    return guarded([&] {
-        const auto object = get(domain);
+    return with(domain, [&](const auto& object) {
         copy_out(object->domain.process_grid(), grid);
         copy_out(object->domain.coordinates(), coordinates);
     });
 }
 
 int phl_cartesian_coordinates(phl_cartesian domain, int rank, int32_t* coordinates) {
-    return guarded([&] {
-        const auto object = get(domain);
+    return with(domain, [&](const auto& object) {
         if (rank < 0 || rank >= object->domain.communicator().size()) throw Error("rank " + std::to_string(rank) + " does not exist");
         copy_out(object->domain.coordinates_of(rank), coordinates);
     });
 }
 
 int phl_cartesian_blocks(phl_cartesian domain, int32_t* count) {
-    return guarded([&] {
-        const auto object = get(domain);
+    return with(domain, [&](const auto& object) {
         require_output(count, "count");
         *count = static_cast<int32_t>(object->domain.blocks().size());
     });
 }
 
 int phl_cartesian_owned(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
-    return guarded([&] {
-        const auto object = get(domain);
-        copy_box(object->domain, object->domain.owned(checked(object->domain, block)), lower, upper);
-    });
+    return with(domain,
+                [&](const auto& object) { copy_box(object->domain, object->domain.owned(checked(object->domain, block)), lower, upper); });
 }
 
 int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
-    return guarded([&] {
-        const auto object = get(domain);
+    return with(domain, [&](const auto& object) {
         copy_box(object->domain, object->domain.extended(checked(object->domain, block)), lower, upper);
     });
 }
 
 int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank, int32_t* block) {
-    return guarded([&] {
-        const auto object = get(domain);
+    return with(domain, [&](const auto& object) {
         require_array(cell, object->domain.dimensions(), "cell");
         const auto place = owner_of(object->domain, cell);
         if (rank != nullptr) *rank = place.rank;

@@ -50,12 +50,11 @@ void require_some_halo(const std::vector<Group>& groups) {
 }
 
 void add(Exchange exchange, std::vector<MadeField> made, std::vector<ArrayShape> shapes, phl_exchange& handle) {
-    auto object =
-        std::make_shared<ExchangeObject>(ExchangeObject{std::move(exchange), std::move(made), {}, {}, std::move(shapes), {}, {}, {}, {}});
-    object->transport = object->exchange.transport();
-    object->places.reserve(object->exchange.plan().bases.size());
-    object->given.resize(object->made.size());
-    exchanges().add(std::move(object), handle);
+    ExchangeObject object{std::move(exchange), std::move(made), {}, {}, std::move(shapes), {}, {}, {}, {}};
+    object.transport = object.exchange.transport();
+    object.places.reserve(object.exchange.plan().bases.size());
+    object.given.resize(object.made.size());
+    keep(std::move(object), handle);
 }
 
 void create(int count, const phl_group* given, const phl_exchange_options* options, phl_exchange* exchange) {
@@ -158,6 +157,11 @@ std::vector<ArrayShape> shapes_of(const std::vector<ArrayShape>& all, const Shor
     return some;
 }
 
+template <class Work>
+int with_arrays(phl_exchange exchange, const phl_field* fields, int count, Work&& work) {
+    return with(exchange, [&](const auto& object) { work(*object, arrays_of(*object, fields, count)); });
+}
+
 }  // namespace
 
 void parhelion::c::make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
@@ -179,10 +183,7 @@ int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange*
 }
 
 int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count) {
-    return guarded([&] {
-        const auto object = get(subset);
-        object->exchange.prepare(arrays_of(*object, fields, count));
-    });
+    return with_arrays(subset, fields, count, [](ExchangeObject& each, const ArrayList& all) { each.exchange.prepare(all); });
 }
 
 int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options,
@@ -208,27 +209,18 @@ int phl_exchange_create_groups(int groups, const phl_group* group, const phl_exc
 }
 
 int phl_exchange_free(phl_exchange* exchange) {
-    return guarded([&] {
-        require_output(exchange, "exchange");
-        if (get(*exchange)->step) throw Error("the exchange is under way: end it before it is freed");
-        require_mpi();
-        exchanges().remove(*exchange);
-        *exchange = nullptr;
-    });
+    return free_handle(exchange, "exchange", "the exchange is under way: end it before it is freed",
+                       [](const ExchangeObject& each) { return each.step.has_value(); });
 }
 
 int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count) {
-    return guarded([&] {
-        const auto object = get(exchange);
-        object->step.emplace(object->exchange.begin(arrays_of(*object, fields, count)));
-    });
+    return with_arrays(exchange, fields, count,
+                       [](ExchangeObject& each, const ArrayList& all) { each.step.emplace(each.exchange.begin(all)); });
 }
 
 int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count) {
-    return guarded([&] {
-        const auto object = get(exchange);
-        const Reduction how = reduction_from(reduction);
-        object->step.emplace(object->exchange.begin_reverse(how, arrays_of(*object, fields, count)));
+    return with_arrays(exchange, fields, count, [&](ExchangeObject& each, const ArrayList& all) {
+        each.step.emplace(each.exchange.begin_reverse(reduction_from(reduction), all));
     });
 }
 
@@ -245,10 +237,8 @@ int phl_exchange_end(phl_exchange exchange) {
 }
 
 int phl_exchange_begin_parts(phl_exchange exchange, const phl_field* fields, int count) {
-    return guarded([&] {
-        const auto object = get(exchange);
-        object->step.emplace(object->exchange.begin_parts(arrays_of(*object, fields, count)));
-    });
+    return with_arrays(exchange, fields, count,
+                       [](ExchangeObject& each, const ArrayList& all) { each.step.emplace(each.exchange.begin_parts(all)); });
 }
 
 int phl_exchange_ready(phl_exchange exchange, int part) {
@@ -266,8 +256,7 @@ int phl_exchange_part(phl_exchange exchange, int part, int block, int group, int
 
 int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts, int32_t capacity, phl_stale_ghost* first,
                        int32_t* told) {
-    return guarded([&] {
-        const auto object = get(exchange);
+    return with(exchange, [&](const auto& object) {
         const StaleGhosts found = object->exchange.stale(arrays_of(*object, fields, count));
         const auto few = first == nullptr ? 0 : std::min(found.first.size(), static_cast<std::size_t>(std::max(capacity, 0)));
         std::transform(found.first.begin(), found.first.begin() + static_cast<std::ptrdiff_t>(few), first, stale_from);
@@ -277,25 +266,16 @@ int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count
 }
 
 int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count) {
-    return guarded([&] {
-        const auto object = get(exchange);
-        object->exchange.check(arrays_of(*object, fields, count));
-    });
+    return with_arrays(exchange, fields, count, [](ExchangeObject& each, const ArrayList& all) { each.exchange.check(all); });
 }
 
 int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count) {
-    return guarded([&] {
-        const auto object = get(exchange);
-        object->exchange(arrays_of(*object, fields, count));
-    });
+    return with_arrays(exchange, fields, count, [](ExchangeObject& each, const ArrayList& all) { each.exchange(all); });
 }
 
 int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count) {
-    return guarded([&] {
-        const auto object = get(exchange);
-        const Reduction how = reduction_from(reduction);
-        object->exchange.reverse(how, arrays_of(*object, fields, count));
-    });
+    return with_arrays(exchange, fields, count,
+                       [&](ExchangeObject& each, const ArrayList& all) { each.exchange.reverse(reduction_from(reduction), all); });
 }
 
 int phl_exchange_under_way(phl_exchange exchange, int* under_way) {
@@ -306,8 +286,7 @@ int phl_exchange_under_way(phl_exchange exchange, int* under_way) {
 }
 
 int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, int32_t* messages) {
-    return guarded([&] {
-        const auto object = get(exchange);
+    return with(exchange, [&](const auto& object) {
         const Plan& plan = object->exchange.plan();
         if (bytes != nullptr) *bytes = plan.bytes_sent(direction_from(direction));
         if (messages != nullptr) *messages = plan.messages_sent(direction_from(direction));

@@ -72,9 +72,4 @@ struct PointSumsObject {
     std::vector<ArrayShape> shapes = {};  ///< of these
 };
 
-HandleTable<RedistributionObject>& redistributions();
-HandleTable<PointSumsObject>& point_sums();
-inline std::shared_ptr<RedistributionObject> get(phl_redistribution handle) { return redistributions().get(handle); }
-inline std::shared_ptr<PointSumsObject> get(phl_point_sums handle) { return point_sums().get(handle); }
-
 }  // namespace parhelion::c

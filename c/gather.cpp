@@ -42,8 +42,7 @@ CellValues values_from(const IndexMap& map, const phl_values& given) {
 
 template <class Work>
 int with_arrays(phl_index_map map, const phl_values* given, int count, Work&& work) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         require_array(given, count, "arrays");
         object->arrays.clear();
         for (int i = 0; i < count; ++i) object->arrays.push_back(values_from(object->map, given[i]));
@@ -54,8 +53,7 @@ int with_arrays(phl_index_map map, const phl_values* given, int count, Work&& wo
 using Transfer = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
 
 int transfer(Transfer move, phl_index_map map, int root, phl_element element, const phl_cells& all, const phl_cells& owned) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         const IndexedDomain& domain = object->map.domain();
         const bool is_root = domain.communicator().rank() == root;
         CellArray everything, mine;

@@ -1,7 +1,6 @@
 // No exception crosses into C: each becomes a status and a message.
 #pragma once
 
-#include <string>
 #include <utility>
 
 #include "parhelion/core/error.hpp"

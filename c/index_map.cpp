@@ -135,16 +135,14 @@ int phl_index_map_read_f(int comm, const char* path, const phl_exchange_options*
 }
 
 int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         const Doing doing(object->map.communicator(), "phl_index_map_read_keys");
         read_keys(object->map, path, per_id, capacity, keys);
     });
 }
 
 int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells, const int32_t* ranks, phl_index_map* map) {
-    return guarded([&] {
-        const auto base = get(owners);
+    return with(owners, [&](const auto& base) {
         validate_together(base->map.communicator(), [&] {
             require_output(map, "map");
             require_array(cells, count, "cells");
@@ -156,8 +154,7 @@ int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t
 }
 
 int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map) {
-    return guarded([&] {
-        const auto base = get(rows);
+    return with(rows, [&](const auto& base) {
         const Doing doing(base->map.communicator(), "phl_index_map_create_ragged");
         validate_together(base->map.communicator(), [&] {
             require_output(map, "map");
@@ -168,8 +165,7 @@ int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const in
 }
 
 int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         const Doing doing(object->map.communicator(), "phl_index_map_add_ghosts");
         validate_together(object->map.communicator(), [&] {
             require_array(ids, count, "ids");
@@ -180,8 +176,7 @@ int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* id
 }
 
 int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         validate_together(object->map.communicator(), [&] {
             require_array(ids, count, "ids");
             require_array(cells, count, "cells");
@@ -194,18 +189,12 @@ int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids,
 }
 
 int phl_index_map_free(phl_index_map* map) {
-    return guarded([&] {
-        require_output(map, "map");
-        if (get(*map)->map.under_way()) throw Error("an exchange of the map is under way: end it before the map is freed");
-        require_mpi();
-        index_maps().remove(*map);
-        *map = nullptr;
-    });
+    return free_handle(map, "map", "an exchange of the map is under way: end it before the map is freed",
+                       [](const IndexMapObject& each) { return each.map.under_way(); });
 }
 
 int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global, int64_t* first) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         const IndexedDomain& domain = object->map.domain();
         put(owned, domain.owned());
         put(ghosts, domain.ghosts());
@@ -215,8 +204,7 @@ int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int6
 }
 
 int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         const IndexedDomain& domain = object->map.domain();
         if (ids != nullptr) std::copy(domain.ghost_ids().begin(), domain.ghost_ids().end(), ids);
         if (owners != nullptr) std::copy(domain.ghost_owners().begin(), domain.ghost_owners().end(), owners);
@@ -233,8 +221,7 @@ int phl_index_map_neighbors(phl_index_map map, int32_t* count, int32_t capacity,
 }
 
 int phl_index_map_traffic(phl_index_map map, int64_t* cells_sent_, int64_t* cells_received) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         int64_t received = 0;
         for (const Stage& stage : object->map.pattern().stages)
             for (const Link& link : stage)
@@ -245,8 +232,7 @@ int phl_index_map_traffic(phl_index_map map, int64_t* cells_sent_, int64_t* cell
 }
 
 int phl_index_map_to_global(phl_index_map map, int64_t count, const int32_t* cells, int64_t* ids) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         require_array(cells, count, "cells");
         require_array(ids, count, "ids");
         std::transform(cells, cells + count, ids, [&](int32_t cell) { return object->map.domain().global_of(cell); });
@@ -254,8 +240,7 @@ int phl_index_map_to_global(phl_index_map map, int64_t count, const int32_t* cel
 }
 
 int phl_index_map_to_local(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         require_array(ids, count, "ids");
         require_array(cells, count, "cells");
         object->map.domain().local_of(span_of(ids, count), {cells, static_cast<std::size_t>(count)});
@@ -263,8 +248,7 @@ int phl_index_map_to_local(phl_index_map map, int64_t count, const int64_t* ids,
 }
 
 int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, int32_t* ranks) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         validate_together(object->map.communicator(), [&] {
             require_array(ids, count, "ids");
             require_array(ranks, count, "ranks");

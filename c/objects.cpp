@@ -20,11 +20,11 @@ int in_range(int number, int last, const char* what) {
 
 }  // namespace
 
-HandleTable<IndexMapObject>& index_maps() { return table<IndexMapObject>(); }
-HandleTable<CartesianObject>& cartesians() { return table<CartesianObject>(); }
-HandleTable<ExchangeObject>& exchanges() { return table<ExchangeObject>(); }
-HandleTable<RedistributionObject>& redistributions() { return table<RedistributionObject>(); }
-HandleTable<PointSumsObject>& point_sums() { return table<PointSumsObject>(); }
+HandleTable<IndexMapObject>& table_of(phl_index_map) { return table<IndexMapObject>(); }
+HandleTable<CartesianObject>& table_of(phl_cartesian) { return table<CartesianObject>(); }
+HandleTable<ExchangeObject>& table_of(phl_exchange) { return table<ExchangeObject>(); }
+HandleTable<RedistributionObject>& table_of(phl_redistribution) { return table<RedistributionObject>(); }
+HandleTable<PointSumsObject>& table_of(phl_point_sums) { return table<PointSumsObject>(); }
 
 Element element_from(phl_element element) {
     const int scalar = in_range(element.scalar, PHL_COMPLEX128, "element type");
@@ -40,7 +40,7 @@ Direction direction_from(int number) { return static_cast<Direction>(in_range(nu
 
 void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {
     IndexMap made(std::move(domain), options);
-    index_maps().add(std::make_shared<IndexMapObject>(IndexMapObject{std::move(made), std::move(options)}), *map);
+    keep(IndexMapObject{std::move(made), std::move(options)}, *map);
 }
 
 ExchangeOptions options_from(const phl_exchange_options* given) {

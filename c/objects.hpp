@@ -60,13 +60,45 @@ struct ExchangeObject {
     std::optional<Exchange::Step> step;
 };
 
-HandleTable<IndexMapObject>& index_maps();
-HandleTable<CartesianObject>& cartesians();
-HandleTable<ExchangeObject>& exchanges();
+struct RedistributionObject;
+struct PointSumsObject;
+HandleTable<IndexMapObject>& table_of(phl_index_map);
+HandleTable<CartesianObject>& table_of(phl_cartesian);
+HandleTable<ExchangeObject>& table_of(phl_exchange);
+HandleTable<RedistributionObject>& table_of(phl_redistribution);
+HandleTable<PointSumsObject>& table_of(phl_point_sums);
 
-inline std::shared_ptr<IndexMapObject> get(phl_index_map handle) { return index_maps().get(handle); }
-inline std::shared_ptr<CartesianObject> get(phl_cartesian handle) { return cartesians().get(handle); }
-inline std::shared_ptr<ExchangeObject> get(phl_exchange handle) { return exchanges().get(handle); }
+/// What is behind a handle. Throws HandleError for one that is not good.
+template <class Handle>
+auto get(Handle handle) {
+    return table_of(handle).get(handle);
+}
+
+/// Puts an object under a handle of its own.
+template <class Object, class Handle>
+void keep(Object object, Handle& handle) {
+    table_of(handle).add(std::make_shared<Object>(std::move(object)), handle);
+}
+
+/// Runs work on what is behind a handle, guarded.
+template <class Handle, class Work>
+int with(Handle handle, Work&& work) noexcept {
+    return guarded([&] { work(get(handle)); });
+}
+
+constexpr auto never = [](const auto&) { return false; };
+
+/// Ends a handle, or refuses while what is behind it is under way.
+template <class Handle, class UnderWay = decltype((never))>
+int free_handle(Handle* handle, const char* name, const char* refusal = "", UnderWay&& under_way = never) {
+    return guarded([&] {
+        require_output(handle, name);
+        if (under_way(*get(*handle))) throw Error(refusal);
+        require_mpi();
+        table_of(*handle).remove(*handle);
+        *handle = nullptr;
+    });
+}
 
 /// A map of these cells, under a handle.
 void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map);

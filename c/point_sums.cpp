@@ -28,23 +28,16 @@ int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* fie
             require_output(sums, "sums");
             all = views(source, field, fields);
         });
-        point_sums().add(
-            std::make_shared<PointSumsObject>(PointSumsObject{{*source.grid(), std::move(all), options_from(options)}, source}), *sums);
+        keep(PointSumsObject{{*source.grid(), std::move(all), options_from(options)}, source}, *sums);
     });
 }
 
 int phl_point_sums_reduce(phl_point_sums sums, int reduction, const phl_field* fields, int count) {
-    return guarded([&] {
-        const auto object = get(sums);
-        object->sums.reduce(reduction_from(reduction), views(object->domain, fields, count));
-    });
+    return with(sums, [&](const auto& object) { object->sums.reduce(reduction_from(reduction), views(object->domain, fields, count)); });
 }
 
 int phl_point_sums_begin(phl_point_sums sums, int reduction, const phl_field* fields, int count) {
-    return guarded([&] {
-        const auto object = get(sums);
-        object->sums.begin(reduction_from(reduction), views(object->domain, fields, count));
-    });
+    return with(sums, [&](const auto& object) { object->sums.begin(reduction_from(reduction), views(object->domain, fields, count)); });
 }
 
 int phl_point_sums_end(phl_point_sums sums) {
@@ -52,13 +45,8 @@ int phl_point_sums_end(phl_point_sums sums) {
 }
 
 int phl_point_sums_free(phl_point_sums* sums) {
-    return guarded([&] {
-        require_output(sums, "sums");
-        if (get(*sums)->sums.under_way()) throw Error("these sums are under way: end them before they are freed");
-        require_mpi();
-        point_sums().remove(*sums);
-        *sums = nullptr;
-    });
+    return free_handle(sums, "sums", "these sums are under way: end them before they are freed",
+                       [](const PointSumsObject& each) { return each.sums.under_way(); });
 }
 
 }  // extern "C"

@@ -16,16 +16,13 @@ int create(Handle from, Handle to, const phl_exchange_options* options, phl_redi
             require_output(redistribution, "redistribution");
             after = later_source("the second domain", to);
         });
-        redistributions().add(std::make_shared<RedistributionObject>(RedistributionObject{
-                                  {domain_of(*get(from)), domain_of(*get(to)), options_from(options)}, before, *after}),
-                              *redistribution);
+        keep(RedistributionObject{{domain_of(*get(from)), domain_of(*get(to)), options_from(options)}, before, *after}, *redistribution);
     });
 }
 
 int move(phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count,
          void (Redistribution::*run)(std::span<const Move>)) {
-    return guarded([&] {
-        const auto object = get(redistribution);
+    return with(redistribution, [&](const auto& object) {
         std::vector<Move> moves;
         read_arrays(*object, [&] {
             require_array(from, count, "from");
@@ -57,14 +54,6 @@ int phl_redistribution_back(phl_redistribution redistribution, const phl_field* 
     return move(redistribution, from, to, count, &Redistribution::back);
 }
 
-int phl_redistribution_free(phl_redistribution* redistribution) {
-    return guarded([&] {
-        require_output(redistribution, "redistribution");
-        get(*redistribution);
-        require_mpi();
-        redistributions().remove(*redistribution);
-        *redistribution = nullptr;
-    });
-}
+int phl_redistribution_free(phl_redistribution* redistribution) { return free_handle(redistribution, "redistribution"); }
 
 }  // extern "C"

@@ -65,7 +65,7 @@ Kept& find(int number) {
 }  // namespace
 
 Reduction parhelion::c::reduction_from(int number) {
-    if (number >= 0 && number <= PHL_PROD) return static_cast<Reduction::Kind>(number);
+    if (number >= 0 && number < Reduction::user) return static_cast<Reduction::Kind>(number);
     const std::lock_guard lock(reduction_table().mutex);
     return find(number).reduction;
 }

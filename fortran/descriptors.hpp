@@ -3,7 +3,6 @@
 
 #include <ISO_Fortran_binding.h>
 
-#include <string>
 #include <vector>
 
 #include "parhelion/index_map/index_map.hpp"

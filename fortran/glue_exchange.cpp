@@ -275,8 +275,7 @@ enum class Call { forward = 0, begin, begin_parts, reverse, begin_reverse, check
 template <class Begin>
 int begin_with(phl_exchange exchange, const Arguments& given, Begin&& begin) {
     if (given.count() == 0) return begin(nullptr, 0);
-    return guarded([&] {
-        const auto object = get(exchange);
+    return with(exchange, [&](const auto& object) {
         for (std::size_t f = 0; f < object->made.size(); ++f) object->given[f] = object->made[f].field;
         take_arrays(given, object->shapes, object->addresses, object->given.data());
         require_status(begin(object->given.data(), static_cast<int>(object->made.size())));
@@ -403,8 +402,7 @@ int phl_f_exchange_stale(phl_exchange exchange, Array a, Array b, Array c, Array
 
 int phl_f_redistribution_move(phl_redistribution redistribution, int back, Array a, Array b, int from_count, const FortranArray* from,
                               int to_count, const FortranArray* to) {
-    return guarded([&] {
-        const auto object = get(redistribution);
+    return with(redistribution, [&](const auto& object) {
         const Arguments sources({a}, from_count, from), targets({b}, to_count, to);
         Fields before, after;
         read_arrays(*object, [&] {
@@ -433,8 +431,7 @@ int phl_f_point_sums_create(const FortranGroup* group, const phl_exchange_option
 
 int phl_f_point_sums_reduce(phl_point_sums sums, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
                             Array h, int count, const FortranArray* list) {
-    return guarded([&] {
-        const auto object = get(sums);
+    return with(sums, [&](const auto& object) {
         const Arguments given({a, b, c, d, e, f, g, h}, count, list);
         std::vector<phl_field> fields;
         std::vector<void*> addresses;

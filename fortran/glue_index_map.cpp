@@ -62,32 +62,27 @@ CellValues combinable(CellValues values, const CFI_cdesc_t& x, Reduction reducti
     return values;
 }
 
+enum Call { forward, reverse, shared };
 enum Phase { whole, begin_only, end_only };
 
-void run_forward(const IndexMap& map, int phase, const CellArrays& arrays) {
-    if (phase == whole) map.forward(arrays);
-    else phase == begin_only ? map.begin_forward(arrays) : map.end_forward(arrays);
-}
-
-void run_reverse(const IndexMap& map, int phase, const CellArrays& arrays, Reduction how) {
-    if (phase == whole) map.reverse(arrays, how);
-    else phase == begin_only ? map.begin_reverse(arrays, how) : map.end_reverse(arrays);
-}
-
-// Each holds owned cells and ghosts.
-template <class Read>
-CellArrays read_arrays(IndexMapObject& object, std::initializer_list<Array> given, Read&& read) {
-    object.arrays.clear();
-    for (Array array : given)
-        if (array != nullptr) object.arrays.push_back(read(*array));
-    return object.arrays;
+void run(const IndexMap& map, int call, int phase, const CellArrays& arrays, const Reduction& how) {
+    switch (3 * call + phase) {
+        case 3 * forward + whole: return map.forward(arrays);
+        case 3 * forward + begin_only: return map.begin_forward(arrays);
+        case 3 * forward + end_only: return map.end_forward(arrays);
+        case 3 * reverse + whole: return map.reverse(arrays, how);
+        case 3 * reverse + begin_only: return map.begin_reverse(arrays, how);
+        case 3 * reverse + end_only: return map.end_reverse(arrays);
+        case 3 * shared + whole: return map.reduce_shared(arrays, how);
+        case 3 * shared + begin_only: return map.begin_reduce_shared(arrays, how);
+        default: return map.end_reduce_shared(arrays);
+    }
 }
 
 using Move = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
 
 int move(Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CFI_cdesc_t& x) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         const IndexedDomain& domain = object->map.domain();
         Cells mine{}, everything{};
         validate_together(domain.communicator(), [&] {
@@ -148,8 +143,7 @@ int phl_f_index_map_create_from_root(const int* comm, int32_t root, Array owned,
 }
 
 int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_map* map) {
-    return guarded([&] {
-        const auto base = get(rows);
+    return with(rows, [&](const auto& base) {
         const Doing doing(base->map.communicator(), "index_map%init");
         std::vector<global_index> numbers;
         validate_together(base->map.communicator(), [&] {
@@ -166,8 +160,7 @@ int phl_f_index_map_read(const int* comm, const char* path, const phl_exchange_o
 }
 
 int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* map) {
-    return guarded([&] {
-        const auto base = get(owners);
+    return with(owners, [&](const auto& base) {
         std::vector<local_index> pushed;
         std::vector<int> to;
         validate_together(base->map.communicator(), [&] {
@@ -182,17 +175,9 @@ int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_ind
     });
 }
 
-int phl_f_gather(phl_index_map map, int phase, Array x, Array ghosts) {
-    return guarded([&] {
-        const auto object = get(map);
-        run_forward(object->map, phase, values_from(object->map.domain(), *x, ghosts));
-    });
-}
-
 // The owned entries' ids with those of the ghost entries. Collective.
 int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
-    return guarded([&] {
-        const auto object = get(entries);
+    return with(entries, [&](const auto& object) {
         const IndexedDomain& domain = object->map.domain();
         validate_together(domain.communicator(), [&] {
             auto values = integers_of(*ids, "ids");
@@ -206,41 +191,23 @@ int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
     });
 }
 
-int phl_f_scatter(phl_index_map map, int phase, int reduction, Array x, Array ghosts) {
-    return guarded([&] {
-        const auto object = get(map);
+// As in phl_bindings.f90: owned cells and ghosts in one array, or in two.
+int phl_f_map_values(phl_index_map map, int call, int phase, int reduction, Array x, Array ghosts) {
+    return with(map, [&](const auto& object) {
         const Reduction how = reduction_from(reduction);
-        run_reverse(object->map, phase, combinable(values_from(object->map.domain(), *x, ghosts), *x, how), how);
+        run(object->map, call, phase, combinable(values_from(object->map.domain(), *x, ghosts), *x, how), how);
     });
 }
 
-int phl_f_map_forward(phl_index_map map, int phase, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h) {
-    return guarded([&] {
-        const auto object = get(map);
-        const auto read = [&](const CFI_cdesc_t& x) { return values_from(object->map.domain(), x); };
-        run_forward(object->map, phase, read_arrays(*object, {a, b, c, d, e, f, g, h}, read));
-    });
-}
-
-int phl_f_map_reverse(phl_index_map map, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g, Array h) {
-    return guarded([&] {
-        const auto object = get(map);
+// Each array holds owned cells and ghosts.
+int phl_f_map_arrays(phl_index_map map, int call, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
+                     Array h) {
+    return with(map, [&](const auto& object) {
         const Reduction how = reduction_from(reduction);
-        const auto read = [&](const CFI_cdesc_t& x) { return combinable(values_from(object->map.domain(), x), x, how); };
-        run_reverse(object->map, phase, read_arrays(*object, {a, b, c, d, e, f, g, h}, read), how);
-    });
-}
-
-int phl_f_map_reduce_shared(phl_index_map map, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
-                            Array h) {
-    return guarded([&] {
-        const auto object = get(map);
-        const Reduction how = reduction_from(reduction);
-        const auto read = [&](const CFI_cdesc_t& x) { return combinable(values_from(object->map.domain(), x), x, how); };
-        const auto arrays = read_arrays(*object, {a, b, c, d, e, f, g, h}, read);
-        if (phase == whole) object->map.reduce_shared(arrays, how);
-        else if (phase == begin_only) object->map.begin_reduce_shared(arrays, how);
-        else object->map.end_reduce_shared(arrays);
+        object->arrays.clear();
+        for (Array x : {a, b, c, d, e, f, g, h})
+            if (x != nullptr) object->arrays.push_back(combinable(values_from(object->map.domain(), *x), *x, how));
+        run(object->map, call, phase, object->arrays, how);
     });
 }
 
@@ -248,8 +215,7 @@ int phl_f_distribute(phl_index_map map, int root, Array all, Array x) { return m
 int phl_f_collate(phl_index_map map, int root, Array x, Array all) { return move(&collate, map, root, *all, *x); }
 
 int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         auto values = integers_of(*cells, "cells");
         for (auto& value : values) {
             if (value < 1 || value > object->map.domain().size())
@@ -262,8 +228,7 @@ int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
 }
 
 int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         auto values = ids_from_zero(*ids, "ids");
         for (auto& value : values) value = object->map.domain().local_of(value) + 1;
         assign(*cells, values, "cells");
@@ -271,8 +236,7 @@ int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
 }
 
 int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         std::vector<global_index> values;
         validate_together(object->map.communicator(), [&] {
             values = ids_from_zero(*ids, "ids");
@@ -284,8 +248,7 @@ int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
 }
 
 int phl_f_localize(phl_index_map map, Array ids, Array cells) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         const IndexedDomain& domain = object->map.domain();
         std::vector<global_index> values, wanted;
         validate_together(domain.communicator(), [&] {
@@ -308,8 +271,7 @@ int phl_f_localize(phl_index_map map, Array ids, Array cells) {
 int phl_f_localize_in_place(phl_index_map map, Array ids) { return phl_f_localize(map, ids, ids); }
 
 int phl_f_ghosts(phl_index_map map, Array ids, Array owners) {
-    return guarded([&] {
-        const auto object = get(map);
+    return with(map, [&](const auto& object) {
         const IndexedDomain& domain = object->map.domain();
         if (ids) assign(*ids, from_one(domain.ghost_ids()), "ids");
         if (owners) assign(*owners, {domain.ghost_owners().begin(), domain.ghost_owners().end()}, "owners");

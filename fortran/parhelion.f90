@@ -1,14 +1,15 @@
 !> Halo exchange for structured grids and index maps. `use parhelion` is all that a program needs.
 module parhelion
-  use, intrinsic :: iso_c_binding, only: c_funptr, c_int, c_int32_t, c_int64_t, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_ptr
   use, intrinsic :: iso_fortran_env, only: int64
-  use phl_bindings, only: phl_allocate, phl_f_rank, phl_f_reduction_create, phl_reduction_free, phl_release, phl_start, phl_stop
+  use phl_bindings, only: phl_allocate, phl_f_rank, phl_release, phl_start, phl_stop
   use phl_cartesian, only: cartesian_domain
   use phl_exchange, only: field_group, field_list, halo_exchange, phl_as_made, stale_ghost
-  use phl_index_map, only: index_map, phl_and, phl_max, phl_min, phl_or, phl_prod, phl_replace, phl_sum
+  use phl_index_map, only: index_map
   use phl_options, only: exchange_options
   use phl_point_sums, only: point_sums
   use phl_redistribution, only: redistribution
+  use phl_reductions
   use phl_status
   implicit none
   private
@@ -65,37 +66,5 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(phl_release(memory), stat, errmsg)
-  end subroutine
-
-  !> A reduction of the program's own, which goes wherever phl_sum does: an associative function, of arrays of the type of `mold`, whose values
-  !> are combined in ascending order of rank. `combine` is c_funloc of a procedure with C's calling convention, which changes `into`:
-  !>
-  !>     subroutine nearest(into, from, count) bind(c)
-  !>       integer(c_int64_t), value :: count
-  !>       type(hit), intent(inout) :: into(count)
-  !>       type(hit), intent(in) :: from(count)
-  !>
-  !> Components of a cell are elements of their own. It must not call this module or MPI. Local; each rank makes its own.
-  subroutine create_reduction(combine, mold, reduction, stat, errmsg)
-    type(c_funptr), intent(in) :: combine
-    type(*), dimension(..), intent(in) :: mold
-    integer, intent(out) :: reduction
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: number
-    number = 0
-    call finish(phl_f_reduction_create(mold, combine, number), stat, errmsg)
-    reduction = number
-  end subroutine
-
-  !> Not needed at the end of a program. What is under way with it goes on. Local.
-  subroutine free_reduction(reduction, stat, errmsg)
-    integer, intent(inout) :: reduction
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: number
-    number = int(reduction, c_int)
-    call finish(phl_reduction_free(number), stat, errmsg)
-    reduction = number
   end subroutine
 end module parhelion

@@ -42,7 +42,116 @@ module phl_bindings
     enumerator :: call_forward = 0, call_begin, call_begin_parts, call_reverse, call_begin_reverse, call_check
   end enum
 
+  !> What phl_f_map_values and phl_f_map_arrays do.
+  enum, bind(c)
+    enumerator :: map_forward = 0, map_reverse, map_shared
+  end enum
+
+  ! None with arrays of any rank, with which gfortran 12 passes values by reference at the second call of a procedure that is declared so.
+  abstract interface
+    integer(c_int) function on_handle(handle) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+    end function
+    integer(c_int) function free_handle(handle) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: handle
+    end function
+    integer(c_int) function tell_number(handle, number) bind(c)
+      import :: c_int, c_int32_t, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int32_t), intent(out) :: number
+    end function
+    integer(c_int) function between_domains(from, to, options, made) bind(c)
+      import :: c_int, c_ptr, phl_exchange_options
+      type(c_ptr), value :: from, to
+      type(phl_exchange_options), intent(in) :: options
+      type(c_ptr), intent(inout) :: made
+    end function
+    integer(c_int) function bounds(domain, block, lower, upper) bind(c)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: domain
+      integer(c_int), value :: block
+      integer(c_int64_t), intent(inout) :: lower(*), upper(*)
+    end function
+  end interface
+  procedure(on_handle), bind(c) :: phl_exchange_end, phl_point_sums_end, phl_release
+  procedure(free_handle), bind(c) :: phl_index_map_free, phl_cartesian_free, phl_exchange_free, &
+      phl_redistribution_free, phl_point_sums_free
+  procedure(tell_number), bind(c) :: phl_cartesian_blocks, phl_exchange_test
+  procedure(between_domains), bind(c) :: phl_redistribution_create_cartesian, phl_redistribution_create_index_map
+  procedure(bounds), bind(c) :: phl_cartesian_owned, phl_cartesian_extended
+
   interface
+    integer(c_int) function phl_f_to_global(map, numbers, found) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(*), dimension(..), intent(in) :: numbers
+      type(*), dimension(..), intent(inout) :: found
+    end function
+    integer(c_int) function phl_f_to_local(map, numbers, found) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(*), dimension(..), intent(in) :: numbers
+      type(*), dimension(..), intent(inout) :: found
+    end function
+    integer(c_int) function phl_f_owners(map, numbers, found) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(*), dimension(..), intent(in) :: numbers
+      type(*), dimension(..), intent(inout) :: found
+    end function
+    integer(c_int) function phl_f_localize(map, numbers, found) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(*), dimension(..), intent(in) :: numbers
+      type(*), dimension(..), intent(inout) :: found
+    end function
+    integer(c_int) function phl_f_gather_ids(map, numbers, found) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(*), dimension(..), intent(in) :: numbers
+      type(*), dimension(..), intent(inout) :: found
+    end function
+    integer(c_int) function phl_f_distribute(map, root, from, to) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int), value :: root
+      type(*), dimension(..), intent(in) :: from
+      type(*), dimension(..), intent(inout) :: to
+    end function
+    integer(c_int) function phl_f_collate(map, root, from, to) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int), value :: root
+      type(*), dimension(..), intent(in) :: from
+      type(*), dimension(..), intent(inout) :: to
+    end function
+    integer(c_int) function phl_f_exchange_call(handle, call, reduction, a, b, c, d, e, f, g, h, count, list) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle, list
+      integer(c_int), value :: call, reduction, count
+      type(*), dimension(..), optional :: a, b, c, d, e, f, g, h
+    end function
+    integer(c_int) function phl_f_point_sums_reduce(handle, call, reduction, a, b, c, d, e, f, g, h, count, list) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle, list
+      integer(c_int), value :: call, reduction, count
+      type(*), dimension(..), optional :: a, b, c, d, e, f, g, h
+    end function
+    integer(c_int) function phl_f_map_values(map, call, phase, reduction, x, ghosts) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int), value :: call, phase, reduction
+      type(*), dimension(..), intent(inout) :: x
+      type(*), dimension(..), intent(inout), optional :: ghosts
+    end function
+    integer(c_int) function phl_f_map_arrays(map, call, phase, reduction, a, b, c, d, e, f, g, h) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      integer(c_int), value :: call, phase, reduction
+      type(*), dimension(..), intent(inout), optional :: a, b, c, d, e, f, g, h
+    end function
     integer(c_int) function phl_f_index_map_create(comm, owned, ghosts, options, map) bind(c)
       import :: c_int, c_int32_t, c_ptr, phl_exchange_options
       type(*), intent(in) :: comm
@@ -94,10 +203,6 @@ module phl_bindings
       type(*), dimension(..), intent(in) :: cells, ranks
       type(c_ptr), intent(out) :: map
     end function
-    integer(c_int) function phl_index_map_free(map) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: map
-    end function
     integer(c_int) function phl_index_map_sizes(map, owned, ghosts, global, first) bind(c)
       import :: c_int, c_int32_t, c_int64_t, c_ptr
       type(c_ptr), value :: map
@@ -115,82 +220,6 @@ module phl_bindings
       import :: c_int, c_int64_t, c_ptr
       type(c_ptr), value :: map
       integer(c_int64_t), intent(out) :: sent, received
-    end function
-    integer(c_int) function phl_f_gather(map, phase, x, ghosts) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      integer(c_int), value :: phase
-      type(*), dimension(..), intent(inout) :: x
-      type(*), dimension(..), intent(inout), optional :: ghosts
-    end function
-    integer(c_int) function phl_f_gather_ids(entries, ids, cells) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: entries
-      type(*), dimension(..), intent(in) :: ids
-      type(*), dimension(..), intent(inout) :: cells
-    end function
-    integer(c_int) function phl_f_scatter(map, phase, reduction, x, ghosts) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      integer(c_int), value :: phase, reduction
-      type(*), dimension(..), intent(inout) :: x
-      type(*), dimension(..), intent(inout), optional :: ghosts
-    end function
-    integer(c_int) function phl_f_map_forward(map, phase, a, b, c, d, e, f, g, h) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      integer(c_int), value :: phase
-      type(*), dimension(..), intent(inout), optional :: a, b, c, d, e, f, g, h
-    end function
-    integer(c_int) function phl_f_map_reverse(map, phase, reduction, a, b, c, d, e, f, g, h) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      integer(c_int), value :: phase, reduction
-      type(*), dimension(..), intent(inout), optional :: a, b, c, d, e, f, g, h
-    end function
-    integer(c_int) function phl_f_map_reduce_shared(map, phase, reduction, a, b, c, d, e, f, g, h) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      integer(c_int), value :: phase, reduction
-      type(*), dimension(..), intent(inout), optional :: a, b, c, d, e, f, g, h
-    end function
-    integer(c_int) function phl_f_distribute(map, root, all, x) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      integer(c_int), value :: root
-      type(*), dimension(..), intent(in) :: all
-      type(*), dimension(..), intent(inout) :: x
-    end function
-    integer(c_int) function phl_f_collate(map, root, x, all) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      integer(c_int), value :: root
-      type(*), dimension(..), intent(in) :: x
-      type(*), dimension(..), intent(inout) :: all
-    end function
-    integer(c_int) function phl_f_to_global(map, cells, ids) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      type(*), dimension(..), intent(in) :: cells
-      type(*), dimension(..), intent(inout) :: ids
-    end function
-    integer(c_int) function phl_f_to_local(map, ids, cells) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      type(*), dimension(..), intent(in) :: ids
-      type(*), dimension(..), intent(inout) :: cells
-    end function
-    integer(c_int) function phl_f_owners(map, ids, ranks) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      type(*), dimension(..), intent(in) :: ids
-      type(*), dimension(..), intent(inout) :: ranks
-    end function
-    integer(c_int) function phl_f_localize(map, ids, cells) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      type(*), dimension(..), intent(in) :: ids
-      type(*), dimension(..), intent(inout) :: cells
     end function
     integer(c_int) function phl_f_localize_in_place(map, ids) bind(c)
       import :: c_int, c_ptr
@@ -223,31 +252,10 @@ module phl_bindings
       integer(c_int32_t), intent(in) :: stagger(*)
       type(c_ptr), intent(out) :: points
     end function
-    integer(c_int) function phl_cartesian_blocks(domain, count) bind(c)
-      import :: c_int, c_int32_t, c_ptr
-      type(c_ptr), value :: domain
-      integer(c_int32_t), intent(out) :: count
-    end function
-    integer(c_int) function phl_cartesian_free(domain) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: domain
-    end function
     integer(c_int) function phl_cartesian_process_grid(domain, grid, coordinates) bind(c)
       import :: c_int, c_int32_t, c_ptr
       type(c_ptr), value :: domain
       integer(c_int32_t), intent(out) :: grid(*), coordinates(*)
-    end function
-    integer(c_int) function phl_cartesian_owned(domain, block, lower, upper) bind(c)
-      import :: c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: domain
-      integer(c_int), value :: block
-      integer(c_int64_t), intent(inout) :: lower(*), upper(*)
-    end function
-    integer(c_int) function phl_cartesian_extended(domain, block, lower, upper) bind(c)
-      import :: c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: domain
-      integer(c_int), value :: block
-      integer(c_int64_t), intent(inout) :: lower(*), upper(*)
     end function
     integer(c_int) function phl_cartesian_owner(domain, cell, rank, block) bind(c)
       import :: c_int, c_int32_t, c_int64_t, c_ptr
@@ -291,16 +299,6 @@ module phl_bindings
       type(phl_exchange_options), intent(in) :: options
       type(c_ptr), intent(out) :: exchange
     end function
-    integer(c_int) function phl_exchange_free(exchange) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: exchange
-    end function
-    integer(c_int) function phl_f_exchange_call(exchange, call, reduction, a, b, c, d, e, f, g, h, count, list) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: exchange, list
-      integer(c_int), value :: call, reduction, count
-      type(*), dimension(..), optional :: a, b, c, d, e, f, g, h
-    end function
     integer(c_int) function phl_f_exchange_stale(exchange, a, b, c, d, e, f, g, h, count, list, counts_size, counts, &
                                                  capacity, first, told) bind(c)
       import :: c_int, c_int32_t, c_int64_t, c_ptr, phl_stale_ghost
@@ -331,15 +329,6 @@ module phl_bindings
       type(c_ptr), intent(out) :: text
       integer(c_int64_t), intent(out) :: length
     end function
-    integer(c_int) function phl_exchange_test(exchange, done) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: exchange
-      integer(c_int), intent(out) :: done
-    end function
-    integer(c_int) function phl_exchange_end(exchange) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: exchange
-    end function
     integer(c_int) function phl_exchange_traffic(exchange, direction, bytes, messages) bind(c)
       import :: c_int, c_int32_t, c_int64_t, c_ptr
       type(c_ptr), value :: exchange
@@ -348,46 +337,16 @@ module phl_bindings
       integer(c_int32_t), intent(out) :: messages
     end function
 
-    integer(c_int) function phl_redistribution_create_cartesian(from, to, options, redistribution) bind(c)
-      import :: c_int, c_ptr, phl_exchange_options
-      type(c_ptr), value :: from, to
-      type(phl_exchange_options), intent(in) :: options
-      type(c_ptr), intent(inout) :: redistribution
-    end function
-    integer(c_int) function phl_redistribution_create_index_map(from, to, options, redistribution) bind(c)
-      import :: c_int, c_ptr, phl_exchange_options
-      type(c_ptr), value :: from, to
-      type(phl_exchange_options), intent(in) :: options
-      type(c_ptr), intent(inout) :: redistribution
-    end function
     integer(c_int) function phl_f_redistribution_move(redistribution, back, a, b, from_count, from, to_count, to) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: redistribution, from, to
       integer(c_int), value :: back, from_count, to_count
       type(*), dimension(..), optional :: a, b
     end function
-    integer(c_int) function phl_redistribution_free(redistribution) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: redistribution
-    end function
     integer(c_int) function phl_f_point_sums_create(group, options, sums) bind(c)
       import :: c_int, c_ptr, phl_exchange_options, phl_field_group
       type(phl_field_group), intent(in) :: group
       type(phl_exchange_options), intent(in) :: options
-      type(c_ptr), intent(inout) :: sums
-    end function
-    integer(c_int) function phl_f_point_sums_reduce(sums, phase, reduction, a, b, c, d, e, f, g, h, count, list) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: sums, list
-      integer(c_int), value :: phase, reduction, count
-      type(*), dimension(..), optional :: a, b, c, d, e, f, g, h
-    end function
-    integer(c_int) function phl_point_sums_end(sums) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: sums
-    end function
-    integer(c_int) function phl_point_sums_free(sums) bind(c)
-      import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: sums
     end function
     integer(c_int) function phl_f_reduction_create(mold, combine, reduction) bind(c)
@@ -405,10 +364,6 @@ module phl_bindings
       import :: c_int, c_int64_t, c_ptr
       integer(c_int64_t), value :: bytes
       type(c_ptr), intent(out) :: memory
-    end function
-    integer(c_int) function phl_release(memory) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: memory
     end function
     integer(c_int) function phl_start(world) bind(c)
       import :: c_int

@@ -84,8 +84,7 @@ contains
     class(cartesian_domain), intent(inout) :: this
     type(c_ptr), intent(in) :: made
     integer, intent(in) :: dimensions
-    integer(c_int) :: ignored
-    if (c_associated(this%handle)) ignored = phl_cartesian_free(this%handle)
+    call finalize(this)
     this%handle = made
     this%dimensions_ = dimensions
   end subroutine

@@ -4,14 +4,14 @@
 !> shapes (swapped time levels, temporaries, reallocated arrays), at no cost; without any, those of `init` are exchanged, which must
 !> still be there then. Between `begin` and `end` arrays stay where they are, owned cells must not be written and ghosts not be touched.
 module phl_exchange
-  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_int32_t, c_int64_t, c_loc, c_null_char, &
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_int, c_int32_t, c_int64_t, c_loc, c_null_char, &
       c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int64
   use phl_bindings
   use phl_cartesian, only: cartesian_domain
-  use phl_index_map, only: index_map, phl_max, phl_min, phl_sum
+  use phl_index_map, only: index_map
   use phl_options, only: c_options, exchange_options, phl_name_length
-  use phl_status, only: finish
+  use phl_status, only: finish, replace, text_at
   implicit none
   private
   public :: halo_exchange, field_group, field_list, stale_ghost, phl_as_made
@@ -188,7 +188,8 @@ contains
       all(i) = native(groups(i))
     end do
     made = c_null_ptr
-    call replace(this, phl_f_exchange_groups(size(groups, kind=c_int), all, c_options(options, name), made), made, stat, errmsg)
+    call replace(this%handle, phl_exchange_free, &
+                 phl_f_exchange_groups(size(groups, kind=c_int), all, c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> A subset of what `whole` moves: fields by their numbers, from 1, in the order in which arrays were passed, group after group (an
@@ -217,7 +218,8 @@ contains
       depth_count = size(depth, kind=c_int)
     end if
     made = c_null_ptr
-    call replace(this, phl_f_exchange_only(whole%handle, number_count, numbers, depth_count, depths, made), made, stat, errmsg)
+    call replace(this%handle, phl_exchange_free, &
+                 phl_f_exchange_only(whole%handle, number_count, numbers, depth_count, depths, made), made, stat, errmsg)
   end subroutine
 
   !> Collective: what the first use of a subset would do. Nothing where that is done.
@@ -307,19 +309,6 @@ contains
       call grow(list)
       list%arrays(list%count) = more%arrays(i)
     end do
-  end subroutine
-
-  subroutine replace(this, status, made, stat, errmsg)
-    class(halo_exchange), intent(inout) :: this
-    integer(c_int), intent(in) :: status
-    type(c_ptr), intent(in) :: made
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: ignored
-    call finish(status, stat, errmsg)
-    if (.not. c_associated(made)) return
-    if (c_associated(this%handle)) ignored = phl_exchange_free(this%handle)
-    this%handle = made
   end subroutine
 
   !> Local. Refused while it is under way.
@@ -515,18 +504,12 @@ contains
     class(halo_exchange), intent(in) :: this
     integer(c_int), intent(in) :: of_transport
     character(:), allocatable :: text
-    character(kind=c_char), pointer :: letters(:)
     type(c_ptr) :: address
-    integer(c_int64_t) :: length, i
+    integer(c_int64_t) :: length
     length = 0
     address = c_null_ptr
     call finish(phl_f_exchange_text(this%handle, of_transport, address, length))
-    allocate (character(len=int(length)) :: text)
-    if (length == 0) return
-    call c_f_pointer(address, letters, [length])
-    do i = 1, length
-      text(i:i) = letters(i)
-    end do
+    text = text_at(address, length)
   end function
 
   !> What this rank sends to others in a forward exchange. Local.

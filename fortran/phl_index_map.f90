@@ -10,17 +10,11 @@ module phl_index_map
   use, intrinsic :: iso_fortran_env, only: int64
   use phl_bindings
   use phl_options, only: c_options, exchange_options, phl_name_length
-  use phl_status, only: finish
+  use phl_reductions, only: phl_and, phl_max, phl_min, phl_or, phl_replace, phl_sum
+  use phl_status, only: finish, replace
   implicit none
   private
   public :: index_map
-
-  public :: phl_replace, phl_sum, phl_min, phl_max, phl_and, phl_or, phl_prod
-
-  !> What an owner does with the values that come back; `phl_and` and `phl_or` of logicals, and of integers bit by bit.
-  enum, bind(c)
-    enumerator :: phl_replace = 0, phl_sum, phl_min, phl_max, phl_and, phl_or, phl_prod
-  end enum
 
   !> A handle: a copy by assignment is the same map, which is freed once, with the first of them that ends.
   type :: index_map
@@ -77,8 +71,8 @@ contains
     character(kind=c_char), target :: name(phl_name_length + 1)
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_f_index_map_create(comm, int(owned, c_int32_t), ghosts, c_options(options, name), made), made, &
-                 stat, errmsg)
+    call replace(this%handle, phl_index_map_free, &
+                 phl_f_index_map_create(comm, int(owned, c_int32_t), ghosts, c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> This rank owns the ids `owned`, in that local order, and reads `ghosts`; with `self_ghosts` a ghost may be an own cell.
@@ -96,8 +90,8 @@ contains
     allowed = 0
     if (present(self_ghosts)) allowed = merge(1_c_int, 0_c_int, self_ghosts)
     made = c_null_ptr
-    call replace(this, phl_f_index_map_create_with_ids(comm, owned, ghosts, allowed, c_options(options, name), made), made, &
-                 stat, errmsg)
+    call replace(this%handle, phl_index_map_free, &
+                 phl_f_index_map_create_with_ids(comm, owned, ghosts, allowed, c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> From lists that rank `root` alone has (others may pass empty ones): owned cells and number of ghosts of each rank,
@@ -113,8 +107,9 @@ contains
     character(kind=c_char), target :: name(phl_name_length + 1)
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_f_index_map_create_from_root(comm, int(root, c_int32_t), owned, ghost_counts, ghosts, &
-                                                        c_options(options, name), made), made, stat, errmsg)
+    call replace(this%handle, phl_index_map_free, &
+                 phl_f_index_map_create_from_root(comm, int(root, c_int32_t), owned, ghost_counts, ghosts, &
+                                                  c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> Ragged: entries of the rows of another map, row i having counts(i). `counts` has an entry for each owned row (those of
@@ -127,7 +122,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_f_index_map_create_ragged(rows%handle, counts, made), made, stat, errmsg)
+    call replace(this%handle, phl_index_map_free, phl_f_index_map_create_ragged(rows%handle, counts, made), made, stat, errmsg)
   end subroutine
 
   !> Collective. Every rank reads its part of a partition: of a folder with data001, data002, …, or of a file NAME-P.phlmap.
@@ -141,7 +136,8 @@ contains
     character(kind=c_char), target :: name(phl_name_length + 1)
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_f_index_map_read(comm, trim(path) // c_null_char, c_options(options, name), made), made, stat, errmsg)
+    call replace(this%handle, phl_index_map_free, &
+                 phl_f_index_map_read(comm, trim(path) // c_null_char, c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> Collective. What the owned ids are in the mesh file, of the file NAME-P.phlmap that the map was read from: keys(:, i) of owned cell i, from 1
@@ -173,21 +169,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_f_index_map_push(owners%handle, cells, ranks, made), made, stat, errmsg)
-  end subroutine
-
-  !> Takes a new handle for the old one, which is kept where making the new one failed.
-  subroutine replace(this, status, made, stat, errmsg)
-    class(index_map), intent(inout) :: this
-    integer(c_int), intent(in) :: status
-    type(c_ptr), intent(in) :: made
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: ignored
-    call finish(status, stat, errmsg)
-    if (.not. c_associated(made)) return
-    if (c_associated(this%handle)) ignored = phl_index_map_free(this%handle)
-    this%handle = made
+    call replace(this%handle, phl_index_map_free, phl_f_index_map_push(owners%handle, cells, ranks, made), made, stat, errmsg)
   end subroutine
 
   !> Local. A second call, and one for a map that was never made, is an error.
@@ -204,64 +186,49 @@ contains
     if (c_associated(this%handle)) ignored = phl_index_map_free(this%handle)
   end subroutine
 
-  subroutine get_sizes(this, owned, ghosts, global, first)
+  !> Owned cells, ghosts, cells of all ranks, and the first owned id from 0.
+  function sizes(this)
     class(index_map), intent(in) :: this
-    integer(c_int32_t), intent(out) :: owned, ghosts
-    integer(c_int64_t), intent(out) :: global, first
-    call finish(phl_index_map_sizes(this%handle, owned, ghosts, global, first))
-  end subroutine
+    integer(c_int64_t) :: sizes(4)
+    integer(c_int32_t) :: owned, ghosts
+    call finish(phl_index_map_sizes(this%handle, owned, ghosts, sizes(3), sizes(4)))
+    sizes(:2) = [owned, ghosts]
+  end function
 
   !> Cells that this rank owns. Local, as all sizes.
   integer function owned_size(this)
     class(index_map), intent(in) :: this
-    integer(c_int32_t) :: owned, ghosts
-    integer(c_int64_t) :: global, first
-    call get_sizes(this, owned, ghosts, global, first)
-    owned_size = owned
+    owned_size = int(dot_product(sizes(this), [1, 0, 0, 0]))
   end function
 
   !> Ghosts of this rank.
   integer function ghost_size(this)
     class(index_map), intent(in) :: this
-    integer(c_int32_t) :: owned, ghosts
-    integer(c_int64_t) :: global, first
-    call get_sizes(this, owned, ghosts, global, first)
-    ghost_size = ghosts
+    ghost_size = int(dot_product(sizes(this), [0, 1, 0, 0]))
   end function
 
   !> Owned cells and ghosts.
   integer function local_size(this)
     class(index_map), intent(in) :: this
-    integer(c_int32_t) :: owned, ghosts
-    integer(c_int64_t) :: global, first
-    call get_sizes(this, owned, ghosts, global, first)
-    local_size = owned + ghosts
+    local_size = int(dot_product(sizes(this), [1, 1, 0, 0]))
   end function
 
   !> Cells of all ranks.
   integer(int64) function global_size(this)
     class(index_map), intent(in) :: this
-    integer(c_int32_t) :: owned, ghosts
-    integer(c_int64_t) :: first
-    call get_sizes(this, owned, ghosts, global_size, first)
+    global_size = dot_product(sizes(this), [0, 0, 1, 0])
   end function
 
   !> Global ids of the first and the last owned cell (last_id < first_id where there are none).
   integer(int64) function first_id(this)
     class(index_map), intent(in) :: this
-    integer(c_int32_t) :: owned, ghosts
-    integer(c_int64_t) :: global, first
-    call get_sizes(this, owned, ghosts, global, first)
-    first_id = first + 1
+    first_id = dot_product(sizes(this), [0, 0, 0, 1]) + 1
   end function
 
   !> Global id of the last owned cell.
   integer(int64) function last_id(this)
     class(index_map), intent(in) :: this
-    integer(c_int32_t) :: owned, ghosts
-    integer(c_int64_t) :: global, first
-    call get_sizes(this, owned, ghosts, global, first)
-    last_id = first + owned
+    last_id = dot_product(sizes(this), [1, 0, 0, 1])
   end function
 
   !> Global ids and owning ranks of the ghosts: integer arrays of ghost_size() elements. Local.
@@ -380,7 +347,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: ghosts
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_gather(this%handle, whole, x, ghosts), stat, errmsg)
+    call finish(phl_f_map_values(this%handle, map_forward, whole, phl_replace, x, ghosts), stat, errmsg)
   end subroutine
 
   !> The same in two calls with the same arrays. Afterwards the owned values may change; the ghosts are
@@ -391,7 +358,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: ghosts
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_gather(this%handle, begin_only, x, ghosts), stat, errmsg)
+    call finish(phl_f_map_values(this%handle, map_forward, begin_only, phl_replace, x, ghosts), stat, errmsg)
   end subroutine
 
   !> Ends what gather_begin began; writes the ghosts.
@@ -401,7 +368,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: ghosts
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_gather(this%handle, end_only, x, ghosts), stat, errmsg)
+    call finish(phl_f_map_values(this%handle, map_forward, end_only, phl_replace, x, ghosts), stat, errmsg)
   end subroutine
 
   !> The same for up to eight arrays of any types, in one message for each neighbor. Each holds owned cells and ghosts. Every call names
@@ -412,7 +379,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_map_forward(this%handle, whole, a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_map_arrays(this%handle, map_forward, whole, phl_replace, a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> `forward` in two halves, with work that needs no ghosts between them; owned values may change after this one.
@@ -422,7 +389,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_map_forward(this%handle, begin_only, a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_map_arrays(this%handle, map_forward, begin_only, phl_replace, a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> The second half, with the same arrays: ghosts have their owners' values when it returns.
@@ -432,7 +399,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_map_forward(this%handle, end_only, a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_map_arrays(this%handle, map_forward, end_only, phl_replace, a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> Combines the ghosts' values into their owners' (phl_sum, phl_min, …), in a fixed order, so that sums repeat bit for bit.
@@ -444,7 +411,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: ghosts
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_scatter(this%handle, whole, int(reduction, c_int), x, ghosts), stat, errmsg)
+    call finish(phl_f_map_values(this%handle, map_reverse, whole, int(reduction, c_int), x, ghosts), stat, errmsg)
   end subroutine
 
   !> Owners add what ghosts hold.
@@ -454,7 +421,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: ghosts
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_scatter(this%handle, whole, phl_sum, x, ghosts), stat, errmsg)
+    call finish(phl_f_map_values(this%handle, map_reverse, whole, phl_sum, x, ghosts), stat, errmsg)
   end subroutine
 
   !> Owners keep the least of their value and the ghosts'.
@@ -464,7 +431,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: ghosts
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_scatter(this%handle, whole, phl_min, x, ghosts), stat, errmsg)
+    call finish(phl_f_map_values(this%handle, map_reverse, whole, phl_min, x, ghosts), stat, errmsg)
   end subroutine
 
   !> Owners keep the greatest of their value and the ghosts'.
@@ -474,7 +441,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: ghosts
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_scatter(this%handle, whole, phl_max, x, ghosts), stat, errmsg)
+    call finish(phl_f_map_values(this%handle, map_reverse, whole, phl_max, x, ghosts), stat, errmsg)
   end subroutine
 
   !> Owners combine by and: logicals, or bits.
@@ -484,7 +451,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: ghosts
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_scatter(this%handle, whole, phl_and, x, ghosts), stat, errmsg)
+    call finish(phl_f_map_values(this%handle, map_reverse, whole, phl_and, x, ghosts), stat, errmsg)
   end subroutine
 
   !> Owners combine by or: logicals, or bits.
@@ -494,7 +461,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: ghosts
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_scatter(this%handle, whole, phl_or, x, ghosts), stat, errmsg)
+    call finish(phl_f_map_values(this%handle, map_reverse, whole, phl_or, x, ghosts), stat, errmsg)
   end subroutine
 
   !> In two calls with the same arrays. Afterwards the ghosts may change; the owned values are written by scatter_end.
@@ -505,7 +472,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: ghosts
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_scatter(this%handle, begin_only, int(reduction, c_int), x, ghosts), stat, errmsg)
+    call finish(phl_f_map_values(this%handle, map_reverse, begin_only, int(reduction, c_int), x, ghosts), stat, errmsg)
   end subroutine
 
   !> Ends what scatter_begin began; writes the owned values.
@@ -515,7 +482,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: ghosts
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_scatter(this%handle, end_only, phl_replace, x, ghosts), stat, errmsg)
+    call finish(phl_f_map_values(this%handle, map_reverse, end_only, phl_replace, x, ghosts), stat, errmsg)
   end subroutine
 
   !> The same for up to eight arrays.
@@ -526,7 +493,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_map_reverse(this%handle, whole, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_map_arrays(this%handle, map_reverse, whole, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> `reverse` in two halves: ghosts may change after this one, owned values until the second.
@@ -537,7 +504,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_map_reverse(this%handle, begin_only, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_map_arrays(this%handle, map_reverse, begin_only, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> The second half, with the same arrays: owners have what ghosts gave when it returns.
@@ -547,7 +514,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_map_reverse(this%handle, end_only, phl_replace, a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_map_arrays(this%handle, map_reverse, end_only, phl_replace, a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> Points that several ranks hold, as owner or as ghosts: each of them gets the sum of all their values, in one round of messages.
@@ -559,7 +526,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_map_reduce_shared(this%handle, whole, phl_sum, a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_map_arrays(this%handle, map_shared, whole, phl_sum, a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> The same with another reduction (phl_min, …); phl_replace gives the value of the last rank that holds a point.
@@ -570,7 +537,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_map_reduce_shared(this%handle, whole, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_map_arrays(this%handle, map_shared, whole, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> `reduce_shared` in two halves, with the same arrays: shared points must not be written between them, others may.
@@ -581,7 +548,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_map_reduce_shared(this%handle, begin_only, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_map_arrays(this%handle, map_shared, begin_only, int(reduction, c_int), a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> The second half: shared points have their values when it returns.
@@ -591,7 +558,7 @@ contains
     type(*), dimension(..), intent(inout), optional :: b, c, d, e, f, g, h
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_map_reduce_shared(this%handle, end_only, phl_replace, a, b, c, d, e, f, g, h), stat, errmsg)
+    call finish(phl_f_map_arrays(this%handle, map_shared, end_only, phl_replace, a, b, c, d, e, f, g, h), stat, errmsg)
   end subroutine
 
   !> Collective. Values of all cells, which `root` has in `all` in the order of their ids, to their owners. Other ranks may

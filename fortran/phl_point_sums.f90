@@ -4,9 +4,9 @@ module phl_point_sums
   use phl_bindings
   use phl_cartesian, only: cartesian_domain
   use phl_exchange, only: collect_cartesian, count_of, field_group, field_list, native, place_of
-  use phl_index_map, only: phl_sum
+  use phl_reductions, only: phl_sum
   use phl_options, only: c_options, exchange_options, phl_name_length
-  use phl_status, only: finish
+  use phl_status, only: finish, replace
   implicit none
   private
   public :: point_sums
@@ -41,10 +41,8 @@ contains
     type(c_ptr) :: made
     made = c_null_ptr
     call collect_cartesian(group, domain, a, b, c, d, e, f, g, h, fields, stagger, array_halo)
-    call finish(phl_f_point_sums_create(native(group), c_options(options, name), made), stat, errmsg)
-    if (.not. c_associated(made)) return
-    call finalize(this)
-    this%handle = made
+    call replace(this%handle, phl_point_sums_free, &
+                 phl_f_point_sums_create(native(group), c_options(options, name), made), made, stat, errmsg)
   end subroutine
 
   !> As many arrays of the types and shapes of `init`, or none for those of `init`, which must still be there then; `fields`: a list of more, after

@@ -6,7 +6,7 @@ module phl_redistribution
   use phl_exchange, only: count_of, field_list, place_of
   use phl_index_map, only: index_map
   use phl_options, only: c_options, exchange_options, phl_name_length
-  use phl_status, only: finish
+  use phl_status, only: finish, replace
   implicit none
   private
   public :: redistribution
@@ -37,7 +37,8 @@ contains
     character(kind=c_char), target :: name(phl_name_length + 1)
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_redistribution_create_cartesian(from%c_handle(), to%c_handle(), c_options(options, name), made), made, &
+    call replace(this%handle, phl_redistribution_free, &
+                 phl_redistribution_create_cartesian(from%c_handle(), to%c_handle(), c_options(options, name), made), made, &
                  stat, errmsg)
   end subroutine
 
@@ -50,20 +51,9 @@ contains
     character(kind=c_char), target :: name(phl_name_length + 1)
     type(c_ptr) :: made
     made = c_null_ptr
-    call replace(this, phl_redistribution_create_index_map(from%c_handle(), to%c_handle(), c_options(options, name), made), made, &
+    call replace(this%handle, phl_redistribution_free, &
+                 phl_redistribution_create_index_map(from%c_handle(), to%c_handle(), c_options(options, name), made), made, &
                  stat, errmsg)
-  end subroutine
-
-  subroutine replace(this, status, made, stat, errmsg)
-    class(redistribution), intent(inout) :: this
-    integer(c_int), intent(in) :: status
-    type(c_ptr), intent(in) :: made
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call finish(status, stat, errmsg)
-    if (.not. c_associated(made)) return
-    call finalize(this)
-    this%handle = made
   end subroutine
 
   !> Owned values of `u`, an array of the first domain, into those of `v`, one of the second, of equal type and components. `from`, `to`: any number

@@ -22,8 +22,7 @@ import pymetis
 
 from parhelion.placement import Machine, place_graph
 from parhelion.tools.partitioning import demo_partition
-from parhelion.tools.placing.graphs import arrays_of, read_graph
-from parhelion.tools.placing.parts import find_metis
+from parhelion.tools.placing.parts import arrays_of, find_metis, read_graph
 
 SMALL = [(2, 2, 0), (0, 4), (3, 2, 0)]  # 0: as many as the parts need
 LARGE = [(0, 2, 4, 2, 2), (0, 2, 4, 2), (0, 2, 2, 12), (0, 2, 4, 8)]

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
 #include "alltoall/buffers.hpp"
 #include "parhelion/core/communicator.hpp"
 
@@ -13,5 +16,10 @@ std::size_t read_alltoall_size(const nlohmann::json& object);
 
 /// Collective. The case with all the contenders that this build has for it.
 Case make_alltoall_case(std::size_t block_bytes, const Communicator& comm);
+
+/// Collective over all ranks, right after MPI_Init and before anything else: the time of the very first alltoall, which
+/// makes MPI's connections, and of the nine after it (maximum over ranks; on rank 0), every byte verified.
+/// An object with `size`, `first_s`, `later_s` (a list) and `verified`.
+nlohmann::json call_while_cold(std::int64_t block_bytes);
 
 }  // namespace parhelion::bench

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstring>
-
 #include "alltoall/buffers.hpp"
 #include "clock.hpp"
 

@@ -1,6 +1,5 @@
-#include "apps/case.hpp"
-
 #include "apps/contenders.hpp"
+
 #include "apps/finite_volume.hpp"
 #include "apps/multigrid_cg.hpp"
 #include "apps/poisson.hpp"

@@ -2,17 +2,75 @@
 
 #include <algorithm>
 
-#include "apps/reference.hpp"
-#include "apps/running.hpp"
 #include "apps/ways/nodes.hpp"
 #include "exchange_lines.hpp"
 #include "node_shared.hpp"
 #include "own.hpp"
 #include "planted_fault.hpp"
+#include "values.hpp"
 
 namespace parhelion::bench {
 
 namespace {
+
+/// An application that is measured step by step over a way to exchange, and its state compared bit for bit with the reference. In round r it is
+/// looked at from step r on, so that steps upon steps are compared, too.
+class Running final : public Contender, private Values {
+public:
+    /// Collective. Of the set-up that of the exchange alone counts: the application's own is the same in all ways.
+    Running(const MakeProgram& make, std::shared_ptr<Application> reference, int lines, SetupTimes& times)
+        : program_(make(clock_)), reference_(std::move(reference)), lines_(lines) {
+        times.plan += clock_.setup_s;
+    }
+
+    void exchange() override {
+        program_->step();
+        ++steps_;
+        ++all_steps_;
+    }
+    Values& values() override { return *this; }
+    /// Of an average step.
+    Traffic traffic() const override {
+        const Traffic all = program_->traffic();
+        return all_steps_ == 0 ? all : Traffic{all.bytes / all_steps_, all.messages / all_steps_};
+    }
+    nlohmann::json explain() const override {
+        const std::string told = program_->explain();
+        return told.empty() ? nlohmann::json(nullptr) : nlohmann::json(told);
+    }
+    std::optional<double> step_held(const std::function<void()>& hold) override {
+        clock_.held_s = 0;
+        clock_.hold = &hold;
+        exchange();
+        clock_.hold = nullptr;
+        return clock_.held_s;
+    }
+    int exchange_lines() const override { return lines_; }
+
+    Program& program() const { return *program_; }
+
+private:
+    void refresh(unsigned round) override {
+        program_->start(round);
+        for (steps_ = 0; steps_ < round;) exchange();
+    }
+    /// Collective, unlike others: the reference takes the same steps.
+    std::int64_t count_wrong(unsigned round) const override {
+        reference_->start(round);
+        for (std::int64_t step = 0; step < steps_; ++step) reference_->step();
+        const auto mine = program_->state(), right = reference_->state();
+        std::int64_t wrong = 0;
+        for (std::size_t part = 0; part < mine.size(); ++part)
+            for (std::size_t i = 0; i < mine[part].size(); ++i) wrong += !same_bits(mine[part][i], right[part][i]);
+        return wrong;
+    }
+
+    ExchangeClock clock_;
+    std::unique_ptr<Program> program_;
+    std::shared_ptr<Application> reference_;
+    int lines_;
+    std::int64_t steps_ = 0, all_steps_ = 0;  // of this round, and of all
+};
 
 /// What all ways of an application are compared with, made when the first of them is.
 class Reference {

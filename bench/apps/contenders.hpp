@@ -3,6 +3,8 @@
 #include "apps/hydrodynamics.hpp"
 #include "apps/over_ghosts.hpp"
 #include "apps/shallow_water.hpp"
+#include "contender.hpp"
+#include "parhelion/core/communicator.hpp"
 
 namespace parhelion::bench {
 
@@ -15,5 +17,8 @@ std::vector<Entry> ways_of_shallow_water(const ShallowWaterProblem& problem, MPI
 
 /// All that some application has, for lists.
 std::vector<Entry> application_contenders();
+
+/// An application of a job, checked. Throws Error for what cannot be run on the ranks. Local.
+Case read_application(const nlohmann::json& object, const Communicator& comm);
 
 }  // namespace parhelion::bench

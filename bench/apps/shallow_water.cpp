@@ -1,7 +1,5 @@
 #include "apps/shallow_water.hpp"
 
-#include <array>
-
 #include "errors.hpp"
 #include "plug_in.hpp"
 

@@ -1,4 +1,3 @@
-#include "clock.hpp"
 #include "floor/floor.hpp"
 #include "floor/open_memory.hpp"
 
@@ -35,16 +34,12 @@ std::vector<ListedCopy> gets(const IndexLists& lists, const std::vector<int>& ce
     return copies;
 }
 
-class GatherFloor : public Contender {
+class GatherFloor : public HandGather {
 public:
-    GatherFloor(const GatherSetup& setup, IndexLists lists, std::shared_ptr<OpenMemory> memory, bool puts_cells)
-        : lists_(std::move(lists)), memory_(std::move(memory)), array_(setup.params, setup.domain, memory_), puts_(puts_cells) {
-        if (!puts_) cells_at_owners_ = cells_at_owners(setup.comm, *setup.domain);
-        copies_ = puts_ ? puts(setup, lists_, *memory_) : gets(lists_, cells_at_owners_, *memory_, array_);
-    }
+    GatherFloor(const GatherSetup& setup, IndexLists lists, bool puts_cells)
+        : GatherFloor(setup, std::move(lists), open_memory(setup), puts_cells) {}
 
-    Values& values() override { return array_; }
-    Traffic traffic() const override { return {traffic_of(lists_, array_.cell_bytes()).bytes, 0}; }
+    Traffic traffic() const override { return {HandGather::traffic().bytes, 0}; }
     bool needs_barrier_between_steps() const override { return true; }
 
     void exchange() override {
@@ -56,27 +51,31 @@ public:
     }
 
 private:
-    void run_copies() {
-        for (const ListedCopy& c : copies_) pack_cells(c.cells, c.index, c.count, array_.cell_bytes(), c.ghosts);
+    GatherFloor(const GatherSetup& setup, IndexLists lists, std::shared_ptr<OpenMemory> memory, bool puts_cells)
+        : HandGather(std::make_shared<GatherArray>(setup.params, setup.domain, memory), std::move(lists)), memory_(std::move(memory)),
+          puts_(puts_cells) {
+        if (!puts_) cells_at_owners_ = cells_at_owners(setup.comm, *setup.domain);
+        copies_ = puts_ ? puts(setup, lists_, *memory_) : gets(lists_, cells_at_owners_, *memory_, *array_);
     }
 
-    IndexLists lists_;
+    void run_copies() {
+        for (const ListedCopy& c : copies_) pack_cells(c.cells, c.index, c.count, array_->cell_bytes(), c.ghosts);
+    }
+
     std::shared_ptr<OpenMemory> memory_;
-    GatherArray array_;
     bool puts_;
     std::vector<int> cells_at_owners_;
     std::vector<ListedCopy> copies_;
     std::uint32_t step_ = 0;
 };
 
-ContenderPointer make_floor(const GatherSetup& setup, bool puts_cells, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherFloor>(setup, std::move(lists), open_memory(setup), puts_cells); });
-}
-
 }  // namespace
 
-ContenderPointer make_gather_floor_put(const GatherSetup& setup, SetupTimes& times) { return make_floor(setup, true, times); }
-ContenderPointer make_gather_floor_get(const GatherSetup& setup, SetupTimes& times) { return make_floor(setup, false, times); }
+ContenderPointer make_gather_floor_put(const GatherSetup& setup, SetupTimes& times) {
+    return make_of_lists<GatherFloor>(setup, times, true);
+}
+ContenderPointer make_gather_floor_get(const GatherSetup& setup, SetupTimes& times) {
+    return make_of_lists<GatherFloor>(setup, times, false);
+}
 
 }  // namespace parhelion::bench

@@ -1,4 +1,3 @@
-#include "clock.hpp"
 #include "datatypes.hpp"
 #include "gather/baselines.hpp"
 #include "neighborhood.hpp"
@@ -7,10 +6,10 @@ namespace parhelion::bench {
 
 namespace {
 
-class GatherAlltoallw : public Contender {
+class GatherAlltoallw : public HandGather {
 public:
     GatherAlltoallw(const GatherSetup& setup, IndexLists lists)
-        : array_(setup.array), lists_(std::move(lists)), cell_(contiguous_bytes(array_->cell_bytes())),
+        : HandGather(setup, std::move(lists)), cell_(contiguous_bytes(array_->cell_bytes())),
           ones_(lists_.targets.size() + lists_.sources.size() + 1, 1), zeros_(ones_.size(), 0),
           neighborhood_(setup.comm, lists_.sources, lists_.targets) {
         for (std::size_t t = 0; t < lists_.targets.size(); ++t) add_send_type(t);
@@ -22,9 +21,6 @@ public:
         MPI_Neighbor_alltoallw(array_->cells(), ones_.data(), zeros_.data(), sent_.data(), array_->ghosts(), ones_.data(),
                                ghosts_at_.data(), received_.data(), neighborhood_.get());
     }
-
-    Values& values() override { return *array_; }
-    Traffic traffic() const override { return traffic_of(lists_, array_->cell_bytes()); }
 
 private:
     void add_send_type(std::size_t t) {
@@ -40,8 +36,6 @@ private:
         ghosts_at_.push_back(static_cast<MPI_Aint>(lists_.ghost_offset[s] * array_->cell_bytes()));
     }
 
-    std::shared_ptr<GatherArray> array_;
-    IndexLists lists_;
     MPI_Datatype cell_;
     Datatypes sent_, received_;
     std::vector<int> ones_;
@@ -51,9 +45,6 @@ private:
 
 }  // namespace
 
-ContenderPointer make_gather_alltoallw(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherAlltoallw>(setup, std::move(lists)); });
-}
+ContenderPointer make_gather_alltoallw(const GatherSetup& setup, SetupTimes& times) { return make_of_lists<GatherAlltoallw>(setup, times); }
 
 }  // namespace parhelion::bench

@@ -1,4 +1,3 @@
-#include "clock.hpp"
 #include "gather/baselines.hpp"
 #include "neighborhood.hpp"
 
@@ -17,12 +16,11 @@ struct Layout {
     }
 };
 
-class GatherNeighborAlltoallv : public Contender {
+class GatherNeighborAlltoallv : public HandGather {
 public:
     GatherNeighborAlltoallv(const GatherSetup& setup, IndexLists lists)
-        : array_(setup.array), lists_(std::move(lists)), buffer_(1, lists_.cells.size() * array_->cell_bytes()),
-          sent_(lists_.send_offset, array_->cell_bytes()), received_(lists_.ghost_offset, array_->cell_bytes()),
-          neighborhood_(setup.comm, lists_.sources, lists_.targets) {}
+        : HandGather(setup, std::move(lists)), buffer_(1, buffer_bytes()), sent_(lists_.send_offset, array_->cell_bytes()),
+          received_(lists_.ghost_offset, array_->cell_bytes()), neighborhood_(setup.comm, lists_.sources, lists_.targets) {}
 
     void exchange() override {
         pack_cells(array_->cells(), lists_.cells.data(), lists_.cells.size(), array_->cell_bytes(), buffer_.block(0));
@@ -30,12 +28,7 @@ public:
                                received_.counts.data(), received_.offsets.data(), MPI_BYTE, neighborhood_.get());
     }
 
-    Values& values() override { return *array_; }
-    Traffic traffic() const override { return traffic_of(lists_, array_->cell_bytes()); }
-
 private:
-    std::shared_ptr<GatherArray> array_;
-    IndexLists lists_;
     PrivateMemory buffer_;
     Layout sent_, received_;
     Neighborhood neighborhood_;
@@ -44,8 +37,7 @@ private:
 }  // namespace
 
 ContenderPointer make_gather_neighbor_alltoallv(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherNeighborAlltoallv>(setup, std::move(lists)); });
+    return make_of_lists<GatherNeighborAlltoallv>(setup, times);
 }
 
 }  // namespace parhelion::bench

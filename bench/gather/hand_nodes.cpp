@@ -1,6 +1,5 @@
 #include <cstring>
 
-#include "clock.hpp"
 #include "gather/baselines.hpp"
 #include "node_areas.hpp"
 
@@ -22,13 +21,13 @@ struct Ends {
     }
 };
 
-class GatherNodes : public Contender {
+class GatherNodes : public HandGather {
 public:
     GatherNodes(const GatherSetup& setup, IndexLists lists)
-        : comm_(setup.comm), array_(setup.array), lists_(std::move(lists)), areas_(setup.comm),
+        : HandGather(setup, std::move(lists)), comm_(setup.comm), areas_(setup.comm),
           sends_(areas_, lists_.targets, lists_.send_offset, array_->cell_bytes()),
-          receives_(areas_, lists_.sources, lists_.ghost_offset, array_->cell_bytes()),
-          buffer_(1, lists_.cells.size() * array_->cell_bytes()), requests_(sends_.near.size() + receives_.near.size()) {
+          receives_(areas_, lists_.sources, lists_.ghost_offset, array_->cell_bytes()), buffer_(1, buffer_bytes()),
+          requests_(sends_.near.size() + receives_.near.size()) {
         areas_.lay_out(sends_.away, receives_.away);
     }
 
@@ -52,7 +51,6 @@ public:
         areas_.await_sends();
     }
 
-    Values& values() override { return *array_; }
     Traffic traffic() const override {
         Traffic near;
         for (const NodeAreas::Part& part : sends_.near) {
@@ -71,8 +69,6 @@ private:
     }
 
     MPI_Comm comm_;
-    std::shared_ptr<GatherArray> array_;
-    IndexLists lists_;
     NodeAreas areas_;
     Ends sends_, receives_;
     PrivateMemory buffer_;
@@ -81,9 +77,6 @@ private:
 
 }  // namespace
 
-ContenderPointer make_gather_nodes(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherNodes>(setup, std::move(lists)); });
-}
+ContenderPointer make_gather_nodes(const GatherSetup& setup, SetupTimes& times) { return make_of_lists<GatherNodes>(setup, times); }
 
 }  // namespace parhelion::bench

@@ -1,4 +1,3 @@
-#include "clock.hpp"
 #include "gather/baselines.hpp"
 #include "requests.hpp"
 
@@ -6,37 +5,28 @@ namespace parhelion::bench {
 
 namespace {
 
-class GatherPersistentPacked : public Contender {
+class GatherPersistentPacked : public HandGather {
 public:
-    GatherPersistentPacked(const GatherSetup& setup, IndexLists lists)
-        : array_(setup.array), lists_(std::move(lists)), buffer_(1, lists_.cells.size() * array_->cell_bytes()) {
-        const std::size_t bytes = array_->cell_bytes();
+    GatherPersistentPacked(const GatherSetup& setup, IndexLists lists) : HandGather(setup, std::move(lists)), buffer_(1, buffer_bytes()) {
         for (std::size_t s = 0; s < lists_.sources.size(); ++s)
-            MPI_Recv_init(array_->ghosts() + lists_.ghost_offset[s] * bytes, static_cast<int>(lists_.read_from(s) * bytes), MPI_BYTE,
-                          lists_.sources[s], 0, setup.comm, receives_.add());
+            MPI_Recv_init(ghosts_of(s), bytes_of(s), MPI_BYTE, lists_.sources[s], 0, setup.comm, receives_.add());
         for (std::size_t t = 0; t < lists_.targets.size(); ++t)
-            MPI_Send_init(buffer_of(t), static_cast<int>(lists_.sent_to(t) * bytes), MPI_BYTE, lists_.targets[t], 0, setup.comm,
-                          sends_.add());
+            MPI_Send_init(buffer_of(t), bytes_for(t), MPI_BYTE, lists_.targets[t], 0, setup.comm, sends_.add());
     }
 
     void exchange() override {
         receives_.start_all();
         for (std::size_t t = 0; t < lists_.targets.size(); ++t) {
-            pack_cells(array_->cells(), lists_.cells.data() + lists_.send_offset[t], lists_.sent_to(t), array_->cell_bytes(), buffer_of(t));
+            pack_for(t, buffer_of(t));
             sends_.start(t);
         }
         receives_.wait_all();
         sends_.wait_all();
     }
 
-    Values& values() override { return *array_; }
-    Traffic traffic() const override { return traffic_of(lists_, array_->cell_bytes()); }
-
 private:
-    std::byte* buffer_of(std::size_t t) const { return buffer_.block(0) + lists_.send_offset[t] * array_->cell_bytes(); }
+    std::byte* buffer_of(std::size_t t) const { return buffer_.block(0) + place_for(t); }
 
-    std::shared_ptr<GatherArray> array_;
-    IndexLists lists_;
     PrivateMemory buffer_;
     PersistentRequests receives_, sends_;
 };
@@ -44,8 +34,7 @@ private:
 }  // namespace
 
 ContenderPointer make_gather_persistent_packed(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherPersistentPacked>(setup, std::move(lists)); });
+    return make_of_lists<GatherPersistentPacked>(setup, times);
 }
 
 }  // namespace parhelion::bench

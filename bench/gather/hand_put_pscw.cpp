@@ -1,4 +1,3 @@
-#include "clock.hpp"
 #include "gather/baselines.hpp"
 
 namespace parhelion::bench {
@@ -28,13 +27,12 @@ private:
     MPI_Win window_ = MPI_WIN_NULL;
 };
 
-class GatherPut : public Contender {
+class GatherPut : public HandGather {
 public:
     GatherPut(const GatherSetup& setup, IndexLists lists)
-        : lists_(std::move(lists)), places_(places_at_targets(setup.comm, *setup.domain, lists_)),
-          memory_(std::make_shared<WindowMemory>(setup.comm, static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes())),
-          array_(setup.params, setup.domain, memory_), buffer_(1, lists_.cells.size() * setup.params.cell_bytes()),
-          readers_(group_of(setup.comm, lists_.targets)), owners_(group_of(setup.comm, lists_.sources)) {}
+        : GatherPut(
+              setup, std::move(lists),
+              std::make_shared<WindowMemory>(setup.comm, static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes())) {}
 
     ~GatherPut() override {
         for (MPI_Group* group : {&readers_, &owners_})
@@ -42,42 +40,36 @@ public:
     }
 
     void exchange() override {
-        const MPI_Win window = memory_->window();
-        if (!lists_.sources.empty()) MPI_Win_post(owners_, 0, window);
-        if (!lists_.targets.empty()) put_all(window);
-        if (!lists_.sources.empty()) MPI_Win_wait(window);
+        if (!lists_.sources.empty()) MPI_Win_post(owners_, 0, window_);
+        if (!lists_.targets.empty()) put_all();
+        if (!lists_.sources.empty()) MPI_Win_wait(window_);
     }
-
-    Values& values() override { return array_; }
-    Traffic traffic() const override { return traffic_of(lists_, array_.cell_bytes()); }
 
 private:
-    void put_all(MPI_Win window) {
-        const std::size_t bytes = array_.cell_bytes();
-        MPI_Win_start(readers_, 0, window);
+    GatherPut(const GatherSetup& setup, IndexLists lists, const std::shared_ptr<WindowMemory>& memory)
+        : HandGather(std::make_shared<GatherArray>(setup.params, setup.domain, memory), std::move(lists)), window_(memory->window()),
+          places_(places_at_targets(setup.comm, *setup.domain, lists_)), buffer_(1, buffer_bytes()),
+          readers_(group_of(setup.comm, lists_.targets)), owners_(group_of(setup.comm, lists_.sources)) {}
+
+    void put_all() {
+        MPI_Win_start(readers_, 0, window_);
         for (std::size_t t = 0; t < lists_.targets.size(); ++t) {
-            std::byte* packed = buffer_.block(0) + lists_.send_offset[t] * bytes;
-            pack_cells(array_.cells(), lists_.cells.data() + lists_.send_offset[t], lists_.sent_to(t), bytes, packed);
-            const auto count = static_cast<int>(lists_.sent_to(t) * bytes);
-            MPI_Put(packed, count, MPI_BYTE, lists_.targets[t], static_cast<MPI_Aint>(places_[t]) * static_cast<MPI_Aint>(bytes), count,
-                    MPI_BYTE, window);
+            std::byte* packed = buffer_.block(0) + place_for(t);
+            pack_for(t, packed);
+            MPI_Put(packed, bytes_for(t), MPI_BYTE, lists_.targets[t],
+                    static_cast<MPI_Aint>(places_[t]) * static_cast<MPI_Aint>(array_->cell_bytes()), bytes_for(t), MPI_BYTE, window_);
         }
-        MPI_Win_complete(window);
+        MPI_Win_complete(window_);
     }
 
-    IndexLists lists_;
+    MPI_Win window_;                    // of the array's memory
     std::vector<std::int64_t> places_;  // in cells
-    std::shared_ptr<WindowMemory> memory_;
-    GatherArray array_;
     PrivateMemory buffer_;
     MPI_Group readers_, owners_;
 };
 
 }  // namespace
 
-ContenderPointer make_gather_put(const GatherSetup& setup, SetupTimes& times) {
-    IndexLists lists = timed(times.pattern, [&] { return build_index_lists(setup.comm, *setup.domain, setup.params.cell_bytes()); });
-    return timed(times.plan, [&] { return std::make_unique<GatherPut>(setup, std::move(lists)); });
-}
+ContenderPointer make_gather_put(const GatherSetup& setup, SetupTimes& times) { return make_of_lists<GatherPut>(setup, times); }
 
 }  // namespace parhelion::bench

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include "clock.hpp"
 #include "halo/messages.hpp"
 #include "node_shared.hpp"
 
@@ -19,14 +20,28 @@ struct HaloSetup {
     std::shared_ptr<MadeOnce<HaloArrays>> node_shared = std::make_shared<MadeOnce<HaloArrays>>();
 };
 
-/// Irecv first, then pack and Isend message by message, unpack in the order of arrival.
-ContenderPointer make_hand_packed(const HaloSetup& setup, Grouping grouping, SetupTimes& times);
+/// A contender on the case's arrays, in two halves.
+class HandHalo : public Contender {
+public:
+    explicit HandHalo(const HaloSetup& setup) : arrays_(setup.arrays) {}
 
-/// The same over persistent requests.
-ContenderPointer make_hand_persistent(const HaloSetup& setup, Grouping grouping, SetupTimes& times);
+    void exchange() final {
+        begin();
+        end();
+    }
+    bool has_halves() const final { return true; }
+    Values& values() final { return *arrays_; }
 
-/// Subarray types over all fields, persistent requests, no packing by hand.
-ContenderPointer make_hand_datatype(const HaloSetup& setup, Grouping grouping, SetupTimes& times);
+private:
+    std::shared_ptr<HaloArrays> arrays_;
+};
+
+/// Finds the case's messages, then makes the contender that sends them.
+template <class Way, Grouping grouping = Grouping::per_rank>
+ContenderPointer make_of_messages(const HaloSetup& setup, SetupTimes& times) {
+    Messages messages = timed(times.pattern, [&] { return plan_messages(*setup.arrays, grouping); });
+    return timed(times.plan, [&] { return std::make_unique<Way>(setup, std::move(messages)); });
+}
 
 /// Packed by rank, one MPI_Ineighbor_alltoallv.
 ContenderPointer make_hand_neighbor_alltoallv(const HaloSetup& setup, SetupTimes& times);
@@ -39,9 +54,6 @@ ContenderPointer make_hand_neighbor_alltoallw(const HaloSetup& setup, SetupTimes
 
 /// One dimension after the other, corners forwarded: two messages per dimension. For the full halo only.
 ContenderPointer make_hand_staged(const HaloSetup& setup, SetupTimes& times);
-
-/// Node by node in three steps: packed into shared memory, one message between two nodes, unpacked from there. Where there are several nodes.
-ContenderPointer make_hand_nodes(const HaloSetup& setup, SetupTimes& times);
 
 /// One dimension after the other over datatypes instead of packing.
 ContenderPointer make_hand_staged_datatype(const HaloSetup& setup, SetupTimes& times);

@@ -1,9 +1,13 @@
 #include "halo/case.hpp"
 
+#include <mpi.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <numeric>
 
+#include "errors.hpp"
+#include "job.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion::bench {
@@ -81,6 +85,97 @@ HaloSetup make_halo_setup(const HaloParams& params, const Communicator& comm) {
 
 Case make_halo_case(const HaloParams& params, const Communicator& comm) {
     return {halo_case_name(params), halo_case_params(params, comm.size()), halo_contenders(make_halo_setup(params, comm)), params.work};
+}
+
+namespace {
+
+using nlohmann::json;
+
+std::vector<int> integers_of(const json& object, const std::string& key) {
+    if (!object.contains(key) || !object.at(key).is_array())
+        throw Error("job: a halo case needs '" + key + "', a list with one number per dimension");
+    std::vector<int> numbers;
+    for (const json& entry : object.at(key)) {
+        const json wrapped{{key, entry}};
+        numbers.push_back(static_cast<int>(integer_of(wrapped, key, 0, 1, 1 << 30)));
+    }
+    if (numbers.empty() || numbers.size() > static_cast<std::size_t>(max_dimensions))
+        throw Error("job: '" + key + "' has " + std::to_string(numbers.size()) + " dimensions: give 1 to 4");
+    return numbers;
+}
+
+std::vector<int> chosen_grid(int ranks, std::size_t dims) {
+    std::vector<int> grid(dims, 0);
+    MPI_Dims_create(ranks, static_cast<int>(dims), grid.data());
+    return grid;
+}
+
+std::vector<bool> periodicity_of(const json& object, std::size_t dims) {
+    if (!object.contains("periodic") || object.at("periodic").is_boolean())
+        return std::vector<bool>(dims, value_of(object, "periodic", true));
+    const auto each = value_of(object, "periodic", std::vector<bool>{});
+    if (each.size() != dims) throw Error("job: 'periodic' needs true, false, or one of them per dimension");
+    return each;
+}
+
+bool one_of_two(const json& object, const std::string& key, const std::string& yes, const std::string& no) {
+    const auto word = value_of(object, key, yes);
+    if (word != yes && word != no) throw Error("job: '" + key + "' is '" + word + "': write " + yes + " or " + no);
+    return word == yes;
+}
+
+double number_of(const json& object, const std::string& key, double least, double most) {
+    const auto number = value_of(object, key, 0.0);
+    if (!(number >= least && number <= most))
+        throw Error("job: '" + key + "' is " + json(number).dump() + ": use " + json(least).dump() + " to " + json(most).dump());
+    return number;
+}
+
+void check_grid(const HaloParams& params, int ranks) {
+    if (params.grid.size() != params.extent.size())
+        throw Error("job: 'grid' has " + std::to_string(params.grid.size()) + " dimensions and 'extent' has " +
+                    std::to_string(params.extent.size()) + ": give as many");
+    const auto product = std::accumulate(params.grid.begin(), params.grid.end(), 1.0, std::multiplies<>{});
+    if (product != ranks)
+        throw Error("job: the process grid " + json(params.grid).dump() + " does not make " + std::to_string(ranks) +
+                    " ranks: change 'grid' or start as many ranks as its product");
+}
+
+void check_halo(const HaloParams& params) {
+    for (std::size_t d = 0; d < params.extent.size(); ++d)
+        if (params.halo > params.extent[d])
+            throw Error("job: halo width " + std::to_string(params.halo) + " exceeds the extent " + std::to_string(params.extent[d]) +
+                        " in dimension " + std::to_string(d) +
+                        ": the hand-written exchanges reach only the next rank; use a narrower halo");
+}
+
+// Far beyond any node; what this node has is checked when the case is made.
+void check_size(const HaloParams& params) {
+    double bytes = 1.0 * params.fields * params.components * params.element.size;
+    for (int extent : params.extent) bytes *= extent + 2.0 * params.halo;
+    if (bytes > 1e15) throw Error("job: a case wants more than 1e15 bytes on each rank: use a smaller extent or fewer fields");
+}
+
+}  // namespace
+
+HaloParams read_halo_params(const json& object, int ranks) {
+    refuse_other_keys(object, "a halo case",
+                      {"grid", "extent", "halo", "fields", "element", "components", "neighbors", "periodic", "order", "work_us", "uneven"});
+    HaloParams params;
+    params.extent = integers_of(object, "extent");
+    params.grid = object.contains("grid") ? integers_of(object, "grid") : chosen_grid(ranks, params.extent.size());
+    params.halo = static_cast<int>(integer_of(object, "halo", 1, 0, 1 << 20));
+    params.fields = static_cast<int>(integer_of(object, "fields", 1, 1, 4096));
+    params.element = parse_element(value_of<std::string>(object, "element", "float64"));
+    params.components = static_cast<int>(integer_of(object, "components", 1, 1, 4096));
+    params.full = one_of_two(object, "neighbors", "full", "faces");
+    params.periodic = periodicity_of(object, params.extent.size());
+    params.first_fastest = one_of_two(object, "order", "F", "C");
+    params.work = {number_of(object, "work_us", 0, 1e6) * 1e-6, number_of(object, "uneven", 0, 0.95)};
+    check_grid(params, ranks);
+    check_halo(params);
+    check_size(params);
+    return params;
 }
 
 }  // namespace parhelion::bench

@@ -2,36 +2,36 @@
 
 #include "floor/floor.hpp"
 #include "halo/case.hpp"
+#include "halo/node_messages.hpp"
 #include "halo/own_halo.hpp"
+#include "halo/steps.hpp"
 #include "planted_fault.hpp"
 
 namespace parhelion::bench {
 
 namespace {
 
-template <auto make, Grouping grouping>
-ContenderPointer grouped(const HaloSetup& setup, SetupTimes& times) {
-    return make(setup, grouping, times);
-}
+template <class MessageKind, Grouping grouping = Grouping::per_rank>
+constexpr auto direct = make_of_messages<Direct<MessageKind>, grouping>;
 
 ContenderPointer make_planted_fault(const HaloSetup& setup, SetupTimes& times) {
-    auto right = make_hand_packed(setup, Grouping::per_direction, times);
+    auto right = direct<IsendMessages, Grouping::per_direction>(setup, times);
     return std::make_unique<PlantedFault>(std::move(right), is_last_rank(setup.comm) ? setup.arrays->field(0) : nullptr);
 }
 
 constexpr Named<HaloSetup> others[] = {
-    {"hand_packed", "baseline", grouped<make_hand_packed, Grouping::per_direction>},
-    {"hand_packed_merged", "baseline", grouped<make_hand_packed, Grouping::per_rank>},
-    {"hand_persistent", "baseline", grouped<make_hand_persistent, Grouping::per_direction>},
-    {"hand_persistent_merged", "baseline", grouped<make_hand_persistent, Grouping::per_rank>},
-    {"hand_datatype", "baseline", grouped<make_hand_datatype, Grouping::per_direction>},
-    {"hand_datatype_merged", "baseline", grouped<make_hand_datatype, Grouping::per_rank>},
+    {"hand_packed", "baseline", direct<IsendMessages, Grouping::per_direction>},
+    {"hand_packed_merged", "baseline", direct<IsendMessages>},
+    {"hand_persistent", "baseline", direct<PersistentMessages, Grouping::per_direction>},
+    {"hand_persistent_merged", "baseline", direct<PersistentMessages>},
+    {"hand_datatype", "baseline", direct<TypedMessages, Grouping::per_direction>},
+    {"hand_datatype_merged", "baseline", direct<TypedMessages>},
     {"hand_neighbor_alltoallv", "baseline", make_hand_neighbor_alltoallv},
     {"hand_neighbor_alltoallv_init", "baseline", make_hand_neighbor_alltoallv_init},
     {"hand_neighbor_alltoallw", "baseline", make_hand_neighbor_alltoallw},
     {"hand_staged", "baseline", make_hand_staged},
     {"hand_staged_datatype", "baseline", make_hand_staged_datatype},
-    {"hand_nodes", "baseline", make_hand_nodes, true},
+    {"hand_nodes", "baseline", direct<NodeMessages>, true},
     {"floor_put", "floor", make_halo_floor_put},
     {"floor_get", "floor", make_halo_floor_get},
     {"floor_packed", "floor", make_halo_floor_packed},

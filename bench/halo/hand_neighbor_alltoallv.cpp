@@ -1,6 +1,5 @@
 #include "halo/baselines.hpp"
 
-#include "clock.hpp"
 #include "errors.hpp"
 #include "neighborhood.hpp"
 
@@ -43,16 +42,10 @@ public:
 
 /// Start makes the collective active and returns its request.
 template <class Start>
-class HandNeighborAlltoallv : public Contender {
+class HandNeighborAlltoallv : public HandHalo {
 public:
-    HandNeighborAlltoallv(const HaloSetup& setup, Messages plan)
-        : arrays_(setup.arrays), packed_(setup, std::move(plan)), start_(packed_) {}
+    HandNeighborAlltoallv(const HaloSetup& setup, Messages plan) : HandHalo(setup), packed_(setup, std::move(plan)), start_(packed_) {}
 
-    void exchange() override {
-        begin();
-        end();
-    }
-    bool has_halves() const override { return true; }
     void begin() override {
         packed_.pack_all();
         request_ = start_();
@@ -63,11 +56,9 @@ public:
         packed_.unpack_all();
     }
 
-    Values& values() override { return *arrays_; }
     Traffic traffic() const override { return traffic_of(packed_.messages.sends); }
 
 private:
-    std::shared_ptr<HaloArrays> arrays_;
     Packed packed_;
     Start start_;
     MPI_Request* request_ = nullptr;
@@ -113,19 +104,15 @@ private:
 };
 #endif
 
-template <class Start>
-ContenderPointer make_alltoallv(const HaloSetup& setup, SetupTimes& times) {
-    Messages plan = timed(times.pattern, [&] { return plan_messages(*setup.arrays, Grouping::per_rank); });
-    return timed(times.plan, [&] { return std::make_unique<HandNeighborAlltoallv<Start>>(setup, std::move(plan)); });
-}
-
 }  // namespace
 
-ContenderPointer make_hand_neighbor_alltoallv(const HaloSetup& setup, SetupTimes& times) { return make_alltoallv<StartAnew>(setup, times); }
+ContenderPointer make_hand_neighbor_alltoallv(const HaloSetup& setup, SetupTimes& times) {
+    return make_of_messages<HandNeighborAlltoallv<StartAnew>>(setup, times);
+}
 
 ContenderPointer make_hand_neighbor_alltoallv_init(const HaloSetup& setup, SetupTimes& times) {
 #ifdef PARHELION_HAS_PERSISTENT_COLLECTIVES
-    if (MPI_Neighbor_alltoallv_init != nullptr) return make_alltoallv<StartPersistent>(setup, times);
+    if (MPI_Neighbor_alltoallv_init != nullptr) return make_of_messages<HandNeighborAlltoallv<StartPersistent>>(setup, times);
 #endif
     static_cast<void>(setup), static_cast<void>(times);
     throw CannotRun("this MPI is older than MPI 4, which brought persistent collectives");

@@ -1,27 +1,20 @@
 #include "halo/baselines.hpp"
-
-#include "clock.hpp"
-#include "halo/message_types.hpp"
+#include "halo/message_kinds.hpp"
 #include "neighborhood.hpp"
 
 namespace parhelion::bench {
 
 namespace {
 
-class HandNeighborAlltoallw : public Contender {
+class HandNeighborAlltoallw : public HandHalo {
 public:
     HandNeighborAlltoallw(const HaloSetup& setup, Messages messages)
-        : arrays_(setup.arrays), messages_(std::move(messages)), ones_(messages_.sends.size() + messages_.receives.size() + 1, 1),
+        : HandHalo(setup), messages_(std::move(messages)), ones_(messages_.sends.size() + messages_.receives.size() + 1, 1),
           zeros_(ones_.size(), 0), neighborhood_(setup.comm, ranks_of(messages_.receives), ranks_of(messages_.sends)) {
         add_message_types(messages_.sends, send_types_);
         add_message_types(messages_.receives, receive_types_);
     }
 
-    void exchange() override {
-        begin();
-        end();
-    }
-    bool has_halves() const override { return true; }
     void begin() override {
         MPI_Ineighbor_alltoallw(MPI_BOTTOM, ones_.data(), zeros_.data(), send_types_.data(), MPI_BOTTOM, ones_.data(), zeros_.data(),
                                 receive_types_.data(), neighborhood_.get(), &request_);
@@ -29,11 +22,9 @@ public:
     }
     void end() override { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
 
-    Values& values() override { return *arrays_; }
     Traffic traffic() const override { return traffic_of(messages_.sends); }
 
 private:
-    std::shared_ptr<HaloArrays> arrays_;
     Messages messages_;
     Datatypes send_types_, receive_types_;
     std::vector<int> ones_;
@@ -45,8 +36,7 @@ private:
 }  // namespace
 
 ContenderPointer make_hand_neighbor_alltoallw(const HaloSetup& setup, SetupTimes& times) {
-    Messages messages = timed(times.pattern, [&] { return plan_messages(*setup.arrays, Grouping::per_rank); });
-    return timed(times.plan, [&] { return std::make_unique<HandNeighborAlltoallw>(setup, std::move(messages)); });
+    return make_of_messages<HandNeighborAlltoallw>(setup, times);
 }
 
 }  // namespace parhelion::bench

@@ -1,9 +1,6 @@
-#include "clock.hpp"
 #include "errors.hpp"
-#include "halo/baselines.hpp"
-#include "halo/persistent_messages.hpp"
+#include "halo/message_kinds.hpp"
 #include "halo/steps.hpp"
-#include "halo/typed_messages.hpp"
 
 namespace parhelion::bench {
 
@@ -49,7 +46,7 @@ std::vector<Messages> plan_stages(const HaloSetup& setup, SetupTimes& times) {
 template <class MessageKind>
 ContenderPointer make_staged(const HaloSetup& setup, SetupTimes& times) {
     std::vector<Messages> stages = plan_stages(setup, times);
-    return timed(times.plan, [&] { return std::make_unique<Staged<MessageKind>>(setup.comm, setup.arrays, std::move(stages)); });
+    return timed(times.plan, [&] { return std::make_unique<Staged<MessageKind>>(setup, std::move(stages)); });
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "halo/isend_messages.hpp"
+#include "halo/message_kinds.hpp"
 #include "node_areas.hpp"
 
 namespace parhelion::bench {

@@ -3,25 +3,18 @@
 #include <memory>
 #include <vector>
 
-#include "contender.hpp"
-#include "halo/messages.hpp"
+#include "halo/baselines.hpp"
 
-// The order of things in an exchange, for any of the kinds of messages: IsendMessages, PersistentMessages, TypedMessages.
+// The order of things in an exchange, for any of the kinds of messages: IsendMessages, PersistentMessages, TypedMessages, NodeMessages.
 
 namespace parhelion::bench {
 
 /// All neighbors at once.
 template <class MessageKind>
-class Direct : public Contender {
+class Direct : public HandHalo {
 public:
-    Direct(MPI_Comm comm, std::shared_ptr<HaloArrays> arrays, Messages messages)
-        : arrays_(std::move(arrays)), messages_(comm, std::move(messages)) {}
+    Direct(const HaloSetup& setup, Messages messages) : HandHalo(setup), messages_(setup.comm, std::move(messages)) {}
 
-    void exchange() override {
-        begin();
-        end();
-    }
-    bool has_halves() const override { return true; }
     void begin() override {
         messages_.post_receives();
         messages_.pack_and_send();
@@ -32,27 +25,20 @@ public:
         messages_.wait_for_sends();
     }
 
-    Values& values() override { return *arrays_; }
     Traffic traffic() const override { return messages_.traffic(); }
 
 private:
-    std::shared_ptr<HaloArrays> arrays_;
     MessageKind messages_;
 };
 
 /// One dimension after the other.
 template <class MessageKind>
-class Staged : public Contender {
+class Staged : public HandHalo {
 public:
-    Staged(MPI_Comm comm, std::shared_ptr<HaloArrays> arrays, std::vector<Messages> stages) : arrays_(std::move(arrays)) {
-        for (Messages& stage : stages) stages_.push_back(std::make_unique<MessageKind>(comm, std::move(stage)));
+    Staged(const HaloSetup& setup, std::vector<Messages> stages) : HandHalo(setup) {
+        for (Messages& stage : stages) stages_.push_back(std::make_unique<MessageKind>(setup.comm, std::move(stage)));
     }
 
-    void exchange() override {
-        begin();
-        end();
-    }
-    bool has_halves() const override { return true; }
     void begin() override {
         for (auto& stage : stages_) stage->post_receives();
         if (!stages_.empty()) send(*stages_.front());
@@ -65,7 +51,6 @@ public:
         for (auto& stage : stages_) stage->wait_for_sends();
     }
 
-    Values& values() override { return *arrays_; }
     Traffic traffic() const override {
         Traffic total;
         for (const auto& stage : stages_) {
@@ -82,7 +67,6 @@ private:
         stage.pack_and_send();
         stage.copy_own_images();
     }
-    std::shared_ptr<HaloArrays> arrays_;
     std::vector<std::unique_ptr<MessageKind>> stages_;
 };
 

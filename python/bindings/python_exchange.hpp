@@ -32,6 +32,9 @@ protected:
 /// The name of a reduction as Python spells it. Throws Error naming the choices.
 Reduction parse_reduction(const std::string& name);
 
+/// All names, for messages.
+std::string reduction_names(const std::string& before_last);
+
 /// Called with the interpreter's lock, which it gives away while it packs and waits. Only one thread may be inside: the
 /// lock makes `busy_` safe, which turns a second one away.
 template <class Native>

@@ -32,7 +32,7 @@ void PythonReduction::rethrow() const {
 Reduction to_reduction(nb::handle given) {
     if (nb::isinstance<nb::str>(given)) return parse_reduction(nb::cast<std::string>(given));
     if (nb::isinstance<PythonReduction>(given)) return *nb::inst_ptr<PythonReduction>(given);
-    throw Error("a reduction is a name (sum, prod, min, max, replace, bit_and, bit_or) or a function of two arrays", ErrorKind::type);
+    throw Error("a reduction is a name (" + reduction_names(", ") + ") or a function of two arrays", ErrorKind::type);
 }
 
 void rethrow(const Reduction& reduction) {

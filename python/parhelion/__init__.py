@@ -37,7 +37,7 @@ _MODULES = {
     "StaleGhost": "exchange.stale",
     "StaleGhosts": "exchange.stale",
     "Step": "_core",
-    "Transport": "exchange.transports",
+    "Transport": "exchange.exchange",
     "build_pattern": "exchange.pattern",
     "choose_process_grid": "domain.cartesian",
     "fill_ghosts": "ghosts.exchange",
@@ -45,13 +45,13 @@ _MODULES = {
     "from_local_to_global": "domain.conversion",
     "from_star_forest": "domain.conversion",
     "load_pattern": "exchange.pattern",
-    "localize": "exchange.localize",
+    "localize": "exchange.index_map",
     "read_partition": "domain.indexed",
     "read_partition_keys": "domain.indexed",
     "to_index_map": "domain.conversion",
     "to_local_to_global": "domain.conversion",
     "to_star_forest": "domain.conversion",
-    "transports": "exchange.transports",
+    "transports": "exchange.exchange",
 }
 
 __all__ = list(_MODULES)

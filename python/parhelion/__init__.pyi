@@ -18,17 +18,15 @@ from .errors import (
     MpiMismatchError as MpiMismatchError,
     ResourceError as ResourceError,
 )
-from .exchange.exchange import Exchange as Exchange
+from .exchange.exchange import Exchange as Exchange, Transport as Transport, transports as transports
 from .exchange.fields import Field as Field
-from .exchange.localize import localize as localize
+from .exchange.index_map import GhostMap as GhostMap, IndexMap as IndexMap, SharedStep as SharedStep, localize as localize
 from .exchange.pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern, load_pattern as load_pattern
 from .exchange.point_sums import PointSums as PointSums
 from .exchange.redistribution import Redistribution as Redistribution
 from .exchange.reduction import Reduction as Reduction
 from .exchange.stale import StaleGhost as StaleGhost, StaleGhosts as StaleGhosts
-from .exchange.transports import Transport as Transport, transports as transports
 from .ghosts.array import GhostArray as GhostArray
 from .ghosts.exchange import GhostExchange as GhostExchange, fill_ghosts as fill_ghosts
-from .exchange.index_map import GhostMap as GhostMap, IndexMap as IndexMap, SharedStep as SharedStep
 
 __version__: str

@@ -50,14 +50,6 @@ public:
     std::vector<Property> all;
 };
 
-std::string broadcast(const Communicator& comm, std::string text, int source) {
-    int size = static_cast<int>(text.size());
-    check_mpi(MPI_Bcast(&size, 1, MPI_INT, source, comm.handle()), "MPI_Bcast");
-    text.resize(static_cast<std::size_t>(size));
-    check_mpi(MPI_Bcast(text.data(), size, MPI_CHAR, source, comm.handle()), "MPI_Bcast");
-    return text;
-}
-
 std::string joined(const std::vector<Property>& properties) {
     std::string text;
     for (const Property& each : properties) text.append(each.name).append(1, '\0').append(each.value).append(1, '\0');
@@ -124,6 +116,14 @@ std::string own_call() { return Doing::now() != nullptr ? Doing::now()->call() :
 }
 
 }  // namespace
+
+std::string broadcast(const Communicator& comm, std::string text, int source) {
+    int size = static_cast<int>(text.size());
+    check_mpi(MPI_Bcast(&size, 1, MPI_INT, source, comm.handle()), "MPI_Bcast");
+    text.resize(static_cast<std::size_t>(size));
+    check_mpi(MPI_Bcast(text.data(), size, MPI_CHAR, source, comm.handle()), "MPI_Bcast");
+    return text;
+}
 
 Met meet(const Communicator& comm, bool complains, std::uint64_t print) {
     const std::uint64_t complaint = complains ? static_cast<std::uint64_t>(comm.size() - comm.rank()) : 0;

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <thread>
 #include <unordered_map>
-#include <vector>
 
 #include "core/cores.hpp"
+#include "core/environment.hpp"
 #include "core/launched.hpp"
 #include "core/left_behind.hpp"
 #include "core/time_limit.hpp"
@@ -129,10 +127,7 @@ void await_all(MPI_Comm user) {
 }
 
 // PARHELION_NODE_RANKS: so many ranks that follow each other count as a node, where they are on one. 0: all that are.
-int ranks_of_node() {
-    const char* text = std::getenv("PARHELION_NODE_RANKS");
-    return text == nullptr ? 0 : std::max(std::atoi(text), 0);
-}
+int ranks_of_node() { return static_cast<int>(std::max<std::int64_t>(number_told("PARHELION_NODE_RANKS").value_or(0), 0)); }
 
 MPI_Comm split_node(MPI_Comm comm, int rank) {
     MPI_Comm shared = MPI_COMM_NULL;

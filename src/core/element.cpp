@@ -1,6 +1,5 @@
 #include "parhelion/core/element.hpp"
 
-#include <array>
 #include <string_view>
 
 #include "parhelion/core/error.hpp"

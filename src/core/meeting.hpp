@@ -8,6 +8,9 @@
 
 namespace parhelion {
 
+/// Collective. The text of rank `source`.
+std::string broadcast(const Communicator& comm, std::string text, int source);
+
 struct Met {
     int complainer;  ///< the lowest rank that complains, or −1
     bool equal;      ///< all prints

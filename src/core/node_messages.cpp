@@ -1,7 +1,8 @@
 #include "core/node_messages.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+
+#include "core/environment.hpp"
 
 namespace parhelion {
 namespace {
@@ -11,8 +12,8 @@ constexpr byte_count worth_a_message = 64 << 10;
 
 std::int64_t most_messages() {
     static const std::int64_t limit = [] {
-        const char* text = std::getenv("PARHELION_NODE_MESSAGES");
-        return text == nullptr ? std::int64_t{0} : std::max<std::int64_t>(std::atoll(text), 1);
+        const auto told = number_told("PARHELION_NODE_MESSAGES");
+        return told ? std::max<std::int64_t>(*told, 1) : 0;
     }();
     return limit;
 }

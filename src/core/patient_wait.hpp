@@ -23,7 +23,8 @@ struct Lookout {
 class PatientWait {
 public:
     explicit PatientWait(const Communicator& comm) : comm_(comm) {}
-    /// Call when a poll found nothing. Throws LostRank, and what look_at_the_clock throws.
+    /// Call when a poll found nothing. Throws LostRank, and Error when it takes longer than the time limit or another rank has given up: then ranks tell
+    /// each other in which call they wait.
     void wait() {
         patience_.wait();
         if (++polls_ % 64 == 0) look();

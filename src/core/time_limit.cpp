@@ -4,12 +4,11 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "core/environment.hpp"
+
 namespace parhelion {
 
-bool checks_by_environment() {
-    const char* text = std::getenv("PARHELION_CHECK");
-    return text != nullptr && std::string(text) == "1";
-}
+bool checks_by_environment() { return is_on("PARHELION_CHECK"); }
 
 double time_limit(double from_options, bool checked) {
     constexpr double where_checked_s = 30;

@@ -1,7 +1,6 @@
 #include "parhelion/domain/cartesian_domain.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "parhelion/core/agreement.hpp"
 #include "parhelion/core/doing.hpp"

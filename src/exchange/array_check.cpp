@@ -1,8 +1,9 @@
 #include "exchange/array_check.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
-#include "exchange/poison.hpp"
 #include "plan/value_place.hpp"
 
 namespace parhelion {
@@ -58,6 +59,24 @@ std::string ArrayCheck::complaint(const PackedCells& cells, byte_count at) const
            " was written between begin and end of a " + (forward ? "forward" : "reverse") + " exchange (" +
            value_text(element, cells.values.get() + place.first) + " at begin, " + value_text(element, now_.get() + place.first) +
            " at end): finish writing before begin, or write after end";
+}
+
+namespace {
+
+template <class Word>
+void repeat(std::byte* first, byte_count bytes, Word word) {
+    for (byte_count at = 0; at + byte_count{sizeof word} <= bytes; at += byte_count{sizeof word})
+        std::memcpy(first + at, &word, sizeof word);
+}
+
+}  // namespace
+
+void fill_poison(std::byte* first, byte_count bytes, const Element& element) {
+    const bool single = element.scalar == Scalar::float32 || element.scalar == Scalar::complex64;
+    const bool twice = element.scalar == Scalar::float64 || element.scalar == Scalar::complex128;
+    if (single) repeat(first, bytes, std::uint32_t{0x7fa0dbdb});
+    else if (twice) repeat(first, bytes, std::uint64_t{0x7ff4dbdbdbdbdbdb});
+    else repeat(first, bytes, std::uint8_t{0xdb});
 }
 
 }  // namespace parhelion

@@ -4,10 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "parhelion/core/element.hpp"
 #include "parhelion/plan/bound_arrays.hpp"
 #include "plan/packed_cells.hpp"
 
 namespace parhelion {
+
+/// Fills `bytes` bytes with elements: signalling NaNs for floating-point and complex numbers, bytes of 0xdb for all else.
+void fill_poison(std::byte* first, byte_count bytes, const Element& element);
 
 /// Of one exchange, or subset of one. While a forward exchange is under way its ghosts hold what no program means (fill_poison), until
 /// values come, so that who reads them early notices; values that a rank has given away are kept, and held against its arrays at the end.

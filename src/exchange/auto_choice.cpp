@@ -10,7 +10,7 @@
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 #include "plan/copy_team.hpp"
-#include "plan/saved_ghosts.hpp"
+#include "plan/packed_cells.hpp"
 
 namespace parhelion {
 namespace {
@@ -86,19 +86,23 @@ Hash own_print(const Plan& plan) {
     return hash;
 }
 
+bool is_of_use(const TransportInfo& info, bool near, bool far, bool at_once) {
+    const Traits& traits = info.traits;
+    if (traits.by_name_only || (traits.passes_on && !at_once)) return false;
+    return info.scope == Scope::anywhere ? (near || far) && (!traits.between_nodes || far) : near;
+}
+
 // Of several that write straight into arrays only the first that can is asked for, as long as it can: asking for XPMEM sets it up.
 std::vector<bool> refused_here(const Plan& plan, const std::vector<TransportInfo>& all, bool near, bool far, bool at_once,
                                const AutoList& list) {
     std::vector<bool> refused;
     bool found_straight = false;
     for (const TransportInfo& info : all) {
-        const Traits& traits = info.traits;
-        const bool of_use = info.scope == Scope::anywhere ? (near || far) && (!traits.between_nodes || far) : near;
-        const bool asked_for =
-            !list.leaves_out(info.name) && (list.adds(info.name) || (of_use && !traits.by_name_only && (!traits.passes_on || at_once)));
-        const bool skipped = !asked_for || (traits.straight && found_straight && !list.adds(info.name));
+        const bool added = list.adds(info.name), straight = info.traits.straight;
+        const bool asked_for = !list.leaves_out(info.name) && (added || is_of_use(info, near, far, at_once));
+        const bool skipped = !asked_for || (straight && found_straight && !added);
         const bool can = skipped || ((!info.unavailable || info.unavailable().empty()) && refusal_of(info, plan).empty());
-        found_straight = found_straight || (traits.straight && !skipped && can);
+        found_straight = found_straight || (straight && !skipped && can);
         refused.push_back(!can);
     }
     return refused;

@@ -1,6 +1,6 @@
 #include "exchange/background.hpp"
 
-#include <mutex>
+#include <chrono>
 #include <vector>
 
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -45,6 +45,41 @@ bool advance_background() {
     bool any = false;
     for (BackgroundWork* work : works().all) any = work->advance() || any;
     return any;
+}
+
+namespace {
+
+constexpr std::chrono::microseconds rest{200};  // a look costs up to 20, which the program lacks
+
+}  // namespace
+
+std::shared_ptr<ProgressThread> ProgressThread::of_process() {
+    static std::mutex mutex;
+    static std::weak_ptr<ProgressThread> known;
+    const std::lock_guard lock(mutex);
+    std::shared_ptr<ProgressThread> thread = known.lock();
+    if (!thread) known = thread = std::make_shared<ProgressThread>();
+    return thread;
+}
+
+void ProgressThread::begun() {
+    const std::lock_guard lock(mutex_);
+    if (under_way_++ == 0) changed_.notify_all();
+}
+
+void ProgressThread::ended() {
+    const std::lock_guard lock(mutex_);
+    --under_way_;
+}
+
+void ProgressThread::work(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (changed_.wait(lock, stop, [this] { return under_way_ > 0; }) && !stop.stop_requested()) {
+        lock.unlock();
+        advance_background();
+        std::this_thread::sleep_for(rest);
+        lock.lock();
+    }
 }
 
 }  // namespace parhelion

@@ -8,12 +8,13 @@
 #include <set>
 #include <sstream>
 
+#include "core/environment.hpp"
 #include "core/mpi_threads.hpp"
 #include "core/time_limit.hpp"
 #include "exchange/array_check.hpp"
 #include "exchange/auto_choice.hpp"
+#include "exchange/background.hpp"
 #include "exchange/call_check.hpp"
-#include "exchange/progress_thread.hpp"
 #include "exchange/stale_check.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
@@ -23,11 +24,6 @@
 
 namespace parhelion {
 namespace {
-
-bool is_on(bool from_options, const char* variable) {
-    const char* text = std::getenv(variable);
-    return from_options || (text != nullptr && std::string(text) == "1");
-}
 
 int thread_count(int from_options) {
     if (from_options != 0) return from_options;
@@ -52,7 +48,7 @@ void require_reducible(const Plan& plan, Reduction reduction) {
 
 bool checks(const ExchangeOptions& options) { return options.check || checks_by_environment(); }
 // What the program has promised stands, whatever the environment says.
-bool overlaps(const ExchangeOptions& options) { return options.overlap || (!options.at_once && is_on(false, "PARHELION_OVERLAP")); }
+bool overlaps(const ExchangeOptions& options) { return options.overlap || (!options.at_once && is_on("PARHELION_OVERLAP")); }
 
 Use use_of(const ExchangeOptions& options) {
     if (!(options.work_s >= 0 && options.work_s <= 1))
@@ -159,7 +155,7 @@ struct Exchange::Impl {
             throw Error("a reverse exchange dimension by dimension passes on what it has combined: leave out combine_in_end");
         plan.parts = settings.parts;
         plan.team = settings.team;
-        if (is_on(options.progress_thread, "PARHELION_PROGRESS")) progress = ProgressThread::of_process();
+        if (options.progress_thread || is_on("PARHELION_PROGRESS")) progress = ProgressThread::of_process();
         if (checks(options)) {
             calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
             array_check = std::make_unique<ArrayCheck>(plan);

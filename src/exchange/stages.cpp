@@ -1,6 +1,5 @@
 #include "exchange/stages.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <string>

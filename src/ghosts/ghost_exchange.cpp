@@ -4,7 +4,7 @@
 
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
-#include "plan/saved_ghosts.hpp"
+#include "plan/packed_cells.hpp"
 
 namespace parhelion {
 

@@ -1,8 +1,6 @@
 // Between one rank that has all values and the ranks that own them. The root serves one rank after the other: it needs
 // no more memory than for the largest part.
-#include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "index_map/root.hpp"
 #include "index_map/share_memory.hpp"
@@ -10,25 +8,10 @@
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/index_map/derive.hpp"
+#include "transport/message_type.hpp"
 
 namespace parhelion {
 namespace {
-
-/// Messages of whole cells: counts stay below 2^31 where bytes do not.
-class CellType {
-public:
-    explicit CellType(byte_count width) {
-        check_mpi(MPI_Type_contiguous(static_cast<int>(width), MPI_BYTE, &type_), "MPI_Type_contiguous");
-        check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
-    }
-    ~CellType() { MPI_Type_free(&type_); }
-    CellType(const CellType&) = delete;
-    CellType& operator=(const CellType&) = delete;
-    MPI_Datatype get() const { return type_; }
-
-private:
-    MPI_Datatype type_ = MPI_DATATYPE_NULL;
-};
 
 std::vector<global_index> owned_ids(const IndexedDomain& domain) {
     std::vector<global_index> ids(static_cast<std::size_t>(domain.owned()));
@@ -69,7 +52,6 @@ struct Root {
     const IndexedDomain& domain;
     CellArray all;
     byte_count width;
-    CellType type{width};
     std::vector<std::byte> packed{};
 
     std::vector<global_index> ids_of(int rank) const {
@@ -86,26 +68,25 @@ struct Root {
         const Communicator& comm = domain.communicator();
         const auto ids = ids_of(rank);
         packed.resize(ids.size() * static_cast<std::size_t>(width));
-        const int count = static_cast<int>(ids.size());
+        const MessageType type(static_cast<byte_count>(packed.size()));
         const bool own = rank == comm.rank();
         if (sending) copy_cells(all, &ids, packed.data(), ids.size(), width, true);
         if (own) copy_cells(owned, nullptr, packed.data(), ids.size(), width, !sending);
-        else if (sending) check_mpi(MPI_Send(packed.data(), count, type.get(), rank, 0, comm.handle()), "MPI_Send");
-        else check_mpi(MPI_Recv(packed.data(), count, type.get(), rank, 0, comm.handle(), MPI_STATUS_IGNORE), "MPI_Recv");
+        else if (sending) check_mpi(MPI_Send(packed.data(), type.count(), type.type(), rank, 0, comm.handle()), "MPI_Send");
+        else check_mpi(MPI_Recv(packed.data(), type.count(), type.type(), rank, 0, comm.handle(), MPI_STATUS_IGNORE), "MPI_Recv");
         if (!sending) copy_cells(all, &ids, packed.data(), ids.size(), width, false);
     }
 };
 
 void exchange_with_root(const IndexedDomain& domain, int root, CellArray owned, byte_count width, bool receiving) {
     const Communicator& comm = domain.communicator();
-    const CellType type(width);
     const auto ids = owned_ids(domain);
-    const int count = static_cast<int>(ids.size());
-    check_mpi(MPI_Send(ids.data(), count, MPI_INT64_T, root, 0, comm.handle()), "MPI_Send");
+    check_mpi(MPI_Send(ids.data(), static_cast<int>(ids.size()), MPI_INT64_T, root, 0, comm.handle()), "MPI_Send");
     std::vector<std::byte> packed(ids.size() * static_cast<std::size_t>(width));
+    const MessageType type(static_cast<byte_count>(packed.size()));
     if (!receiving) copy_cells(owned, nullptr, packed.data(), ids.size(), width, true);
-    if (receiving) check_mpi(MPI_Recv(packed.data(), count, type.get(), root, 0, comm.handle(), MPI_STATUS_IGNORE), "MPI_Recv");
-    else check_mpi(MPI_Send(packed.data(), count, type.get(), root, 0, comm.handle()), "MPI_Send");
+    if (receiving) check_mpi(MPI_Recv(packed.data(), type.count(), type.type(), root, 0, comm.handle(), MPI_STATUS_IGNORE), "MPI_Recv");
+    else check_mpi(MPI_Send(packed.data(), type.count(), type.type(), root, 0, comm.handle()), "MPI_Send");
     if (receiving) copy_cells(owned, nullptr, packed.data(), ids.size(), width, false);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <unordered_map>
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/indexed_domain.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 
 #include "index_map/map_exchange.hpp"
 #include "index_map/share_memory.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/placement.hpp"

@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <numeric>
 
-#include "methods.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/placement.hpp"
+#include "placement/problem.hpp"
 
 namespace parhelion::placement {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "metis.hpp"
+#include "placement/methods/methods.hpp"
 #include "parhelion/core/checked.hpp"
 #include "refine.hpp"
 

@@ -1,7 +1,6 @@
 #include "parhelion/placement/machine.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "parhelion/core/checked.hpp"
 #include "parhelion/placement/limits.hpp"

@@ -1,22 +1,11 @@
 #include <algorithm>
 
-#include "methods.hpp"
 #include "parhelion/core/error.hpp"
+#include "placement/methods/methods.hpp"
 #include "refine.hpp"
 
 namespace parhelion::placement {
 namespace {
-
-struct Method {
-    const char* name;
-    Attempt (*arrange)(const Problem&);
-};
-
-constexpr Method portfolio[] = {
-    {"blocked", blocked},       {"divisor_blocks", divisor_blocks}, {"hyperplane", hyperplane},
-    {"kd_tree", kd_tree},       {"stencil_strips", stencil_strips}, {"recursive_bisection", recursive_bisection},
-    {"guillotine", guillotine},
-};
 
 struct Candidate {
     Member member;

@@ -1,7 +1,5 @@
 #include "parhelion/plan/array_like.hpp"
 
-#include <string>
-
 namespace parhelion {
 namespace {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "parhelion/plan/interpreter.hpp"
-#include "plan/wrap.hpp"
 
 namespace parhelion {
 namespace {

@@ -1,7 +1,6 @@
 #include "parhelion/plan/only.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "parhelion/core/error.hpp"
 #include "plan/compile.hpp"

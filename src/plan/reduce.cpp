@@ -1,6 +1,6 @@
 // destination = destination ⊕ source, in the order of the program, so that a repeated run gives the same bits.
-#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <unordered_set>
 #include <vector>
 
@@ -31,6 +31,7 @@ std::string remedy(const Element& element, Reduction reduction) {
 
 std::string to_string(Reduction reduction) {
     static constexpr const char* names[] = {"replace", "sum", "min", "max", "bit_and", "bit_or", "prod", "the program's own"};
+    static_assert(std::size(names) == Reduction::user + 1);
     return names[reduction.kind()];
 }
 

@@ -1,4 +1,4 @@
-#include "plan/wrap.hpp"
+#include "plan/compile.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -226,11 +226,6 @@ private:
     };
 };
 
-struct TriedPartitioned {
-    explicit TriedPartitioned(const Communicator& comm) : trial(comm) {}
-    Trial trial;
-};
-
 class PartitionedTransport final : public Transport {
 public:
     explicit PartitionedTransport(const TransportContext& context)
@@ -348,7 +343,7 @@ std::string partitioned_missing() {
 
 std::unique_ptr<Transport> make_mpi_partitioned(const TransportContext& context) {
     if (!context.forward()) return make_mpi_persistent(context);
-    context.plan.communicator().shared_state<TriedPartitioned>();
+    context.plan.communicator().shared_state<Trial>();
     return std::make_unique<PartitionedTransport>(context);
 }
 

@@ -1,8 +1,8 @@
 #include "transport/pieces.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "core/environment.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "plan/parts.hpp"
 
@@ -17,8 +17,8 @@ constexpr byte_count most_pieces = 64;
 // For tests: pieces of this size, of messages to any neighbor.
 byte_count size_for_tests() {
     static const byte_count size = [] {
-        const char* text = std::getenv("PARHELION_PIECE_BYTES");
-        return text == nullptr ? byte_count{0} : std::max<byte_count>(std::atoll(text), 1);
+        const auto told = number_told("PARHELION_PIECE_BYTES");
+        return told ? std::max<byte_count>(*told, 1) : 0;
     }();
     return size;
 }

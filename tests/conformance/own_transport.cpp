@@ -143,22 +143,28 @@ void check(const Pattern& pattern, Fields fields, bool staged) {
     exchange.begin().end();
 }
 
+// Of every grid and mesh: its pattern, `count` fields, and whether ghosts may change on their way back.
+template <class Check>
+void with_all_cases(int ranks, int count, Check&& check_case) {
+    int turn = 0;
+    for (const GridCase& each : grid_cases(ranks)) {
+        CAPTURE(each.name);
+        const CartesianDomain domain(each.extents, each.options);
+        check_case(build_pattern(domain), make_fields(domain, count, turn++, Memory::ordinary), domain.algorithm() == Algorithm::staged);
+    }
+    for (const MeshCase& each : mesh_cases(ranks)) {
+        CAPTURE(each.name);
+        const IndexedDomain domain = each.mesh.domain(each.self);
+        check_case(build_pattern(domain), make_fields(domain, each.mesh, count, turn++, Memory::ordinary), false);
+    }
+}
+
 }  // namespace
 
 CASE("a transport that was registered from outside moves grids and index maps as any other does") {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     const int before = Plain::made;
-    int turn = 0;
-    for (const GridCase& each : grid_cases(ranks)) {
-        CAPTURE(each.name);
-        const CartesianDomain domain(each.extents, each.options);
-        check(build_pattern(domain), make_fields(domain, 3, turn++, Memory::ordinary), domain.algorithm() == Algorithm::staged);
-    }
-    for (const MeshCase& each : mesh_cases(ranks)) {
-        CAPTURE(each.name);
-        const IndexedDomain domain = each.mesh.domain(each.self);
-        check(build_pattern(domain), make_fields(domain, each.mesh, 3, turn++, Memory::ordinary), false);
-    }
+    with_all_cases(ranks, 3, [](const Pattern& pattern, auto fields, bool staged) { check(pattern, std::move(fields), staged); });
     EXPECT_GT(Plain::made, before);
 }
 
@@ -176,10 +182,10 @@ std::vector<Field> device_views(const Fields& fields) {
 }
 
 template <class Fields>
-void check_on_device(const Pattern& pattern, Fields fields, bool staged, const std::string& transport) {
-    ExchangeOptions checked{transport};
+void check_on_device(const Pattern& pattern, Fields fields, bool staged) {
+    ExchangeOptions checked{"test_device"};
     checked.check = true;  // what it looks at, the interpreter brings to the host
-    Exchange exchange(pattern, device_views(fields), {transport}), watched(pattern, device_views(fields), checked);
+    Exchange exchange(pattern, device_views(fields), {"test_device"}), watched(pattern, device_views(fields), checked);
     check_forward(exchange, fields, 0);
     check_forward(watched, fields, 3);
     check_reverse(watched, fields, Reduction::replace, staged, 4);
@@ -240,18 +246,7 @@ CASE("arrays on a device are served by a transport and an interpreter that are r
     EXPECT_EQ(holds(error_of([&] { step.end(); }), "was written between begin and end"), true);
 
     const int before = DeviceCopies::made;
-    int turn = 0;
-    for (const GridCase& each : grid_cases(ranks)) {
-        CAPTURE(each.name);
-        const CartesianDomain grid(each.extents, each.options);
-        check_on_device(build_pattern(grid), make_fields(grid, 2, turn++, Memory::ordinary), grid.algorithm() == Algorithm::staged,
-                        "test_device");
-    }
-    for (const MeshCase& each : mesh_cases(ranks)) {
-        CAPTURE(each.name);
-        const IndexedDomain mesh = each.mesh.domain(each.self);
-        check_on_device(build_pattern(mesh), make_fields(mesh, each.mesh, 2, turn++, Memory::ordinary), false, "test_device");
-    }
+    with_all_cases(ranks, 2, [](const Pattern& all, auto fields, bool staged) { check_on_device(all, std::move(fields), staged); });
     EXPECT_GT(DeviceCopies::made, before);
     serves = false;
 }

@@ -7,7 +7,7 @@
 #include "alltoall/case.hpp"
 #include "alltoall/node_map.hpp"
 #include "errors.hpp"
-#include "samples.hpp"
+#include "record.hpp"
 #include "shared_window.hpp"
 
 using namespace parhelion;

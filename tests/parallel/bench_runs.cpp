@@ -8,14 +8,13 @@
 
 #include "support/cases.hpp"
 
-#include "apps/case.hpp"
+#include "apps/contenders.hpp"
 #include "apps/curve.hpp"
-#include "apps/elements.hpp"
 #include "apps/finite_volume.hpp"
 #include "apps/hydrodynamics.hpp"
 #include "apps/multigrid_cg.hpp"
+#include "apps/over_ghosts.hpp"
 #include "apps/poisson.hpp"
-#include "apps/reference.hpp"
 #include "binding.hpp"
 #include "contenders.hpp"
 #include "halo/case.hpp"
@@ -35,7 +34,8 @@ std::map<std::string, Outcome> run(const Case& which, const Communicator& comm) 
     StartLine start_line(comm);
     FlagProbe probe(comm, bind_ranks(comm, false));
     std::map<std::string, Outcome> outcomes;
-    run_case(which, job, {comm, start_line, probe}, [&](const Outcome& outcome) { outcomes.emplace(outcome.contender, outcome); });
+    run_case(which, job, {comm, start_line, probe},
+             [&](const Case&, const Outcome& outcome) { outcomes.emplace(outcome.contender, outcome); });
     return outcomes;
 }
 

@@ -1,4 +1,4 @@
-// Reductions that a program defines.
+// How values of one cell become one: the library's reductions, and those that a program defines.
 #pragma once
 
 #include <cstring>
@@ -9,6 +9,27 @@
 #include "parhelion/core/types.hpp"
 
 namespace parhelion {
+
+class UserReduction;
+
+/// How values of one cell become one: those that come back to their owner in a reverse exchange, or those of a point that several ranks
+/// hold. `replace` takes the last one. One that the program defines is an object of its own (reduction_of), which
+/// must live as long as what it was passed to is under way.
+class Reduction {
+public:
+    enum Kind : std::uint8_t { replace, sum, min, max, bit_and, bit_or, prod, user };
+
+    constexpr Reduction(Kind kind) : kind_(kind) {}                          // NOLINT: `Reduction::sum` is one
+    constexpr Reduction(const UserReduction& by) : kind_(user), by_(&by) {}  // NOLINT: as what the program defines
+    constexpr Kind kind() const { return kind_; }
+    /// Null unless the program defines it.
+    constexpr const UserReduction* by() const { return by_; }
+    friend constexpr bool operator==(const Reduction&, const Reduction&) = default;
+
+private:
+    Kind kind_;
+    const UserReduction* by_ = nullptr;
+};
 
 /// An associative function on elements of one type. It need not be commutative: values are combined by ascending rank, and within a rank
 /// as in its pattern.

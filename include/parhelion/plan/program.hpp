@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "parhelion/core/element.hpp"
+#include "parhelion/core/reduction.hpp"
 #include "parhelion/core/types.hpp"
 
 namespace parhelion {

@@ -1,9 +1,9 @@
-"""The halo exchange itself."""
+"""The halo exchange itself, and what can move the data."""
 
 import os
 from collections.abc import Sequence
 from itertools import accumulate, chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,22 @@ from ..domain.indexed import IndexedDomain
 from .fields import callable_array, passed_places, read_groups, split_components
 from .pattern import Pattern, build_pattern
 from .stale import StaleGhosts, stale_from
+
+
+class Transport(NamedTuple):
+    """A transport that this build knows. `reach` is "anywhere", "node" (neighbors on the own node) or "rank" (a rank's own
+    periodic images); `unavailable` is empty where it works, else why it does not."""
+
+    name: str
+    description: str
+    reach: str
+    unavailable: str
+
+
+def transports() -> list[Transport]:
+    """All transports, those that can be used here and the others. Local."""
+    return [Transport(*entry) for entry in _core.transports()]
+
 
 Source = CartesianDomain | IndexedDomain | Pattern
 Depth = int | Sequence[int | tuple[int, int]]

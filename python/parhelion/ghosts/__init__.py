@@ -1,6 +1,7 @@
-"""Row arrays with ghosts, indexed as one: maps, arrays of three layouts, their exchange, copies and files.
+"""Row arrays with ghosts, indexed as one: arrays of three layouts, their exchange, copies and files.
 
-Arrays by position in a grid are in `domain`. Each file uses only those before it: map, rows, exchange, storage, files, array, kinds.
+Arrays by position in a grid are in `domain`, their maps in `exchange`. Each file uses only those
+before it: rows, rotation, exchange, storage, files, array, then padded and ragged, its kinds.
 """
 
 from . import padded, ragged  # the kinds of array that GhostArray makes by name

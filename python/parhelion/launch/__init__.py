@@ -1,9 +1,8 @@
 """Starting ranks: which builds there are, and how each MPI wants its ``mpiexec`` called.
 
 Pure Python without heavy imports: neither MPI nor NumPy is loaded here. Every rank imports this to find its flavor; what starts
-processes comes when it is used. Another MPI's launcher goes into `kinds`, a scheduler into `slurm` or
-`scheduled`, another network into `networks`. Which cases run is not
-known here.
+processes comes when it is used. Another MPI's launcher goes into `kinds`, a scheduler into `schedulers`, another network into `networks`,
+variables by which a rank knows its place into `inside`. Which cases run is not known here.
 """
 
 import importlib
@@ -39,7 +38,7 @@ __all__ = [
     "usable_cores",
 ]
 
-_LATER = {"Completed": "process", "run_command": "process", "run": "run"}
+_LATER = {"Completed": "process", "run_command": "process", "run": "process"}
 
 
 def __getattr__(name: str) -> object:

@@ -11,11 +11,10 @@ from ..errors import InputError
 from .cores import usable_cores
 from .hosts import Hosts
 from .kinds import KINDS, Request
-from .program import program_words
+from .program import program_words, single_threaded
 from .remedies import build_for
-from .slurm import SlurmJob, srun
+from .schedulers import job_told
 from .there import Mpi, MpiMissing, bound_mpi, is_here, mpi_of
-from .threads import single_threaded
 
 MOST_RANKS = 2**17  # beyond that a launcher is busy for ever
 
@@ -84,7 +83,7 @@ class Flavor:
         cores: int | None = None,
         setting: Mapping[str, str] | None = None,
     ) -> Launch:
-        """Command line and environment that start `ranks` ranks of `program`: with ``mpiexec``, or inside an allocation of Slurm with ``srun``.
+        """Command line and environment that start `ranks` ranks of `program`: with ``mpiexec``, or inside a job with its scheduler's ``srun``.
 
         With `bind`, one rank stands on one core, as long as there are cores enough. `env` is the
         environment to start from (``os.environ`` by default), and what it holds is not overruled. A `program` in Python runs
@@ -98,13 +97,13 @@ class Flavor:
             raise ValueError(f"ranks is {ranks}: give at most {MOST_RANKS}")
         setting = dict(setting or {})
         base = dict(os.environ if env is None else env) | setting
-        job = SlurmJob.told(base)
+        job = job_told(base)
         request = Request(ranks, cores or (job.cores() if job else usable_cores()), bind, Hosts.told(base))
         threads, notes = single_threaded(base)
         form = KINDS[self.kind](request, self)
         suggested = {key: value for key, value in {**threads, **form.env}.items() if key not in base}
         added = {**setting, **suggested, **form.forced, **self.mpi4py_environment(), **self._library_path(base)}
-        starter, told = srun(job, self.kind, ranks, bind) if job and not (options or request.hosts.names) else (None, [])
+        starter, told = job.starter(self.kind, ranks, bind) if job and not (options or request.hosts.names) else (None, [])
         words = starter or [str(self.mpiexec), *form.options(added), *options]
         argv = [*words, "-n", str(ranks), *program_words([os.fspath(program), *map(os.fspath, args)])]
         return Launch(argv, {**base, **added}, notes + told + ([] if starter else form.notes), form.false_start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .scheduled import given_without_launcher
+from .schedulers import given_without_launcher
 
 
 @dataclass(frozen=True)

@@ -45,4 +45,3 @@ def _mapped_files() -> set[Path]:
     with open("/proc/self/maps", errors="surrogateescape") as maps:
         columns = (line.rstrip("\n").split(maxsplit=5) for line in maps)
         return {Path(column[5]) for column in columns if len(column) == 6 and column[5].startswith("/")}
-

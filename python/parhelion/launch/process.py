@@ -1,4 +1,5 @@
-"""Running one command to its end, or ending it and everything that it started. All that starts ranks does it here.
+"""Running one command to its end, or ending it and everything that it started, and the ranks of a flavor so. All that starts ranks does it
+here.
 
 Each command runs under a keeper (keeper.py), a process of its own that ends all of it when this process is gone, however that
 came about.
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .ending import Ended, asked_again, check, held, to_end
+from .flavor import Flavor, default_flavor
 from .keeper import kill_remaining, marked
 
 GRACE_S = 3.0
@@ -209,3 +211,27 @@ def run_command(
 
 def _to_stderr(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
+
+
+def run(
+    ranks: int,
+    program: str | os.PathLike,
+    args: Sequence[str | os.PathLike] = (),
+    *,
+    flavor: Flavor | None = None,
+    bind: bool = True,
+    env: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+    timeout: float | None = None,
+    cwd: str | os.PathLike | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> Completed:
+    """Start `ranks` ranks of `program` under `flavor` (the default one) and wait.
+
+    Output streams to ours, or line by line to `on_line`. After `timeout` seconds every rank is
+    ended and ``Completed.timed_out`` is true. A launcher that failed before it started any rank, by a fault of its own, is
+    started again, and stderr says so.
+    """
+    flavor = flavor or default_flavor()
+    launch = flavor.launch(ranks, program, args, bind=bind, env=env, options=options)
+    return run_command(launch.argv, launch.env, timeout=timeout, cwd=cwd, on_line=on_line, false_start=launch.false_start)

@@ -1,12 +1,25 @@
-"""Which Python runs a program that is written in it, and how."""
+"""Which Python runs a program that is written in it, and how; one thread per rank, since ranks already use every core."""
 
 from __future__ import annotations
 
 import importlib.util
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+def single_threaded(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Variables to add so that each rank has one thread, and a note; those already set are kept."""
+    added = {name: "1" for name in VARIABLES if name not in env}
+    kept = [f"{name}={env[name]}" for name in VARIABLES if name in env]
+    notes = [f"{', '.join(kept)} kept from the environment"] if kept else []
+    if added:
+        notes.insert(0, f"{', '.join(added)} set to 1")
+    return added, notes
+
 
 TAKE_A_WORD = ("-W", "-X", "--check-hash-based-pycs")
 

@@ -6,11 +6,10 @@ import os
 from types import ModuleType
 
 from ..errors import MpiMismatchError
-from ..launch import Flavor, built_flavors, flavor_directory
-from ..launch.flavor import WheelFlavor
-from ..launch.mpi_libraries import file_of, loaded_mpi_libraries, symbol_address
-from ..launch.remedies import build_for
-from ..launch.there import name_of, name_to_build, remedy_of_no_mpi
+from ..launch import Flavor, built_flavors
+from ..launch.mpi_libraries import loaded_mpi_libraries, symbol_address
+from ..launch.there import name_of
+from . import mismatch
 from .alone import import_mpi, refuse_to_be_alone
 
 
@@ -34,7 +33,7 @@ def choose_flavor(MPI: ModuleType) -> Flavor:
     address = symbol_address(str(MPI.__file__))
     fitting = [flavor for flavor in built.values() if address and symbol_address(flavor.soname) == address]
     if not fitting:
-        raise MpiMismatchError(_mismatch(version, address, list(built.values())))
+        raise MpiMismatchError(mismatch.no_build(version, address, list(built.values())))
     wanted = os.environ.get("PARHELION_FLAVOR")
     # One soname serves related MPIs: rather the flavor asked for, or built for this very version.
     return max(fitting, key=lambda flavor: (flavor.name == wanted, name_of(flavor.library_version) == name_of(version)))
@@ -44,10 +43,7 @@ def refuse_two_mpis() -> None:
     """Raises MpiMismatchError when this process has loaded more than one MPI."""
     loaded = loaded_mpi_libraries()
     if len(loaded) > 1:
-        raise MpiMismatchError(
-            f"two MPIs are in this process: {' and '.join(map(str, loaded))}; messages of one never reach the other. "
-            "Let every package use one MPI: look for it in LD_LIBRARY_PATH, LD_PRELOAD and MPI4PY_LIBMPI"
-        )
+        raise MpiMismatchError(mismatch.two_mpis(loaded))
 
 
 def _import_mpi() -> ModuleType:
@@ -56,9 +52,7 @@ def _import_mpi() -> ModuleType:
     except MpiMismatchError:
         raise
     except (ImportError, RuntimeError) as error:
-        raise MpiMismatchError(
-            f"mpi4py found no MPI ({error}): {remedy_of_no_mpi('mpich')}, or name the library with MPI4PY_LIBMPI=/path/libmpi.so.N"
-        ) from error
+        raise MpiMismatchError(mismatch.no_mpi(error)) from error
 
 
 def _execute(name: str, flavor: Flavor) -> ModuleType:
@@ -70,9 +64,7 @@ def _execute(name: str, flavor: Flavor) -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         loader.exec_module(module)
     except ImportError as error:
-        raise MpiMismatchError(
-            f"{path} does not load ({error}): for this MPI and this Python, {build_for(flavor.name, again=True)}"
-        ) from error
+        raise MpiMismatchError(mismatch.does_not_load(path, error, flavor)) from error
     return module
 
 
@@ -81,16 +73,3 @@ def _extension(flavor: Flavor) -> str | None:
         if (flavor.directory / f"_core{suffix}").exists():
             return str(flavor.directory / f"_core{suffix}")
     return None
-
-
-def _mismatch(version: str, address: int | None, built: list[Flavor]) -> str:
-    library = file_of(address) if address else None
-    bound = f"mpi4py is bound to {name_of(version)}{f' ({library})' if library else ''}"
-    remedy = build_for(name_to_build(version, library))
-    if not built:
-        return f"{bound}, and Parhelion is not built for any MPI in {flavor_directory()}: {remedy}"
-    anywhere = [flavor for flavor in built if isinstance(flavor, WheelFlavor)]
-    choices = ", ".join(f"{flavor.name} ({flavor.soname if flavor in anywhere else flavor.mpi_library})" for flavor in built)
-    first = next((flavor for flavor in built if flavor not in anywhere), None)
-    other = f"; or bind mpi4py to one of those, MPI4PY_LIBMPI={first.mpi_library}, and start the ranks with {first.mpiexec}" if first else ""
-    return f"{bound}, and Parhelion is built for {choices}: {remedy}{other}"

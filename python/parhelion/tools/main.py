@@ -1,4 +1,4 @@
-"""The command line's root."""
+"""The command line's root, and the groups of verbs that stand in it."""
 
 from typing import Any
 
@@ -12,24 +12,47 @@ from .cli.lazy import LazyGroup
 COMMANDS = {
     "demo": ("parhelion.tools.bench.demo", "demo", "Measure halo and gather on this machine and write report.html."),
     "bench": ("parhelion.tools.bench.group", "bench", "Measure: halo, gather, alltoall, setup."),
-    "matrix": ("parhelion.tools.bench.matrix.command", "matrix", "Run the same benchmark under several MPIs and networks."),
+    "matrix": ("parhelion.tools.bench.group", "matrix", "Run the same benchmark under several MPIs and networks."),
     "run": ("parhelion.tools.running.command", "run", "Start a program as ranks, under the MPI that it is built for."),
     "hosts": ("parhelion.tools.machine.hosts.command", "hosts", "Run a command on several hosts that this machine pretends to be."),
     "report": ("parhelion.tools.reporting.command", "report", "Write HTML and Markdown from runs."),
     "compare": ("parhelion.tools.comparing.command", "compare", "Say what changed between two sets of runs."),
-    "profile": ("parhelion.tools.profiling.group", "profile", "Sample ranks with perf: time per library and function; compare two profiles."),
-    "image": ("parhelion.tools.images.group", "image", "Measure a software image as a whole; say what changed between two, and why."),
+    "profile": ("parhelion.tools.main", "profile", "Sample ranks with perf: time per library and function; compare two profiles."),
+    "image": ("parhelion.tools.main", "image", "Measure a software image as a whole; say what changed between two, and why."),
     "calibrate": ("parhelion.tools.comparing.calibrate.command", "calibrate", "Say how often compare is right on this machine."),
-    "runs": ("parhelion.tools.runs.group", "runs", "List, show, tag, export and query runs."),
+    "runs": ("parhelion.tools.main", "runs", "List, show, tag, export and query runs."),
     "doctor": ("parhelion.tools.machine.doctor.command", "doctor", "Say what this machine offers and which transports work here."),
     "config": ("parhelion.tools.config.command", "config", "Say where headers, library, CMake and pkg-config files are."),
     "place": ("parhelion.tools.placing.command", "place", "Put the process grid onto the machine and score it."),
-    "model": ("parhelion.studies.model.group", "model", "Predict what an exchange costs; check it on published figures."),
+    "model": ("parhelion.tools.main", "model", "Predict what an exchange costs; check it on published figures."),
     "simulate": ("parhelion.studies.simulation.command", "simulate", "Run the real exchange on a described machine under SimGrid."),
     "partition": ("parhelion.tools.partitioning.command", "partition", "Partition a mesh and write index maps."),
     "inspect": ("parhelion.tools.partitioning.command", "inspect", "Check index maps and say what they hold."),
 }
 
+PROFILE_VERBS = {
+    "run": ("parhelion.tools.profiling.run.command", "run_profile", "Start a program's ranks under Linux perf and say where the time goes."),
+    "show": ("parhelion.tools.profiling.show.command", "show_profile", "Show a profile again: tables, flame graph, folded stacks."),
+    "compare": ("parhelion.tools.profiling.compare.command", "compare", "Rank what changed between two profiles; flame graphs side by side."),
+}
+IMAGE_VERBS = {
+    "run": ("parhelion.tools.images.run.command", "run_image", "Measure an image as a whole: alltoall, halo, gather, set-up, profiles, libraries."),
+    "compare": ("parhelion.tools.images.compare.command", "compare_images", "Say what changed between two images, and what could be why."),
+}
+RUNS_VERBS = {
+    "list": ("parhelion.tools.runs.commands", "list_runs", "List the runs in a store."),
+    "show": ("parhelion.tools.runs.commands", "show_run", "Show one run."),
+    "tag": ("parhelion.tools.runs.commands", "tag_run", "Give a run labels, or take some away."),
+    "export": ("parhelion.tools.runs.export", "export_runs", "Write samples or figures as CSV, Parquet or JSON."),
+    "import": ("parhelion.tools.runs.commands", "import_runs", "Make a run of what OSU Micro-Benchmarks or IMB have printed."),
+    "query": ("parhelion.tools.runs.export", "query_runs", "Ask the store in SQL."),
+    "history": ("parhelion.tools.runs.history.command", "history", "Find the runs at which figures of a store became slower or faster."),
+}
+MODEL_VERBS = {
+    "published": ("parhelion.studies.model.verbs", "published", "Fit and check the model on the published figures."),
+    "fit": ("parhelion.studies.model.verbs", "fit", "Fit the model to runs that were measured here."),
+    "predict": ("parhelion.studies.model.verbs", "predict", "Predict an exchange in blocked order and placed."),
+}
 # What people want; every command stands in one of them.
 GROUPS = {
     "Use": ("run", "config", "partition", "inspect"),
@@ -67,6 +90,26 @@ def root() -> None:
     Exit status: 0; 1 when a value was wrong; 2 for bad input; 3 when the ranks failed. After SIGINT, SIGTERM, SIGHUP or SIGQUIT
     all ranks are ended, finished cases are kept, and the command ends by that signal (a shell says 128 + its number).
     """
+
+
+@click.group(cls=LazyGroup, table=PROFILE_VERBS)
+def profile() -> None:
+    """What share of the ranks' time goes to which library and function (libfabric, UCX, MPI, libc, own code)."""
+
+
+@click.group(cls=LazyGroup, table=IMAGE_VERBS)
+def image() -> None:
+    """The image test: is another image (MPI, libraries, settings, machine) slower, where, and why?"""
+
+
+@click.group(cls=LazyGroup, table=RUNS_VERBS)
+def runs() -> None:
+    """Runs that were measured: a store is a folder of run folders."""
+
+
+@click.group(cls=LazyGroup, table=MODEL_VERBS)
+def model() -> None:
+    """Predict what an exchange costs, from bytes and messages per level of the machine."""
 
 
 def main() -> None:

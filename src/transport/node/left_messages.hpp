@@ -7,9 +7,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 
+#include "core/environment.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "transport/node/peer_memory.hpp"
 #include "transport/node/signals.hpp"
@@ -27,10 +26,7 @@ constexpr bool has_left_slot(std::uint64_t number, std::uint64_t begun, bool one
 
 /// The largest message that is left, in bytes: the environment variable PARHELION_BEGIN_BYTES, else 16 MiB.
 inline byte_count largest_left() {
-    static const byte_count limit = [] {
-        const char* text = std::getenv("PARHELION_BEGIN_BYTES");
-        return text == nullptr ? byte_count{16} << 20 : static_cast<byte_count>(std::atoll(text));
-    }();
+    static const byte_count limit = number_told("PARHELION_BEGIN_BYTES").value_or(byte_count{16} << 20);
     return limit;
 }
 

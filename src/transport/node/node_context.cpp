@@ -9,11 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <memory>
 #include <new>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/mpi_threads.hpp"
 #include "core/patient_wait.hpp"

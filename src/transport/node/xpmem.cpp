@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <type_traits>
 
 #include "parhelion/core/error.hpp"
 #include "transport/node/array_access.hpp"

@@ -1,7 +1,6 @@
 #include "transport/node_aware/bundle.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -139,28 +138,30 @@ void Bundle::unite_boxes(const Plan& plan, const Field& field, Cells& cells) con
         }
     }
     std::stable_sort(all.begin(), all.end(), [](const Wanted& a, const Wanted& b) { return a.box.cells() > b.box.cells(); });
-    for (const Wanted& wanted : all) {
-        auto& shares = cells.shares[wanted.link][wanted.entry];
-        std::vector<Box> left{wanted.box}, rest;
-        for (std::size_t p = 0; p < cells.pieces.size() && !left.empty(); ++p) {
-            if (cells.pieces[p].block != wanted.block) continue;
-            rest.clear();
-            for (const Box& box : left) {
-                const Box both = intersect(box, cells.pieces[p].box);
-                if (both.empty()) {
-                    rest.push_back(box);
-                    continue;
-                }
-                shares.push_back({p, both});
-                add_rest(rest, box, both);
-            }
-            left.swap(rest);
-        }
+    for (const Wanted& wanted : all) share(cells, wanted.block, wanted.box, cells.shares[wanted.link][wanted.entry]);
+}
+
+// What pieces have of it, and new pieces for the rest.
+void Bundle::share(Cells& cells, std::int32_t block, const Box& wanted, std::vector<Share>& shares) {
+    std::vector<Box> left{wanted}, rest;
+    for (std::size_t p = 0; p < cells.pieces.size() && !left.empty(); ++p) {
+        if (cells.pieces[p].block != block) continue;
+        rest.clear();
         for (const Box& box : left) {
-            shares.push_back({cells.pieces.size(), box});
-            cells.pieces.push_back({wanted.block, box, cells.count});
-            cells.count += box.cells();
+            const Box both = intersect(box, cells.pieces[p].box);
+            if (both.empty()) {
+                rest.push_back(box);
+                continue;
+            }
+            shares.push_back({p, both});
+            add_rest(rest, box, both);
         }
+        left.swap(rest);
+    }
+    for (const Box& box : left) {
+        shares.push_back({cells.pieces.size(), box});
+        cells.pieces.push_back({block, box, cells.count});
+        cells.count += box.cells();
     }
 }
 

@@ -1,6 +1,5 @@
 #include "transport/node_aware/setup.hpp"
 
-#include <algorithm>
 #include <map>
 #include <numeric>
 #include <utility>

@@ -1,7 +1,6 @@
 // Slots in memory that UCX maps: the sender packs straight into the receiver's.
 #include "parhelion/core/error.hpp"
 #include "transport/node/slots.hpp"
-#include "transport/ucx/letters.hpp"
 #include "transport/ucx/parts.hpp"
 
 namespace parhelion {

@@ -12,7 +12,6 @@
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/split.hpp"
-#include "transport/ucx/letters.hpp"
 #include "transport/ucx/parts.hpp"
 
 namespace parhelion {

@@ -1,6 +1,5 @@
 #include "transport/ucx/worker.hpp"
 
-#include <chrono>
 #include <vector>
 
 #include "parhelion/core/error.hpp"

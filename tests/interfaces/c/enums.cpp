@@ -1,6 +1,7 @@
 // The numbers in phl.h are those of the C++ enumerations. Compiling is the test.
 #include "parhelion/core/element.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/reduction.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/phl.h"
 #include "parhelion/plan/field.hpp"

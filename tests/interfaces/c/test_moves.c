@@ -124,6 +124,18 @@ static void own_reductions(void) {
     GOOD(phl_index_map_free(&map));
 }
 
+static int is_point(int i, int j) { return i >= 1 && i <= 4 && j >= 1 && j <= 3; }
+static double value_of(int i, int j, int owner) { return 10 * i + j + 0.1 * (owner + 1); }
+
+/* Of the first and the last column the rank beside this one has a value, too, which comes first where its rank is lower. */
+static double sum_at(int i, int j, int periodic) {
+    const double own = value_of(i, j, rank);
+    if (j == 2 || !(periodic || (j == 1 ? rank > 0 : rank < ranks - 1))) return own;
+    const int other = j == 1 ? (rank + ranks - 1) % ranks : (rank + 1) % ranks;
+    const double theirs = value_of(i, 4 - j, other);
+    return other < rank || (ranks == 1 && j == 3) ? theirs + own : own + theirs;
+}
+
 /* Nodes between columns of cells: those between two ranks are on both, and the ends are one where the grid is periodic. */
 static void sum_points(int periodic) {
     const int64_t extents[2] = {3, 2 * ranks};
@@ -137,20 +149,13 @@ static void sum_points(int periodic) {
     for (int round = 0; round < 2; ++round) {
         double (*const w)[5] = round == 0 ? u : v;
         for (int i = 0; i < 6; ++i)
-            for (int j = 0; j < 5; ++j) w[i][j] = i < 1 || i > 4 || j < 1 || j > 3 ? -1 : 10 * i + j + 0.1 * (rank + 1);
+            for (int j = 0; j < 5; ++j) w[i][j] = is_point(i, j) ? value_of(i, j, rank) : -1;
         field.cells = v;
         if (round == 0) GOOD(phl_point_sums_reduce(sums, PHL_SUM, NULL, 0));
         else GOOD(phl_point_sums_begin(sums, PHL_SUM, &field, 1));
         if (round == 1) GOOD(phl_point_sums_end(sums));
         for (int i = 0; i < 6; ++i)
-            for (int j = 0; j < 5; ++j) {
-                const double own = 10 * i + j + 0.1 * (rank + 1);
-                const int other = j == 1 ? (rank + ranks - 1) % ranks : (rank + 1) % ranks,
-                          shared = j != 2 && (periodic || (j == 1 ? rank > 0 : rank < ranks - 1));
-                const double theirs = 10 * i + (4 - j) + 0.1 * (other + 1);
-                const double sum = !shared ? own : other < rank || (ranks == 1 && j == 3) ? theirs + own : own + theirs;
-                CHECK(w[i][j] == (i < 1 || i > 4 || j < 1 || j > 3 ? -1 : sum));
-            }
+            for (int j = 0; j < 5; ++j) CHECK(w[i][j] == (is_point(i, j) ? sum_at(i, j, periodic) : -1));
     }
     field.stagger[0] = 0;
     phl_point_sums none = NULL;

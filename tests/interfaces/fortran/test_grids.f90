@@ -306,7 +306,7 @@ contains
     real, intent(inout), target :: p(:, :, :)
     real, allocatable, target :: q(:, :, :)
     type(field_list) :: list
-    type(halo_exchange) :: listed, mixed, thin
+    type(halo_exchange) :: listed, mixed
     integer :: i, round, stat
     character(200) :: message
     q = p
@@ -340,7 +340,17 @@ contains
     call list%add(q(::2, :, 1))
     call mixed%forward(q(:, :, 1), fields=list, stat=stat, errmsg=message)
     call check(stat /= 0 .and. index(message, 'array 10 has another type or shape') > 0, 'a list of other arrays')
+    call check_subsets(listed, p, q)
+  end subroutine
 
+  !> Of an exchange of all arrays in q, which p has with their ghosts.
+  subroutine check_subsets(listed, p, q)
+    type(halo_exchange), intent(in) :: listed
+    real, intent(in) :: p(:, :, :)
+    real, intent(inout), target :: q(:, :, :)
+    type(halo_exchange) :: thin
+    integer :: stat
+    character(200) :: message
     call thin%init(listed, fields=[3, 1], depth=[1])
     call empty(q)
     call thin%prepare()

@@ -11,7 +11,7 @@ import pytest
 from parhelion import launch
 from parhelion.tools.bench.apps import BY_HAND, PEERS
 from parhelion.tools.bench.veros_program.grid import EXTENT, process_grid
-from parhelion.tools.documents.applications import applications, over_hand_written, share
+from parhelion.tools.documents.published_form import applications, over_hand_written, share
 from parhelion.tools.documents.results import results
 from parhelion.tools.records.model import Case as Line
 

@@ -11,12 +11,11 @@ from click.testing import CliRunner
 from rich.console import Console
 from synthetic import write_dataset
 
-from parhelion.tools.bench.gather.coarray_run import CoarrayContenders
-from parhelion.tools.bench.gather.coarrays import WAYS, CoarrayBuild, coarray_builds
+from parhelion.tools.bench.gather.coarrays import WAYS, CoarrayBuild, CoarrayContenders, coarray_builds
 from parhelion.tools.documents.results import results
 from parhelion.tools.main import root
 from parhelion.tools.measuring.measurement import Group, Measurement
-from parhelion.tools.measuring.progress import RunProgress
+from parhelion.tools.measuring.ranks import RunProgress
 from parhelion.tools.records import RunFolder, read_record
 from parhelion.tools.records.model import Case
 from parhelion.tools.tables.published import print_gather

@@ -11,9 +11,8 @@ from click.testing import CliRunner
 from measured import need_build, parhelion
 
 from parhelion.launch import default_flavor
-from parhelion.tools.documents.remarks import remarks
+from parhelion.tools.documents.remarks import remarks, skew
 from parhelion.tools.documents.results import results
-from parhelion.tools.documents.skew import skew
 from parhelion.tools.main import root
 from parhelion.tools.records import RecordError, read_record
 
@@ -66,7 +65,7 @@ def test_a_rank_of_python_that_comes_late_is_named():
     program = """if True:
         import sys
         from mpi4py import MPI
-        from parhelion.tools.bench.ghosts_program.arrivals import parts_of, skew
+        from parhelion.tools.bench.ghosts_program.entrant import parts_of, skew
         late = 300e-6 * (MPI.COMM_WORLD.rank == 1)
         sample = [5.0, *(5 + late + part * 1e-3 for part in range(1, 1 + len(parts_of(20))))]
         told = skew([sample], 20, MPI.COMM_WORLD)

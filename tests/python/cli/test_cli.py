@@ -358,7 +358,7 @@ def test_80_columns_hold_the_longest_name_whole(tmp_path):
     from rich.console import Console
 
     from parhelion.tools.documents import results
-    from parhelion.tools.tables.short import short_table
+    from parhelion.tools.tables.table import short_table
 
     names = ("auto", "mpi_neighbor", "hand_persistent_merged", "floor_packed")
     record = read_record(synthetic.write_record(tmp_path / "run", contenders=names))

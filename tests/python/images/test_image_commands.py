@@ -15,7 +15,7 @@ from synthetic import write_dataset
 
 from parhelion.launch import find_flavor
 from parhelion.tools.images.folder import RAN, read_image
-from parhelion.tools.machine.providers import told
+from parhelion.tools.machine.builds import told
 from parhelion.tools.main import root
 
 EVIL = '<script>alert("x")</script>|`'
@@ -177,7 +177,7 @@ def test_a_rank_that_sleeps_in_a_loaded_library_is_named_first(plain, measure, t
 
 @pytest.mark.timeout(400)
 def test_without_perf_the_sleep_of_ranks_is_told_all_the_same(measure, tmp_path, monkeypatch):
-    monkeypatch.setattr("parhelion.tools.profiling.run.tools.shutil.which", lambda name: None)
+    monkeypatch.setattr("parhelion.tools.profiling.run.perf.shutil.which", lambda name: None)
     found = read_image(measure("watched"))
     assert "perf is not installed" in found.image.parts["profile of halo"]
     assert all(rank.wall_s > 0 and rank.libraries for rank in found.profiles["halo"].ranks)

@@ -1,6 +1,8 @@
 """What of the environment and of the command line goes into a record: known names, and nothing that smells of a secret."""
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 import synthetic
@@ -8,7 +10,7 @@ from measured import built, parhelion
 from perf import perf_works
 
 from parhelion.tools.records.variables import known_names, secret_name, variables, without_secrets
-from parhelion.tools.profiling.folder import FILE_NAME
+from parhelion.tools.profiling.model import FILE_NAME
 from parhelion.tools.records import read_record
 from parhelion.tools.records.folder import RunFolder
 
@@ -22,6 +24,8 @@ UNKNOWN = {
     "I_MPI_MY_NOTE": "mine", "SLURM_JOB_COMMENT": "mine", "OMP_MY_NOTE": "mine", "MY_NOTE": "mine", "PARHELION_MY_NOTE": "mine",
     "HYDRA_MY_NOTE": "mine", "MALLOC_MY_NOTE": "mine",
 }  # fmt: skip
+ROOT = Path(__file__).resolve().parents[3]
+OF_ONE_START = {"PARHELION_JOB", "PARHELION_HOSTS_FOLDER"}  # other values each time, which change nothing
 NAMED_SECRETS = {
     "MPICH_API_TOKEN": "planted", "UCX_PASSWORD": "planted", "FI_OPX_AUTH_KEY": "planted", "OMPI_MCA_oob_secret": "planted",
     "PMIX_SERVER_URI": "planted", "SLURM_JWT_TOKEN": "planted", "I_MPI_CREDENTIALS": "planted", "UCX_RC_PKEY": "planted",
@@ -47,6 +51,11 @@ def test_no_known_name_is_one_of_a_secret_and_the_list_holds_what_steers_mpi():
     assert not [name for name in known_names() if secret_name(name)]
     assert {"MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM", "OMPI_MCA_btl", "I_MPI_FABRICS", "UCX_TLS", "FI_PROVIDER", "PARHELION_TRANSPORT",
             "LD_PRELOAD", "OMP_NUM_THREADS"} <= known_names()  # fmt: skip
+
+
+def test_every_variable_of_our_own_is_recorded():
+    documented = set(re.findall(r"PARHELION_[A-Z_]+", (ROOT / "docs/environment.md").read_text()))
+    assert documented - OF_ONE_START == {name for name in known_names() if name.startswith("PARHELION_")}
 
 
 @pytest.mark.parametrize("benchmark", ["halo", "ghosts"])

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parhelion.tools.partitioning import IndexMapError, IndexMaps, read_index_maps
-from parhelion.tools.partitioning.maps.check import check_maps
-from parhelion.tools.partitioning.maps.phlmap_write import write_phlmap
+from parhelion.tools.partitioning.maps.maps import check_maps
+from parhelion.tools.partitioning.maps.phlmap import write_phlmap
 from parhelion.tools.partitioning.maps.published import write_published
 
 pytestmark = pytest.mark.timeout(300)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from partition_meshes import bricks, mixed, simplex_entities, tetrahedra, triangles
 
 from parhelion.tools.partitioning import MeshError, describe, dual_graph, edge_cut, index_maps, partition_cells
-from parhelion.tools.partitioning.graph import fill_empty_parts
+from parhelion.tools.partitioning.entities import fill_empty_parts
 from parhelion.tools.partitioning.meshes.mesh import mesh_from_meshio
 
 pytestmark = pytest.mark.timeout(120)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from parhelion.tools.partitioning import IndexMapError, IndexMaps, convert, read_index_maps, read_rank_map
-from parhelion.tools.partitioning.maps.phlmap_write import write_phlmap
+from parhelion.tools.partitioning.maps.phlmap import write_phlmap
 
 pytestmark = pytest.mark.timeout(60)
 

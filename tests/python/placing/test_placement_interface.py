@@ -1,9 +1,11 @@
 """The Python interface of placement: machines, placements, graphs, communicators."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,6 +34,12 @@ def test_one_method_can_be_taken_as_it_is():
         place((50, 48), machine, method="magic")
     with pytest.raises(PlacementError, match="does not apply: the nodes have unequal"):
         place((35, 3), Machine("node:3", ranks_per_node=[30, 40, 35]), method="divisor_blocks")
+
+
+def test_every_method_has_a_row_on_its_page():
+    page = (Path(__file__).resolve().parents[3] / "docs/placement.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|", page.partition("## The portfolio")[2].partition("\n## ")[0], re.MULTILINE)
+    assert rows == [member.name for member in place((4, 4), Machine("node:4", ranks_per_node=4)).members]
 
 
 def test_weights_and_halo_bytes_are_counted():

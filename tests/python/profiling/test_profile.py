@@ -20,12 +20,10 @@ from parhelion.tools.main import root
 from parhelion.tools.profiling import Profile, ProfileError, read_profile
 from parhelion.tools.profiling.compare.difference import compare_profiles
 from parhelion.tools.profiling.model import SCHEMA, Frame, How, RankProfile, Stack
-from parhelion.tools.profiling.parts import part_of
+from parhelion.tools.profiling.shares import Key, by_part, charged_shares, own_shares, part_of
 from parhelion.tools.profiling.run.collect import rank_profile
 from parhelion.tools.profiling.run.perf import parse_script
-from parhelion.tools.profiling.shares import Key, by_part, charged_shares, own_shares
-from parhelion.tools.profiling.show.flame import flame_graphs, folded
-from parhelion.tools.profiling.show.page import render
+from parhelion.tools.profiling.show.page import flame_graphs, folded, render
 
 EVIL = '<script>alert("x")</script>'
 PROGRAM = """

@@ -32,7 +32,6 @@ def names(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-
 def wrong(page: str) -> list[str]:
     found = []
     for feature, *cells in rows(page):

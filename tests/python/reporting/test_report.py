@@ -13,16 +13,14 @@ import pytest
 import synthetic
 
 from parhelion.tools.documents import results
-from parhelion.tools.documents.params import in_order
+from parhelion.tools.documents.params import in_order, wording
 from parhelion.tools.documents.published_form import published_form
-from parhelion.tools.documents.wording import wording
 from parhelion.tools.records import RecordError, read_record
 from parhelion.tools.records.model import Launch
 from parhelion.tools.reporting import write_report
 from parhelion.tools.reporting.plots.curves import curve_groups
-from parhelion.tools.reporting.sections.headline import headline
+from parhelion.tools.reporting.sections.overview import headline, overview, verdicts
 from parhelion.tools.reporting.sections.mapping import mappings
-from parhelion.tools.reporting.sections.overview import overview, verdicts
 from parhelion.tools.statistics import Interval
 from parhelion.tools.style.words import ranges
 

@@ -10,8 +10,7 @@ from click.testing import CliRunner
 
 from parhelion.tools.documents.results import CaseResult
 from parhelion.tools.main import root
-from parhelion.tools.runs.history.changes import change_points
-from parhelion.tools.runs.history.series import Series
+from parhelion.tools.runs.history.changes import Series, change_points
 
 CONTENDERS = ("auto", "hand_packed")
 

@@ -5,12 +5,11 @@ import pytest
 from scipy import stats
 
 from parhelion.tools.comparing.calibrate.synthetic import NOISES, sides, slowed
-from parhelion.tools.statistics.compare import Difference, difference
-from parhelion.tools.statistics.interval import Interval
+from parhelion.tools.statistics.verdict import DIFFERENT, Difference, Rules, Verdict, difference, judge
+from parhelion.tools.statistics.shift import Interval
 from parhelion.tools.statistics.shift import MOST_FREEDOM, TRIM, center, independent, middle, paired, stratified
 from parhelion.tools.statistics.states import Launch, by_state, state_boundary, typical_probes
 from parhelion.tools.statistics.units import Kind
-from parhelion.tools.statistics.verdict import DIFFERENT, Rules, Verdict, judge
 
 SEED = 20260101
 

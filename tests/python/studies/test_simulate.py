@@ -11,11 +11,10 @@ from click.testing import CliRunner
 
 from parhelion.placement import Machine, place
 from parhelion.studies.model import Parameters
-from parhelion.studies.simulation import launch
-from parhelion.studies.simulation.launch import TRANSPORTS, hosts, machine_text, simulate
+from parhelion.studies.simulation import study
+from parhelion.studies.simulation.study import TRANSPORTS, hosts, machine_text, published_cells, simulate
 from parhelion.studies.simulation.problem import GridHalo, MapGather
 from parhelion.studies.simulation.program import Program, SimulationError, find_program
-from parhelion.studies.simulation.study import published_cells
 from parhelion.tools.main import root
 from parhelion.tools.partitioning import partition_mesh
 
@@ -86,8 +85,8 @@ def test_every_ghost_of_a_mesh_is_right_on_simulated_ranks(program, maps, transp
 @needs_simgrid
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_ghosts_in_memory_that_ranks_share_are_found_to_be_wrong(program, placement, monkeypatch, transport):
-    start = launch._start
-    monkeypatch.setattr(launch, "_start", lambda *arguments: start(*arguments[:-2], {**arguments[-2], "PARHELION_FOLD": "1"}, arguments[-1]))
+    start = study._start
+    monkeypatch.setattr(study, "_start", lambda *arguments: start(*arguments[:-2], {**arguments[-2], "PARHELION_FOLD": "1"}, arguments[-1]))
     with pytest.raises(SimulationError, match="ghosts are wrong for halo 1, fields 8"):
         simulate(program, GridHalo(GRID, (56, 56, 56)), placement, NETWORK, [(1, 8)], transport=transport, iterations=1, check=True)
 

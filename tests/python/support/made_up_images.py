@@ -7,8 +7,7 @@ import msgspec
 import synthetic
 
 from parhelion.tools.images.folder import RAN, SCHEMA, Image, LoadedFile, profile_folder, write_image
-from parhelion.tools.profiling.model import SCHEMA as PROFILE_SCHEMA
-from parhelion.tools.profiling.model import Frame, How, Profile, RankProfile, Stack
+from parhelion.tools.profiling.model import SCHEMA as PROFILE_SCHEMA, Frame, How, Profile, RankProfile, Stack
 
 MPICH = "MPICH Version:      5.0.2\nMPICH Device:  ch4"
 OPEN_MPI = "Open MPI v5.0.11, package: somebody's"

@@ -7,8 +7,7 @@ Measured figures come from records, published ones from `published`; nothing her
 """
 
 from ...placement.parameters import Parameters, read_parameters, write_parameters
-from .exchange import Exchange
+from .traffic import Exchange, Traffic, traffic
 from .fit import Fit, fit
-from .traffic import Traffic, traffic
 
 __all__ = ["Exchange", "Fit", "Parameters", "Traffic", "fit", "read_parameters", "traffic", "write_parameters"]

@@ -5,11 +5,9 @@ import functools
 from pathlib import Path
 
 from ...placement import Machine, Placement, PlacementError, place, place_by_hand
-from ..published import FOLDER
-from ..published.betzy import HALO, PLACEMENT, Row, read_rows
-from .exchange import Exchange
+from ..published import FOLDER, HALO, PLACEMENT, Row, read_rows
+from .traffic import Exchange, Traffic, traffic
 from .fit import Fit, fit
-from .traffic import Traffic, traffic
 
 TOPOLOGY = "node:27 pack:2 numa:4 l3:4 core:4"
 CELLS = (64, 64, 64)

@@ -19,7 +19,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @json_option
 def published(data: Path | None, markdown: Path | None, out: Path | None, json_file: str | None) -> None:
     """Fit the model to some of the published Betzy rows and check it on the others."""
-    from .run import run_published
+    from .page import run_published
 
     run_published(Output(json_file), data, markdown, out)
 
@@ -31,7 +31,7 @@ def published(data: Path | None, markdown: Path | None, out: Path | None, json_f
 @json_option
 def fit(runs: tuple[Path, ...], contender: str, file: Path, json_file: str | None) -> None:
     """Fit latency and bandwidth to the halo cases of runs that `parhelion bench halo` made."""
-    from .run import run_fit
+    from .page import run_fit
 
     run_fit(Output(json_file), list(runs), contender, file)
 
@@ -51,6 +51,6 @@ def fit(runs: tuple[Path, ...], contender: str, file: Path, json_file: str | Non
 @json_option
 def predict(json_file: str | None, **options: Any) -> None:
     """Predict an exchange in blocked order and as placed, and say what the time is spent on."""
-    from .run import run_predict
+    from .page import run_predict
 
     run_predict(Output(json_file), **options)

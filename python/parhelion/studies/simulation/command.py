@@ -9,7 +9,7 @@ import click
 
 from ...tools.cli.options import MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_PLACED_RANKS, MOST_REPETITIONS, SECONDS, TOPOLOGY_HELP, Names, Numbers, Real, Whole
 from ...tools.cli.output import Output, json_option
-from ...tools.cli.panels import PanelCommand, options_of
+from ...tools.cli.lazy import PanelCommand, options_of
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 RUNNING, OUTPUT = map(options_of, ("Simulation", "Output"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,9 @@ from ...tools.partitioning.errors import IndexMapError
 from ...tools.style.palette import BLUE, GREY
 from ..model import Parameters, read_parameters
 from ..model.published import TOPOLOGY, fit_published, published_grid, published_rows
-from .launch import TRANSPORTS
 from .problem import GridHalo, MapGather, Problem
 from .program import SimulationError, find_program
-from .study import CellResult, run_study, study_document
+from .study import TRANSPORTS, CellResult, run_study, simulate, study_document
 
 DEFAULT_FIGURES = "mpi_comm ompi"
 PUBLISHED_RANKS_PER_NODE = (64, 128)
@@ -35,8 +35,10 @@ def run_simulate(output: Output, **options: Any) -> None:
         program = find_program(options["build"], not options["no_build"])
         figures = read_parameters(options["parameters"]) if options["parameters"] else default_figures()
         problems = {ranks: find_problem(ranks, options) for ranks in options["ranks_per_node"]}
-        study = run_study(program, options["topology"], problems, find_cases(options), find_numberings(options), figures, options["contenders"],
-                          1e-6 * options["overhead"], options["iterations"], options["timeout"], options["verify"], lambda text: say(text, markup=False))  # fmt: skip
+        simulated = partial(simulate, program, figures=figures, overhead_s=1e-6 * options["overhead"], iterations=options["iterations"],
+                            timeout_s=options["timeout"], check=options["verify"])  # fmt: skip
+        study = run_study(simulated, options["topology"], problems, find_cases(options), find_numberings(options), options["contenders"],
+                          partial(say, markup=False))  # fmt: skip
     except SimulationError as problem:
         raise RanksFailed(str(problem)) from None
     say(results_table(study.results))

@@ -8,12 +8,11 @@ import click
 from ..cli.errors import BadInput
 from ..cli.options import RANKS, MeasuringOptions, Names, Numbers, Whole, measuring_options
 from ..cli.output import Output
-from ..cli.panels import PanelCommand
+from ..cli.lazy import PanelCommand
 from ..measuring.launcher import launched_ranks
 from ..measuring.measurement import Group
 from .cases import balanced_grid, check_memory, usual_ranks
-from .veros_program.grid import ALL as OF_VEROS
-from .veros_program.grid import EXTENT, process_grid
+from .veros_program.grid import ALL as OF_VEROS, EXTENT, process_grid
 
 MULTIGRID, FINITE_VOLUME, POISSON, SHALLOW_WATER, HYDRODYNAMICS, VEROS = APPS = (
     "multigrid_cg", "finite_volume", "poisson", "shallow_water", "hydrodynamics", "veros")  # fmt: skip
@@ -33,19 +32,8 @@ CONTENDERS_AT_ONCE = 5  # the reference among them
 MOST_MESH = 8192
 
 
-class Apps(Names):
-    """A list of applications."""
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        names = super().convert(value, param, ctx)
-        for name in names:
-            if name not in APPS:
-                self.fail(f"'{name}' is no application: choose from {', '.join(APPS)}", param, ctx)
-        return names
-
-
 @click.command(cls=PanelCommand)
-@click.option("--app", "--apps", "apps", type=Apps(), default=None, metavar="NAMES",
+@click.option("--app", "--apps", "apps", type=Names(APPS, "application"), default=None, metavar="NAMES",
               help=f"Which: {', '.join(APPS)} [all, Veros where it is installed].")
 @click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--extent", type=Numbers(high=512, most=3), default="32", show_default=True,

@@ -5,8 +5,8 @@ from itertools import product
 import click
 
 from ..cli.errors import BadInput
-from ..cli.options import MOST_COMPONENTS, MOST_RANKS, RANKS, Elements, MeasuringOptions, Numbers, Whole, measuring_options, per_node_option
-from ..cli.panels import PanelCommand
+from ..cli.options import ELEMENT_NAMES, MOST_COMPONENTS, MOST_RANKS, RANKS, MeasuringOptions, Numbers, Whole, measuring_options, per_node_option
+from ..cli.lazy import PanelCommand
 from ..measuring.measurement import Group
 from .cases import ELEMENT_BYTES, balanced_grid, check_memory, ranks_on_grid
 from .ghosts_program.contenders import ALL
@@ -20,7 +20,7 @@ ARRAYS_AT_ONCE = 9  # one for each contender
 @click.option("--grid", type=Numbers(high=MOST_RANKS, most=3), metavar="PxQxR", help="Process grid [as cubic as it gets].")
 @click.option("--extent", type=Whole(1, 1024), default=32, show_default=True, help="Cells per rank, along each dimension.")
 @click.option("--vdim", type=Numbers(high=MOST_COMPONENTS), default="6,20,120", show_default=True, help="Numbers per row.")
-@click.option("--element", type=Elements(), default="float64", show_default=True, help="Element type.")
+@click.option("--element", type=ELEMENT_NAMES, default="float64", show_default=True, help="Element type.")
 @click.option("--pattern", type=click.Choice(["faces", "all-from-one"]), default="faces", show_default=True,
               help="Rows of the six neighbors, or all of rank 0's, as the published script really did.")
 @per_node_option

@@ -8,23 +8,22 @@ import click
 
 from ..cli.errors import BadInput
 from ..cli.options import (
+    ELEMENT_NAMES,
     MOST_COMPONENTS,
     MOST_EXTENT,
     MOST_FIELDS,
     MOST_HALO,
     MOST_RANKS,
     RANKS,
-    Elements,
     MeasuringOptions,
     Numbers,
     Periodic,
     measuring_options,
     per_node_option,
 )
-from ..cli.panels import PanelCommand, options_of
+from ..cli.lazy import PanelCommand, options_of
 from ..measuring.measurement import Group
-from .cases import ELEMENT_BYTES, balanced_grid, check_memory, ranks_on_grid
-from .peers import PLUG_INS, Peers, contenders_of
+from .cases import ELEMENT_BYTES, PLUG_INS, Peers, balanced_grid, check_memory, contenders_of, ranks_on_grid
 
 DIMENSIONS = 3
 PEERS = tuple(PLUG_INS["halo"])
@@ -37,7 +36,7 @@ WORK = options_of("Work between begin and end")
 @click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
 @click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
 @click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
-@click.option("--element", type=Elements(), default="float32", show_default=True, help="Element type.")
+@click.option("--element", type=ELEMENT_NAMES, default="float32", show_default=True, help="Element type.")
 @click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True,
               help="Neighbors across edges and corners too, or faces only.")

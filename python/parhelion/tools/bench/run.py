@@ -1,4 +1,4 @@
-"""From a bench command's options to its exit status."""
+"""From a bench command's options to its exit status; with `--against` two runs, and what `parhelion compare` says of them."""
 
 from typing import Any
 
@@ -7,40 +7,27 @@ import click
 from ..cli.errors import BadInput
 from ..cli.options import MeasuringOptions
 from ..cli.output import Output
-from ..measuring.measurement import (
-    LAUNCHES,
-    MIN_SAMPLE_S,
-    QUICK_LAUNCHES,
-    QUICK_MIN_SAMPLE_S,
-    QUICK_REPETITIONS,
-    REPETITIONS,
-    TIMEOUT_S,
-    Group,
-    Measurement,
-)
+from ..comparing.command import compare
+from ..measuring.duet import NAMES, measure_pairs
+from ..measuring.measurement import LAUNCHES, MIN_SAMPLE_S, QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, REPETITIONS, TIMEOUT_S, Group, Measurement
 from ..measuring.session import measure
+from ..records import Record, RecordError
 from ..records.store import parse_labels
-from ..tables.finish import exit_with, finish
-from .against import run_pairs
-from .matrix.request import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report
+from ..tables.finish import exit_status, exit_with, finish, show
+from .matrix import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report
 
 
 def run(
     benchmark: str,
     groups: list[Group],
     options: MeasuringOptions,
-    *,
-    module: str | None = None,
     usual_repetitions: int = REPETITIONS,
-    min_sample_s: float | None = None,
-    program_options: tuple[str, ...] = (),
-    companions: tuple[Any, ...] = (),
-    per_node: bool = False,
+    **special: Any,
 ) -> None:
     """Measure the groups, print, write the document; leaves the process when the status is not 0.
 
     Inside `parhelion matrix`, every group is measured under each of its combinations. With `--against`, another build takes
-    turns with this one, and the comparison decides about the status, too.
+    turns with this one, and the comparison decides about the status, too. `special`: what else this `Measurement` has.
     """
     output = Output(options.json_file)
     quick = options.quick
@@ -52,7 +39,6 @@ def run(
         precision=options.precision or 0.0,
         most_repetitions=options.most_repetitions,
         launches=options.launches or (QUICK_LAUNCHES if quick else LAUNCHES),
-        min_sample_s=(QUICK_MIN_SAMPLE_S if quick else MIN_SAMPLE_S) if min_sample_s is None else min_sample_s,
         contenders=options.contenders,
         seed=options.seed,
         bind=not options.no_bind,
@@ -60,10 +46,7 @@ def run(
         out=options.out,
         timeout=options.timeout or (MATRIX_TIMEOUT_S if asked else TIMEOUT_S),
         labels=parse_labels(options.labels),
-        module=module,
-        program_options=program_options,
-        companions=companions,
-        per_node=per_node,
+        **{"min_sample_s": QUICK_MIN_SAMPLE_S if quick else MIN_SAMPLE_S, **special},
     )
     if options.against:
         if asked:
@@ -75,3 +58,34 @@ def run(
     if asked:
         write_matrix_report(record, asked, output)
     exit_with(status)
+
+
+def run_pairs(measurement: Measurement, against: str, output: Output) -> int:
+    """Measure both, print both, compare them; the document of `--json` is that of the comparison.
+
+    Returns the exit status: what went wrong while measuring, else that of `compare`.
+    """
+    records = measure_pairs(measurement, against, output)
+    for letter, record in zip(NAMES, records, strict=True):
+        output.console.print(f"{letter}: {record.labels['image']}", markup=False, soft_wrap=True)
+        show(record, output)
+    status = max(map(exit_status, records))
+    try:
+        compared = _compared(records, output)
+    except RecordError as error:
+        if not status:
+            raise
+        output.errors.print(str(error), markup=False, soft_wrap=True)  # ranks failed before anything could be compared
+        return status
+    return status or compared
+
+
+def _compared(records: tuple[Record, Record], output: Output) -> int:
+    """B against A, as the command says it with its usual options."""
+    first, second = (record.path.parent for record in records)
+    output.console.print(f"parhelion compare {first} {second}", style="dim", markup=False, soft_wrap=True)
+    try:
+        click.get_current_context().invoke(compare, a=first, b=second, json_file=output.json_file)
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0

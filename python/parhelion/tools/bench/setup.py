@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from ...launch import usable_cores
-from ..cli.options import MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_RANKS, Elements, MeasuringOptions, Names, Numbers, Whole, measuring_options
-from ..cli.panels import PanelCommand
+from ..cli.options import ELEMENT_NAMES, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_RANKS, MeasuringOptions, Names, Numbers, Whole, measuring_options
+from ..cli.lazy import PanelCommand
 from ..measuring.launcher import launched_ranks
 from ..measuring.measurement import Group
 from .halo import halo_group
@@ -20,7 +20,7 @@ USUAL_MOST = 8
 @click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
 @click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
 @click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")
-@click.option("--element", type=Elements(), default="float32", show_default=True, help="Element type.")
+@click.option("--element", type=ELEMENT_NAMES, default="float32", show_default=True, help="Element type.")
 @click.option("--transport", type=Names(), default="auto,mpi_persistent", show_default=True, help="What moves the data: whose plans are made.")
 @measuring_options
 def setup(options: MeasuringOptions, ranks: tuple[int, ...] | None, transport: tuple[str, ...], halo: int, fields: int, **grid: Any) -> None:

@@ -16,7 +16,7 @@ from ...launch.flavor import MOST_RANKS
 from ..style.words import BYTES
 from .errors import BadInput
 from .output import json_option
-from .panels import options_of
+from .lazy import options_of
 
 ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
 
@@ -80,9 +80,12 @@ class Numbers(click.ParamType):
 
 
 class Names(click.ParamType):
-    """A list of names such as `auto,mpi_persistent`."""
+    """A list of names such as `auto,mpi_persistent`; those that are `known`, where that is given, each of which `is_one` tells."""
 
     name = "names"
+
+    def __init__(self, known: Sequence[str] = (), is_one: str = "name") -> None:
+        self.known, self.is_one = known, is_one
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         if isinstance(value, tuple):
@@ -90,27 +93,8 @@ class Names(click.ParamType):
         names = tuple(filter(None, (part.strip() for part in value.split(","))))
         if not names:
             self.fail(f"{shortened(str(value))} names nothing: give one name, or several with commas", param, ctx)
-        return names
-
-
-class Name(Names):
-    """One such name."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        names = super().convert(value, param, ctx)
-        if len(names) > 1:
-            self.fail(f"{shortened(str(value))} names several: give one", param, ctx)
-        return names[0]
-
-
-class Elements(Names):
-    """A list of element types."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        names = super().convert(value, param, ctx)
-        for name in names:
-            if name not in ELEMENTS:
-                self.fail(f"{shortened(name)} is no element type: choose from {', '.join(ELEMENTS)}", param, ctx)
+        for unknown in [name for name in names if self.known and name not in self.known]:
+            self.fail(f"{shortened(unknown)} is no {self.is_one}: choose from {', '.join(self.known)}", param, ctx)
         return names
 
 
@@ -185,6 +169,7 @@ class Share(click.ParamType):
 
 
 RANKS = Whole(1, MOST_RANKS)
+ELEMENT_NAMES = Names(ELEMENTS, "element type")
 SEED = Whole(0, 2**62)
 SECONDS = Real(1, MOST_SECONDS)
 TOPOLOGY_HELP = "The machine: such as 'node:27 pack:2 numa:4 l3:4 core:4', xml:FILE (hwloc), here."

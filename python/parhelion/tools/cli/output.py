@@ -9,7 +9,7 @@ import msgspec
 from ...launch.disk import why, writing
 from ..style.terminal import console
 from .errors import BadInput
-from .panels import options_of
+from .lazy import options_of
 
 
 class Output:

@@ -61,7 +61,7 @@ def _status(found, bad: tuple[str, ...]) -> int:
 
 def chosen(sets, contenders: tuple[str, ...], relative_to: str | None):
     """The sets with the named contenders, as times relative to one of them where that was asked for."""
-    from .relative import relative_to as relative
+    from .comparison import relative_to as relative
 
     if relative_to:
         sets = relative(sets, relative_to)
@@ -77,7 +77,7 @@ def only(records, contenders: tuple[str, ...]):
 
 
 def _write(path: Path, found) -> None:
-    from .markdown import markdown
+    from .document import markdown
 
     try:
         path.write_text(markdown(found), encoding="utf-8")

@@ -8,8 +8,8 @@ from ..documents.params import text, varying
 from ..statistics.units import Kind
 from ..statistics.verdict import DIFFERENT, Verdict
 from ..style.terminal import table
-from ..style.words import microseconds, p_value, ratio, ratios, signed
 from .changes import Change
+from .columns import COLUMNS
 from .comparison import Comparison, Row
 
 COLORS = {
@@ -44,13 +44,13 @@ def show(comparison: Comparison, console: Console, show_all: bool) -> None:
 def _table(comparison: Comparison, rows: list[Row]) -> Table:
     parameters = varying([row.case for row in comparison.rows])
     shown = table("B against A, µs per exchange; ratio above 1: B is slower", right=parameters)
-    for name in ("contender", "A", "B", "B / A", "95 %", "Cliff's δ", "p", "verdict"):
-        shown.add_column(name, justify="left" if name in ("contender", "verdict") else "right")
+    shown.add_column("contender")
+    for column in COLUMNS:
+        shown.add_column(column.head, justify="right")
+    shown.add_column("verdict")
     for row in rows:
-        found = row.difference
         cells = [text(row.case.params.get(name)) for name in parameters]
-        figures = [*map(microseconds, row.medians), ratio(found.ratio), ratios(found.interval), signed(found.cliffs_delta)]
-        words = [*cells, row.contender, *figures, p_value(row.p_adjusted)]
+        words = [*cells, row.contender, *(column.shown(row) for column in COLUMNS)]
         shown.add_row(*map(escape, words), f"[{COLORS[row.verdict]}]{row.verdict}[/]")
     return shown
 

@@ -4,11 +4,11 @@ from typing import Any
 
 from ..records.model import FINISHED, UNAVAILABLE, End
 from ..records.read import Record
-from .applications import over_hand_written, share
-from .remarks import remarks
+from .figures import told
+from .published_form import over_hand_written, share
+from .remarks import remarks, skew
 from .results import CaseResult, Entry, entries, results
-from .skew import skew
-from .sweep.document import sweep_document
+from .sweep.findings import sweep_document
 
 SCHEMA = "parhelion.bench/1"
 
@@ -45,18 +45,10 @@ def failed(record: Record) -> list[End]:
 
 def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
     """One contender on one case."""
-    summary = entry.summary
     return {
         **_who(entry),
         "verified": entry.verified,
-        "median_s": summary and summary.median,
-        "ci95_s": summary and list(summary.interval),
-        "p5_s": summary and summary.p5,
-        "p95_s": summary and summary.p95,
-        "p99_s": summary and summary.p99,
-        "mean_s": summary and summary.mean,
-        "std_s": summary and summary.std,
-        "mean_std_us": summary and summary.mean_std_us,
+        **told(entry.summary),
         "time_over_best_baseline": case.relative(entry.contender),
         "samples": [sample for line in entry.lines for sample in line.samples],
         **_skew(entry),
@@ -72,8 +64,8 @@ def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
 
 
 def _skew(entry: Entry) -> dict[str, Any]:
-    told = skew(entry)
-    return {"skew_s": told.apart, "together_s": told.together, "last_rank": told.rank, "last_rank_share": told.share} if told else {}
+    found = skew(entry)
+    return {"skew_s": found.apart, "together_s": found.together, "last_rank": found.rank, "last_rank_share": found.share} if found else {}
 
 
 def by_level(entry: Entry) -> dict[str, dict[str, int]] | None:

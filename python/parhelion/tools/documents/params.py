@@ -1,9 +1,9 @@
-"""Parameters of cases: which of them vary, in which order cases stand, how values are written, which are shown of many."""
+"""Parameters of cases: which vary, in which order cases stand, how values are written; and what a benchmark's figures are of."""
 
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..style.words import product
 from .results import CaseResult
@@ -65,3 +65,29 @@ def some(values: Sequence[T], most: int) -> list[T]:
     if len(values) <= most:
         return list(values)
     return [values[round(place * (len(values) - 1) / (most - 1))] for place in range(most)]
+
+
+class Wording(NamedTuple):
+    """`title` of a page; `of` is what a time is the time of; `base` is what ratios are taken against."""
+
+    title: str
+    of: str = "exchange"
+    base: str = "the best hand-written baseline"
+    compared: bool = True
+
+
+WORDING = {
+    "halo": Wording("Halo exchange"),
+    "gather": Wording("Index-map gather"),
+    "alltoall": Wording("Alltoall", "call", "MPI_Alltoall"),
+    "ghosts": Wording("Ghost rows"),
+    "osu": Wording("OSU Micro-Benchmarks"),
+    "imb": Wording("Intel MPI Benchmarks"),
+    "apps": Wording("Whole applications", "step"),
+    "setup": Wording("Set-up", "stage", "", compared=False),
+}
+
+
+def wording(benchmark: str) -> Wording:
+    """The words for a benchmark; for one that is not known, its name."""
+    return WORDING.get(benchmark, Wording(benchmark))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..records.model import Case
 from ..statistics import Interval, Summary, geometric_mean, ratio_interval, summarize
-from ..statistics.interval import NO_INTERVAL
+from ..statistics.shift import NO_INTERVAL
 
 OWN, BASELINE, PEER = "own", "baseline", "peer"
 
@@ -122,18 +122,6 @@ class CaseResult:
             speed, entry = self.speed(contender), self.entries.get(contender)
             self._intervals[contender] = speed_interval([(self, [entry])], speed) if speed and entry else NO_INTERVAL
         return self._intervals[contender]
-
-    @property
-    def best_speed(self) -> float | None:
-        """How many times as fast as the best baseline the best of the library is."""
-        own = self.best(OWN)
-        return self.speed(own.contender) if own else None
-
-    @property
-    def best_speed_interval(self) -> Interval:
-        """The 95 % interval of `best_speed`: that both were chosen is counted in."""
-        speed = self.best_speed
-        return speed_interval([(self, self.of_role(OWN))], speed) if speed else NO_INTERVAL
 
     def of_role(self, role: str) -> list[Entry]:
         """All contenders of a role whose values were right."""

@@ -11,7 +11,7 @@ from ...errors import InputError
 from ...launch.disk import why, writing
 from ..comparing import RecordSet
 from ..profiling import Profile, read_profile
-from ..profiling.folder import FILE_NAME as PROFILE
+from ..profiling.model import FILE_NAME as PROFILE
 from ..records import Record, read_record
 from ..records.read import FILE_NAME as RECORD
 from ..records.store import Named

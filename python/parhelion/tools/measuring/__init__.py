@@ -1,4 +1,5 @@
 """From cases to a finished record: write the job, start the ranks, follow the record. Nothing here measures.
 
-`session` is a run; `duet` takes turns with two of them, whose `sides` are flavors, checkouts or `images`. How each MPI starts is in `parhelion.launch`; which cases a benchmark has is in `bench`.
+`session` is a run; `duet` takes turns with two of them, which are flavors, checkouts or `images`. How each MPI starts is in
+`parhelion.launch`; which cases a benchmark has is in `bench`.
 """

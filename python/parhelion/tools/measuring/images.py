@@ -14,8 +14,7 @@ from ...launch.hosts import Hosts
 from ...launch.process import run_command
 from ..cli.errors import BadInput
 from .measurement import Group, Measurement
-from .messages import first_words
-from .ranks import Ranks
+from .ranks import Ranks, first_words
 
 RUNTIMES = ("apptainer", "singularity")
 PROBE_S = 300.0  # an image is unpacked where it cannot be mounted

@@ -11,9 +11,9 @@ import msgspec
 from ...launch import Flavor, Launch, find_flavor, inside_launcher
 from ...launch.inside import Rank
 from ...launch.remedies import build_for
-from ...launch.threads import single_threaded
+from ...launch.program import single_threaded
 from ..cli.errors import BAD_INPUT, BadInput
-from ..machine.contenders import built_contenders
+from ..machine.builds import built_contenders
 from .measurement import Group, Measurement
 from .ranks import Ranks
 
@@ -52,7 +52,6 @@ class OwnLauncher:
         program, *options = measuring_program(flavor, self.measurement, group)
         setting = {**(here.variables if here else {}), **self._of_python(flavor, group)}
         return flavor.launch(group.ranks, program, (*options, *files), bind=self.measurement.bind, setting=setting)
-
 
     def _of_python(self, flavor: Flavor, group: Group) -> dict[str, str]:
         """Several builds may fit the MPI that a rank in Python loads."""

@@ -11,14 +11,12 @@ from ...launch.disk import writing
 from ...launch.ending import Ended
 from ..cli.output import Output
 from ..machine import collect
-from ..machine.contenders import built_contenders
+from ..machine.builds import built_contenders
 from ..records import Record, RecordError, RunFolder, read_record
 from ..records.model import FINISHED, UNAVAILABLE, Case, End, Line
 from .launcher import OwnLauncher, Starter, prepare
 from .measurement import Combination, Group, Measurement
-from .messages import exit_text, first_words, rank_message
-from .progress import RunProgress
-from .ranks import Follower
+from .ranks import Follower, RunProgress, exit_text, first_words, rank_message
 
 LOOK_EVERY_S = 0.1
 

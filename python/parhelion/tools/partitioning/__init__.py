@@ -3,18 +3,15 @@
 `meshes` reads and makes meshes, `maps` reads and writes index maps; between them stand graph, entities and the two commands.
 """
 
-from .entities import ADJACENCIES, index_maps
+from .entities import ADJACENCIES, dual_graph, edge_cut, index_maps, partition_cells
 from .errors import IndexMapError, MeshError
-from .graph import dual_graph, edge_cut, partition_cells
-from .inspection import describe, inspect
+from .inspection import describe, inspect, inspection_text, partition_text
 from .maps.dataset import FORMATS, convert, format_of, read_index_maps, read_rank_map, write_index_maps
 from .maps.maps import IndexMaps, RankMap
 from .mesh_to_maps import partition_mesh
 from .meshes.demo import demo_mesh, demo_partition
-from .meshes.mesh import Mesh, mesh_from_meshio
-from .meshes.read import read_mesh
+from .meshes.mesh import Mesh, mesh_from_meshio, read_mesh
 from .meshes.topology import ENTITIES
-from .text import inspection_text, partition_text
 
 __all__ = [
     "ADJACENCIES", "ENTITIES", "FORMATS", "IndexMapError", "IndexMaps", "Mesh", "MeshError", "RankMap",

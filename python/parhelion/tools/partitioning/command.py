@@ -28,7 +28,7 @@ def partition(
     The folders NAME-PARTS that it writes are what `parhelion bench gather` takes.
     """  # fmt: skip
     from .mesh_to_maps import partition_mesh
-    from .text import partition_text
+    from .inspection import partition_text
 
     output = Output(json_file)
     summary = partition_mesh(mesh, parts, entities, formats, out, adjacency=adjacency, name=name, seed=seed)
@@ -42,8 +42,7 @@ def partition(
 @json_option
 def inspect(datasets: tuple[Path, ...], ranks: int | None, json_file: str | None) -> None:
     """Read and check index maps of either format, and say what they hold."""
-    from .inspection import inspect as inspect_maps
-    from .text import inspection_text
+    from .inspection import inspect as inspect_maps, inspection_text
 
     output = Output(json_file)
     summaries = [inspect_maps(dataset, ranks) for dataset in datasets]

@@ -8,14 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from ...base.numbers import shortened
-from .entities import index_maps
+from .entities import dual_graph, edge_cut, index_maps, partition_cells
 from .errors import MeshError
-from .graph import dual_graph, edge_cut, partition_cells
 from .inspection import describe, imbalance
 from .maps.dataset import FORMATS, write_index_maps
 from .maps.maps import IndexMaps
-from .meshes.mesh import Mesh, mesh_from_meshio
-from .meshes.read import read_mesh
+from .meshes.mesh import Mesh, mesh_from_meshio, read_mesh
 from .meshes.topology import ENTITIES
 
 SCHEMA = "parhelion.partition/1"

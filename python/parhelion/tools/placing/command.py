@@ -7,7 +7,7 @@ import click
 
 from ..cli.options import MOST_BYTES, MOST_EXTENT, MOST_HALO, MOST_NODES, MOST_PLACED_RANKS, TOPOLOGY_HELP, Names, Numbers, Periodic, Whole
 from ..cli.output import Output, json_option
-from ..cli.panels import PanelCommand, options_of
+from ..cli.lazy import PanelCommand, options_of
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 MACHINE, WEIGHTS, SEARCH, OUTPUT = map(options_of, ("Machine", "Weights of neighbors", "Search", "Output"))

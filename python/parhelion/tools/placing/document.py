@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ...placement.placement import Placement
-from .between import between_document
+from .graphs import between_document
 
 SCHEMA = "parhelion.placement/1"
 

@@ -12,9 +12,8 @@ import numpy as np
 from ...placement import GraphPlacement, Score, place_graph
 from ..cli.errors import BadInput
 from ..partitioning.errors import IndexMapError
-from .between import between_document, pairs_of_graph
+from .graphs import PartGraph, between_document, pairs_of_graph, read_graph
 from .document import SCHEMA, by_level
-from .graphs import PartGraph, read_graph
 from .request import find_machine
 
 GRIDS_ALONE = ("grid", "cells", "blocks", "method", "numbering", "offsets", "weights", "extent", "picture", "parameters")
@@ -85,4 +84,3 @@ def _system_metis() -> bool:
     import ctypes.util
 
     return ctypes.util.find_library("metis") is not None
-

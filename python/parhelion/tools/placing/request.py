@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...base.numbers import shortened, whole_number
-from ...launch.scheduled import given
+from ...launch.schedulers import given
 from ...placement import Machine, Placement, Stencil, choose_grid, place, place_by_hand, read_parameters
 from ..cli.errors import BadInput
 from ..cli.options import MOST_PLACED_RANKS, Periodic
@@ -40,24 +40,24 @@ def find_placement(options: dict[str, Any]) -> Placement:
 def find_machine(options: dict[str, Any], blocks: Blocks | None = None) -> Machine:
     """The machine from --topology, --nodes and --ranks-per-node; what they leave open follows from grid or blocks."""
     ranks = options["ranks_per_node"]
-    nodes = options["nodes"] or (len(ranks) if ranks and len(ranks) > 1 else None)
-    nodes = nodes or (blocks and math.prod(next((b for name, b in blocks.items() if name in NODE_NAMES), ())))
+    nodes = options["nodes"] or (len(ranks) if ranks and len(ranks) > 1 else None) or _nodes_of(blocks)
     topology = options["topology"]
     if not topology and not nodes:
         raise BadInput("the machine is not described: give --nodes and --ranks-per-node, or --topology")
     if not topology:
         topology = f"node:{nodes} {_levels_of(blocks or {})}".strip()
-    elif _describes_one_node(topology):
+    elif topology == "here" or topology.startswith("xml:"):
         nodes = nodes or _nodes_that_hold(options, ranks)
-    elif not any(f"{name}:" in topology for name in NODE_NAMES):
+    elif not _counts_nodes(topology):
         topology = f"node:{nodes or 1} {topology}"
     if ranks is None:
         ranks = _ranks_per_node(options, blocks, nodes if ":" not in topology.partition(" ")[2] else None)
     return Machine(topology, nodes, ranks[0] if ranks and len(ranks) == 1 else ranks, options["binding"])
 
 
-def _describes_one_node(topology: str) -> bool:
-    return topology == "here" or topology.startswith("xml:")
+def _nodes_of(blocks: Blocks | None) -> int | None:
+    """As many as the blocks of the nodes' level are; one where blocks tell nothing of nodes."""
+    return math.prod(next((extents for name, extents in blocks.items() if name in NODE_NAMES), ())) if blocks else None
 
 
 def _nodes_that_hold(options: dict[str, Any], ranks: tuple[int, ...] | None) -> int:
@@ -148,4 +148,4 @@ def with_allocation(options: dict[str, Any], env: Mapping[str, str] | None = Non
 
 
 def _counts_nodes(topology: str) -> bool:
-    return any(f"{name}:" in topology for name in ("node", "machine", "host"))
+    return any(f"{name}:" in topology for name in NODE_NAMES)

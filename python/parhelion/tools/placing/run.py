@@ -15,10 +15,9 @@ from ...placement.machine import parts_of_a_node
 from ..cli.errors import BadInput
 from ..cli.output import Output
 from ..style.words import product
-from .between import between_text
+from .graphs import between_text
 from .document import placement_document
-from .drawing import draw
-from .layers import HWCART_NAMES, layers
+from .drawing import HWCART_NAMES, draw, layers
 from .parts import PlacedParts, place_parts_of
 from .rank_files import rank_file
 from .request import find_placement, with_allocation
@@ -77,7 +76,8 @@ def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:
     ranks, nodes = placement.machine.size, placement.machine.nodes
     output.console.print(f"Process grid {grid}: {ranks} ranks on {nodes} node{'s' * (nodes != 1)}. Jsum/Jmax by level:", markup=False)
     output.console.print(scores_table(placement))
-    notes = [between_text(placement.node_pairs()), f"Machine: {placement.machine.source}", _crowding(placement), placement.note, _moved(placement)]
+    notes = [between_text(placement.node_pairs()), f"Machine: {placement.machine.source}", _crowding(placement), placement.note,
+             placement.moved_points and f"local search moved {placement.moved_points} grid points"]
     for note in filter(None, notes):
         output.console.print(note, markup=False)
     wanted = options["layers"]
@@ -109,10 +109,6 @@ def _microseconds(seconds: float | None) -> list[str]:
 def _cell(score: Score) -> str:
     edges = f"{score.jsum}/{score.jmax}"
     return edges if score.jsum == score.jsum_bytes else f"{edges} ({score.jsum_bytes}/{score.jmax_bytes} B)"
-
-
-def _moved(placement: Placement) -> str:
-    return f"local search moved {placement.moved_points} grid points" if placement.moved_points else ""
 
 
 def _crowding(placement: Placement) -> str:

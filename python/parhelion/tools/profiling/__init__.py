@@ -3,7 +3,6 @@
 One folder per verb; here is what they share: a profile on disk, and its shares by part, library and function.
 """
 
-from .folder import read_profile
-from .model import Profile, ProfileError
+from .model import Profile, ProfileError, read_profile
 
 __all__ = ["Profile", "ProfileError", "read_profile"]

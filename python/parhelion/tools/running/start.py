@@ -12,7 +12,7 @@ from ...launch.inside import by_srun
 from ...launch.linked import flavor_of_library, is_compiled, linked_mpi
 from ...launch.process import Completed, run_command
 from ...launch.program import ends_together, program_words, python_words
-from ...launch.slurm import SlurmJob
+from ...launch.schedulers import job_told
 
 STOPPED = 124  # as `timeout` ends
 
@@ -102,7 +102,7 @@ def _refuse_inside() -> None:
 
 
 def _tasks_of_the_job() -> int:
-    job = SlurmJob.told(os.environ)
+    job = job_told(os.environ)
     if job and job.tasks:
         return job.tasks
     raise InputError("say how many ranks are to be started, such as -n 4")

@@ -1,17 +1,34 @@
-"""`parhelion runs list`, `show`, `tag` and `import`."""
+"""`parhelion runs list`, `show`, `tag` and `import`, and what all verbs of `parhelion runs` share."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich.markup import escape
-from rich.table import Table
 
 from ..cli.options import RANKS, labels_option, out_option
 from ..cli.output import Output, json_option
-from ..records import read_record
+from ..records import Record, read_record
+from ..records.folder import DEFAULT_STORE
 from ..records.store import RUN, Stored, parse_labels, relabel, stored_runs
-from .options import labeled_option, store_option
+from ..style.terminal import table
+
+# Eager: names of runs are looked up in it.
+store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",
+                            help="Folder of run folders.")
+labeled_option = click.option("--labeled", "labels", multiple=True, metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")
+
+
+def chosen(runs: Sequence[Path], store: Path, output: Output) -> list[Record]:
+    """The named runs, or every run of the store that can be read; the others are named."""
+    if runs:
+        return [read_record(run) for run in runs]
+    found = stored_runs(store)
+    for each in found:
+        if each.error:
+            output.errors.print(f"left out: {each.error}", markup=False, soft_wrap=True)
+    return [each.record for each in found if each.record]
 
 
 @click.command()
@@ -24,12 +41,10 @@ def list_runs(store: Path, benchmark: str | None, labels: tuple[str, ...], json_
     output = Output(json_file)
     wanted = parse_labels(labels)
     runs = [run for run in stored_runs(store) if _matches(run, benchmark, wanted)]
-    table = Table()
-    for name in ("run", "benchmark", "launches", "lines", "labels", "notes"):
-        table.add_column(name, overflow="fold")
+    shown = table(left=("run", "benchmark", "launches", "lines", "labels", "notes"), overflow="fold")
     for run in runs:
-        table.add_row(*map(escape, _cells(run)))
-    output.console.print(table if runs else "no run matches")
+        shown.add_row(*map(escape, _cells(run)))
+    output.console.print(shown if runs else "no run matches")
     output.document({"schema": "parhelion.runs/1", "store": str(store), "runs": [_object(run) for run in runs]})
 
 

@@ -4,9 +4,8 @@ Samples are seconds per exchange. A *launch* is one `mpiexec`; samples of one la
 it drew (addresses, pages, cores), so that launches are the units of whatever is inferred from several.
 """
 
-from .interval import Interval
-from .median import median_interval
+from .shift import Interval
+from .summary import Summary, mean_std, median_interval, summarize
 from .ratios import geometric_mean, ratio_interval
-from .summary import Summary, mean_std, summarize
 
 __all__ = ["Interval", "Summary", "geometric_mean", "mean_std", "median_interval", "ratio_interval", "summarize"]

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .interval import CONFIDENCE, NO_INTERVAL, Interval
-from .median import enough
-from .shift import BATCHES, Shift, paired
+from .shift import BATCHES, CONFIDENCE, NO_INTERVAL, Interval, Shift, paired
+from .summary import enough
 
 SEED = 20231  # fixed: the same record always gives the same interval
 Starts = Mapping[Any, np.ndarray]  # samples of one contender by the number of the start

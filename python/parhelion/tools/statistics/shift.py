@@ -1,15 +1,34 @@
-"""The shift between two sides of launches, with its error: Welch's t and the paired t, on trimmed means."""
+"""What an interval is; the shift between two sides of launches, with its error: Welch's t and the paired t, on trimmed means."""
+
+from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .interval import Interval
-
+CONFIDENCE = 0.95
 TRIM = 0.1  # from each end, so from ten values on: with fewer, a launch taken away costs more than an outlier does
 MOST_FREEDOM = 1.5
 BATCHES = 5  # of the samples of a single launch: few enough to be long, and to differ as the machine does over some time
 MIDDLE = 0.25  # of the samples of a launch: nearly as sharp as a mean, nearly as robust as a median
+
+
+class Interval(NamedTuple):
+    """Both ends of a confidence interval, in the unit of the samples; `None` where no interval can be given."""
+
+    low: float | None
+    high: float | None
+
+    @property
+    def width(self) -> float | None:
+        return None if self.low is None or self.high is None else self.high - self.low
+
+    def with_inside(self, value: float) -> Interval:
+        """The interval, widened where needed to hold the figure that it stands beside."""
+        return self if self.low is None or self.high is None else Interval(min(self.low, value), max(self.high, value))
+
+
+NO_INTERVAL = Interval(None, None)
 
 
 class Center(NamedTuple):

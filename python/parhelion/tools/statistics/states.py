@@ -71,17 +71,13 @@ def by_state(first: Side, second: Side) -> list[Matched]:
     whose probe is like its own. Everything else is compared as it is, and its state is `None`. Of launches that saw a state in fewer than
     five samples none are left.
     """
-    probes = [_probes(side) for side in (first, second)]
+    probes = [np.concatenate([launch.probe for launch in side] or [np.empty(0)]) for side in (first, second)]
     typical = [typical_probes(each) for each in probes]
     bounds = [state_boundary(each) for each in probes]
     return [
         Matched(a or b, _of_state(first, bounds[0], a), _of_state(second, bounds[1], b))
         for a, b in _matched(*typical)
     ]
-
-
-def _probes(side: Side) -> np.ndarray:
-    return np.concatenate([launch.probe for launch in side] or [np.empty(0)])
 
 
 Typical = dict[str | None, float]

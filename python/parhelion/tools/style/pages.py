@@ -19,8 +19,8 @@ def breaks(name: str) -> Markup:
     return Markup("_<wbr>").join(str(name).split("_"))
 
 
-OF_WORDS = (words.microseconds, words.duration, words.interval, words.times, words.times_ends, words.pipes, words.ratio, words.ratios, words.signed,
-            words.p_value, words.percent, words.ranges, breaks)  # fmt: skip
+OF_WORDS = (words.microseconds, words.duration, words.interval, words.times, words.times_ends, words.pipes, words.ratio, words.ratios,
+            words.percent, words.ranges, breaks)  # fmt: skip
 FILTERS: Filters = {each.__name__: each for each in OF_WORDS}
 
 

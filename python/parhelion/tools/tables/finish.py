@@ -6,11 +6,10 @@ from ..cli.errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..cli.output import Output
 from ..documents.document import bench_document, failed
 from ..documents.results import PEER, results
-from ..measuring.messages import exit_text
+from ..measuring.ranks import exit_text
 from ..records import Record
 from ..records.model import End
-from .levels import print_levels
-from .published import has_published_form, print_applications, print_gather, print_ghosts
+from .published import has_published_form, print_applications, print_gather, print_ghosts, print_levels
 from .table import print_results
 
 

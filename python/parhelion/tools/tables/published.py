@@ -1,6 +1,4 @@
-"""Tables in the form in which figures were published: bytes per second and rank, with the time in brackets (`bench ghosts`); seconds per gather by toolchain
-× variant × MPI (`bench gather`); and what exchanges take of a step of whole applications (`bench apps`).
-"""
+"""Tables in published forms (`bench ghosts`, `gather`, `apps`), and messages by level of the machine (`--per-node`)."""
 
 from typing import Any
 
@@ -9,13 +7,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..documents import Entry
-from ..documents.applications import applications
-from ..documents.params import in_order, text
-from ..documents.published_form import bandwidths, scaled
+from ..documents.document import by_level
+from ..documents.params import in_order, text, varying
+from ..documents.published_form import applications, bandwidths, scaled
 from ..documents.results import CaseResult, contenders, results
 from ..records import Record
 from ..style.terminal import table, width
 from ..style.words import product
+from .table import values
 
 OF_GHOSTS = ("bytes that reach a rank from others, per second, mean (least … most) over ranks, \\[time of a pull on the slowest rank], "
              "and of all ranks together; claimed: the same, counting every face row as the published figures did")  # fmt: skip
@@ -108,3 +107,26 @@ def print_applications(console: Console, record: Record) -> None:
     for row in form.rows:
         shown.add_row(*map(escape, row))
     console.print(shown)
+
+
+ORDER = ("own_rank", "pu", "core", "l2", "l3", "numa", "pack", "node", "other_node", "busiest_node")  # from the inside out
+CAPTION = ("messages / bytes of all ranks in one exchange, one message per pair of neighbors as the exchange owes them; own rank: copies; "
+           "busiest node: what leaves it")  # fmt: skip
+
+
+def print_levels(console: Console, record: Record) -> None:
+    """A row per case and contender that told; nothing where none did."""
+    cases = in_order(results(record.cases))
+    found = [(case, entry.contender, told) for case in cases for entry in case.entries.values() if (told := by_level(entry))]
+    if not found:
+        return
+    told_of = {name for _, _, told in found for name, sums in told.items() if any(sums.values())}
+    levels, parameters = [name for name in ORDER if name in told_of], varying(cases)
+    shown = table("messages by level", CAPTION, left=[*parameters, "contender"], right=[name.replace("_", " ") for name in levels])
+    for case, contender, told in found:
+        shown.add_row(*values(case, parameters), escape(contender), *(_cell(told.get(name, {})) for name in levels))
+    console.print(shown)
+
+
+def _cell(told: dict[str, int]) -> str:
+    return f"{told['messages']:,} / {told['bytes']:,}" if any(told.values()) else "–"

@@ -6,24 +6,25 @@ from pathlib import Path
 
 import click
 
-from ....launch import Flavor, find_flavor
+from ....launch import find_flavor
 from ...cli.errors import BadInput
-from ...cli.options import MOST_COMPONENTS, RANKS, Elements, MeasuringOptions, Numbers, measuring_options, per_node_option
-from ...cli.panels import PanelCommand
+from ...cli.lazy import PanelCommand
+from ...cli.options import ELEMENT_NAMES, MOST_COMPONENTS, RANKS, MeasuringOptions, Numbers, measuring_options, per_node_option
 from ...cli.output import Output
 from ...measuring.measurement import Group
-from ..peers import PLUG_INS, Peers, contenders_of
+from ..cases import PLUG_INS, Peers, contenders_of
 
 COARRAY = "coarray"
 PEERS = (*PLUG_INS["gather"], COARRAY)
+WORDS: dict[str, tuple[str, ...]] = {"built": PEERS, "all": PEERS, "none": ()}
 
 
 @click.command(cls=PanelCommand)
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
 @click.option("-n", "--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
-@click.option("--element", type=Elements(), default="int32", show_default=True, help="Element type.")
+@click.option("--element", type=ELEMENT_NAMES, default="int32", show_default=True, help="Element type.")
 @click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
-@click.option("--peers", type=Peers(PEERS, ("built", "all", "none")), default=None, metavar="NAMES",
+@click.option("--peers", type=Peers(PEERS, tuple(WORDS)), default=None, metavar="NAMES",
               help=f"Other libraries beside the rest: {', '.join(PEERS)}, all, none, as `make peers` builds them [those built; with --contenders: none].")
 @per_node_option
 @measuring_options
@@ -42,19 +43,16 @@ def gather(
     the number of ranks that it was partitioned for.
     """  # fmt: skip
     from ..run import run
-    from .coarray_run import CoarrayContenders
-    from .coarrays import coarray_builds
+    from .coarrays import CoarrayContenders, coarray_builds
 
     groups = gather_groups(datasets, ranks, element, components)
     flavor = find_flavor(options.flavor, measuring=True)
-    names = peers or (("none",) if options.contenders else ("built",))
-    wanted = PEERS if names[0] in ("built", "all") else () if names[0] == "none" else names
-    if options.against:
-        if COARRAY in (peers or ()):
-            raise BadInput("--peers coarray: its programs are the same beside every build; leave out --against, or the coarrays")
-        wanted = tuple(name for name in wanted if name != COARRAY)
+    if options.against and COARRAY in (peers or ()):
+        raise BadInput("--peers coarray: its programs are the same beside every build; leave out --against, or the coarrays")
+    names = peers or ("none" if options.contenders else "built",)
+    wanted = [name for name in WORDS.get(names[0], names) if name != COARRAY or not options.against]
     builds = coarray_builds() if COARRAY in wanted else []
-    missing = [name for name in wanted if not (builds if name == COARRAY else _is_built(name, flavor))]
+    missing = [name for name in wanted if not (builds if name == COARRAY else (flavor.directory / f"libphl_peer_{name}.so").exists())]
     if missing:
         text = f"not built for flavor {flavor.name}, see docs/measuring.md: {', '.join(missing)}"
         Output(options.json_file).errors.print(text, style="dim", soft_wrap=True)
@@ -62,10 +60,6 @@ def gather(
     run_now = [name for name in wanted if name != COARRAY and (names[0] != "built" or name not in missing)]
     run("gather", groups, options.beside(contenders_of("gather", run_now)), per_node=per_node,
         companions=(CoarrayContenders(builds),) if builds else ())
-
-
-def _is_built(library: str, flavor: Flavor) -> bool:
-    return (flavor.directory / f"libphl_peer_{library}.so").exists()
 
 
 def gather_groups(

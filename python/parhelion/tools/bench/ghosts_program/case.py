@@ -1,13 +1,12 @@
-"""Blocks of cells on a periodic process grid, and the rows that each rank wants of the others."""
+"""Blocks of cells on a periodic process grid, the rows that each rank wants of the others, and the check that they are right."""
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from mpi4py import MPI
-
 import parhelion as ph
+from mpi4py import MPI
 
 FACES, ALL_FROM_ONE = "faces", "all-from-one"
 
@@ -103,3 +102,56 @@ class Case:
         numbers = np.arange(self.rows).reshape((self.extent,) * 3)
         layer = 0 if side > 0 else self.extent - 1
         return owner * self.rows + np.take(numbers, layer, axis).ravel()
+
+
+class Skipped(Exception):
+    """A contender cannot run here; says why, on every rank alike."""
+
+
+class Rows:
+    """Owned rows, then ghosts, in `array` of shape (rows, vdim). Every value tells its row, its component and the round."""
+
+    def __init__(self, case: Case, array: np.ndarray, ghosts: np.ndarray | None = None) -> None:
+        self.case, self.array = case, array
+        first = case.comm.rank * case.rows
+        self.ids = np.concatenate([np.arange(first, first + case.rows), case.wanted if ghosts is None else ghosts])
+
+    def refresh(self, turn: int) -> None:
+        """This round's values into the owned rows, poison into the ghosts."""
+        self.array[: self.case.rows] = self._expected(slice(0, self.case.rows), turn)
+        self.array[self.case.rows :] = -1
+
+    def count_wrong(self, turn: int) -> int:
+        return int(np.count_nonzero(self.array != self._expected(slice(None), turn)))
+
+    def _expected(self, part: slice, turn: int) -> np.ndarray:
+        column = np.arange(self.case.vdim)
+        return ((self.ids[part, None] * 131 + column * 7 + turn * 17) % 8191).astype(self.array.dtype)
+
+
+def private_rows(case: Case) -> Rows:
+    """In ordinary memory of this process."""
+    return Rows(case, np.zeros((case.rows + len(case.wanted), case.vdim), case.dtype))
+
+
+class Exchange:
+    """A contender's way to fill the ghosts of `rows`. Making one is collective, and so is freeing it."""
+
+    rows: Rows
+    bytes = messages = 0
+
+    def run(self, times: int) -> None:
+        for _ in range(times):
+            self.exchange()
+
+    def exchange(self) -> None:
+        raise NotImplementedError
+
+    def traffic(self) -> tuple[int, int]:
+        return self.bytes, self.messages
+
+    def explain(self) -> Any:
+        return None
+
+    def free(self) -> None:
+        pass

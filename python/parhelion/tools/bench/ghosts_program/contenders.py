@@ -15,10 +15,7 @@ class Contender(NamedTuple):
 
 def contenders() -> list[Contender]:
     """Needs MPI."""
-    from .by_hand import Hindexed, Packed, Plain, PlantedFault
-    from .floor import InProcess, Put
-    from .own import Own
-    from .petsc import StarForest
+    from .ways import Hindexed, InProcess, Own, Packed, Plain, PlantedFault, Put, StarForest
 
     makers: dict[str, Callable[[Any], Any]] = {name: partial(Own, transport=name) for name in NAMES["own"]} | {
         "auto_from_cpp": partial(Own, transport="auto", native=True),

@@ -1,16 +1,100 @@
-"""A contender on its way through a case."""
+"""A contender on its way through a case.
+
+What the measuring program does in bench/arrivals.cpp (how far apart the ranks were in a batch, and whom the others waited for) and in
+bench/precision.cpp (when the median is known well enough to stop, and why) is done here in Python; messages are counted by level of the
+machine.
+"""
 
 import time
+from collections import Counter
 from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
-from .arrivals import parts_of, skew
-from .case import Case
+from ....placement import Machine
+from .case import Case, Skipped
 from .contenders import Contender
-from .precision import half_width_of_median
-from .values import Skipped
+
+MOST_PARTS = 8  # of a batch: each costs a call of Python
+
+
+def parts_of(exchanges: int) -> list[int]:
+    """The exchanges of each part."""
+    count = min(exchanges, MOST_PARTS)
+    return [exchanges * (part + 1) // count - exchanges * part // count for part in range(count)]
+
+
+def skew(times: list[list[float]], exchanges: int, comm: MPI.Intracomm) -> dict[str, Any]:
+    """`skew_s` and `last_rank` of a case line; nothing but on rank 0. Collective.
+
+    `times`: per sample this rank's clock at the begin and behind each part, comparable on one host; ranks of different hosts are
+    compared by the time since the first rank of their host began.
+    """
+    node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    begins = np.array([sample[0] for sample in times])
+    node.Allreduce(MPI.IN_PLACE, begins, MPI.MIN)
+    node.Free()
+    every = comm.gather(np.array(times) - begins[:, None])
+    if every is None:
+        return {}
+    by_rank = np.stack(every)  # by rank, sample and moment
+    standing_for = np.array([1] + parts_of(exchanges))
+    waits = standing_for * (by_rank.max(axis=0) - by_rank.min(axis=0))
+    last = by_rank.argmax(axis=0)
+    whole = by_rank[:, :, -1].max(axis=0) - by_rank[:, :, 0].min(axis=0)  # what was seen once may stand for too many
+    return {"skew_s": (np.minimum(waits.sum(axis=1), whole) / exchanges).tolist(), "last_rank": list(map(_awaited, last, waits))}
+
+
+def _awaited(last: np.ndarray, waits: np.ndarray) -> int:
+    """The rank for which the others have waited longest in all."""
+    total: Counter[int] = Counter()
+    for rank, wait in zip(last.tolist(), waits.tolist(), strict=True):
+        total[rank] += wait
+    return max(total, key=lambda rank: total[rank])
+
+
+LEAST_SAMPLES = 20
+Z_99 = 2.576
+MOST_RESEMBLANCE = 0.95
+
+
+def half_width_of_median(samples: np.ndarray) -> float:
+    """How far the interval of the median reaches from it, as a share of it; infinite where samples are too few for one."""
+    ordered, count = np.sort(samples), len(samples)
+    if count < LEAST_SAMPLES:
+        return float("inf")
+    below = int((count - Z_99 * _inflation(np.asarray(samples), ordered) * count**0.5) // 2)
+    if below < 1:
+        return float("inf")
+    low, high, median = ordered[below - 1], ordered[count - below], ordered[count // 2]
+    return float(max(high - median, median - low) / median)
+
+
+def _inflation(samples: np.ndarray, ordered: np.ndarray) -> float:
+    """By how much the error of a median grows because each sample resembles the one before it."""
+    ranks = (ordered.searchsorted(samples, "left") + ordered.searchsorted(samples, "right") - len(samples)) / 2
+    squares = float(ranks @ ranks)
+    if squares == 0:  # all are equal
+        return 1.0
+    resemblance = min(max(float(ranks[1:] @ ranks[:-1]) / squares, 0.0), MOST_RESEMBLANCE)
+    return ((1 + resemblance) / (1 - resemblance)) ** 0.5
+
+
+def count_by_level(case: Case) -> dict[str, Any]:
+    """The record's `traffic_by_level`, of one message to each rank that wants rows. Collective."""
+    comm = case.comm
+    machine, position = Machine.discovered(comm)
+    positions = comm.allgather(position)
+    names = ["own_rank", *reversed(machine.levels), "other_node"]
+    sums = np.zeros((len(names), 2), np.int64)
+    for rank, rows in case.sent:
+        sums[names.index(machine.innermost(position, positions[rank]) or "other_node")] += 1, len(rows) * case.row_bytes
+    leaving = np.zeros((machine.nodes, 2), np.int64)
+    leaving[machine.unit("node", position)] = sums[-1]
+    told = dict(zip(names, comm.allreduce(sums))) | {"busiest_node": comm.allreduce(leaving).max(axis=0)}
+    return {"traffic_by_level": {name: {"messages": int(messages), "bytes": int(size)} for name, (messages, size) in told.items()}}
+
 
 MOST_ITERATIONS = 1_000_000
 LOOK_EVERY = 5
@@ -81,7 +165,7 @@ class Entrant:
             self.in_exchange.append(self.comm.allreduce(self.made.step_held()) / self.comm.size)
 
     def is_precise(self, share: float) -> bool:
-        """Whether the samples so far tell the median to within `share` of it (see precision.py); looked at after every fifth, once true for good."""
+        """Whether the samples so far tell the median to within `share` of it (`half_width_of_median`); looked at after every fifth."""
         if not self.precise and len(self.samples) % LOOK_EVERY == 0:
             slowest = np.empty(len(self.samples))
             self.comm.Allreduce(np.array(self.samples), slowest, MPI.MAX)

@@ -82,8 +82,7 @@ def _run_case(case: Any, chosen: list[Any], job: dict[str, Any]) -> list[dict[st
 
     With a precision, those go on whose median is not known well enough after the repetitions.
     """
-    from .entrant import Entrant
-    from .levels import count_by_level
+    from .entrant import Entrant, count_by_level
 
     entrants = [Entrant(each, case) for each in chosen]
     by_level = count_by_level(case) if job.get("per_node") else {}

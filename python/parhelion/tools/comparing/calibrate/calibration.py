@@ -1,21 +1,24 @@
-"""How often `compare` is right, measured on one's own runs.
+"""How often `compare` is right, measured on one's own runs; and error rates over launches × noise × effect, also on sides made up with a
+known truth.
 
 Launches of a run, or of several, are put into two sides by time. Nothing changed between them, so a difference found is
 a false one (A/A). With one side's samples multiplied by a planted factor, the same sides tell how often a change of that size is found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from rich.table import Table
 
 from ...records import RecordError
-from ...statistics.compare import difference
+from ...statistics.verdict import DEFAULT_RULES, DIFFERENT, Rules, Verdict, difference, judge
 from ...statistics.states import Launch
-from ...statistics.verdict import DEFAULT_RULES, DIFFERENT, Rules, Verdict, judge
+from ...style.terminal import table
+from ...style.words import percent
 from ..comparison import starts as starts_of
 from ..sets import RecordSet
-from .synthetic import Sides, slowed
+from .synthetic import NOISES, Sides, sides, slowed
 
 ONE_AFTER_THE_OTHER, IN_TURN = "one after the other", "in turn, pair by pair"
 
@@ -78,3 +81,76 @@ def judged(cases: Sequence[Sides], factor: float, wanted: Sequence[Verdict], rul
     """Whether each case, with B slowed by that factor, has one of these verdicts; all cases are one family."""
     found = judge([difference(first, slowed(second, factor, probe)) for first, second in cases], rules)
     return [each.verdict in wanted for each in found]
+
+
+STARTS = ((2, 2), (3, 3), (4, 4), (5, 5), (10, 10), (3, 10))
+EFFECTS = (0.0, 0.02, 0.05, 0.10, 0.30)
+OTHER_MACHINES = (1.3, 4.6)  # times the latency, which the probe and the samples show alike
+OTHER_MACHINE = "another machine"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The share of comparisons that found a difference (effect 0) or a slowdown by that effect."""
+
+    noise: str
+    design: str
+    launches: tuple[int, int]
+    effect: float
+    share: float
+    comparisons: int
+
+
+def synthetic_grid(comparisons: int, seed: int, starts: Sequence[tuple[int, int]] = STARTS) -> Iterator[Cell]:
+    """Cells of every noise, number of launches and effect; drift also with sides that were measured in turn."""
+    rng = np.random.default_rng(seed)
+    designs = [(noise, ONE_AFTER_THE_OTHER) for noise in NOISES] + [("drift", IN_TURN)]
+    for noise, design in designs:
+        for counts in starts:
+            if design == IN_TURN and counts[0] != counts[1]:
+                continue
+            made = [sides(rng, noise, counts, design == IN_TURN) for _ in range(comparisons)]
+            yield from _cells(noise, design, counts, made)
+
+
+def other_machines(comparisons: int, seed: int, starts: Sequence[tuple[int, int]] = STARTS) -> Iterator[Cell]:
+    """Cells of two machines whose latencies differ, with and without two states of the cores on each."""
+    rng = np.random.default_rng(seed)
+    for noise in ("equal", "two states"):
+        for counts in starts:
+            made = [sides(rng, noise, counts) for _ in range(comparisons)]
+            for times in OTHER_MACHINES:
+                found = [judged([each], times, (Verdict.SLOWER,), probe=times)[0] for each in made]
+                name = OTHER_MACHINE if noise == "equal" else f"{OTHER_MACHINE}, {noise}"
+                yield Cell(name, ONE_AFTER_THE_OTHER, counts, times - 1, float(np.mean(found)), len(found))
+
+
+def real_grid(cases: Sequence[list[Launch]]) -> Iterator[Cell]:
+    """Cells of one's own launches, each case and contender by itself, for all equal numbers of launches that there are enough for."""
+    available = min(map(len, cases), default=0)
+    for design in (ONE_AFTER_THE_OTHER, IN_TURN):
+        for counts in STARTS:
+            if counts[0] == counts[1] and sum(counts) <= available:
+                made = [each for case in cases for each in splits(case, counts[0], design)]
+                yield from _cells("real", design, counts, made)
+
+
+def _cells(noise: str, design: str, counts: tuple[int, int], made: Sequence[Sides]) -> Iterator[Cell]:
+    for effect in EFFECTS:
+        wanted = (Verdict.SLOWER,) if effect else DIFFERENT
+        found = [judged([each], 1 + effect, wanted)[0] for each in made]
+        yield Cell(noise, design, counts, effect, float(np.mean(found)), len(found))
+
+
+def grid_table(title: str, cells: Sequence[Cell]) -> Table:
+    """A row per noise, design and number of launches; a column per effect."""
+    effects = list(dict.fromkeys(cell.effect for cell in cells))
+    shown = table(f"{title}: share called different (A/A) or slower", left=("noise", "measured", "launches"),
+                  right=("comparisons", *("A/A" if effect == 0 else f"×{1 + effect:.3g}" for effect in effects)))  # fmt: skip
+    rows: dict[tuple, dict[float, Cell]] = {}
+    for cell in cells:
+        rows.setdefault((cell.noise, cell.design, cell.launches), {})[cell.effect] = cell
+    for (noise, design, starts), found in rows.items():
+        counts = str(next(iter(found.values())).comparisons)
+        shown.add_row(noise, design, " v ".join(map(str, starts)), counts, *(percent(found[effect].share) for effect in effects))
+    return shown

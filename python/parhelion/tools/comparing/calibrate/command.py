@@ -58,8 +58,7 @@ def _splits(output: Output, records, planted: float, launches: int | None) -> di
 
 
 def _grid(output: Output, records, comparisons: int, seed: int) -> dict:
-    from .calibration import starts_by_case
-    from .grid import grid_table, other_machines, real_grid, synthetic_grid
+    from .calibration import grid_table, other_machines, real_grid, starts_by_case, synthetic_grid
 
     parts = {"made up": [*synthetic_grid(comparisons, seed)], "another machine": [*other_machines(comparisons, seed)]}
     if records is not None:

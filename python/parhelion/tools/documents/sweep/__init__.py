@@ -2,10 +2,3 @@
 
 What is said of single cases is one folder up.
 """
-
-from .changes import Change, changes
-from .curves import Curve, curves
-from .image_test import PublishedRow, published_rows
-from .thresholds import Threshold, thresholds
-
-__all__ = ["Change", "Curve", "PublishedRow", "Threshold", "changes", "curves", "published_rows", "thresholds"]

@@ -1,15 +1,19 @@
-"""Where a sweep stops following one line: knees, and sizes at which more bytes take less time.
+"""Where a sweep stops following one line: knees, and sizes at which more bytes take less time; and the limits that the MPI itself tells
+beside them.
 
 Within one algorithm a collective takes about a + b·size (Hockney, Parallel Computing 1994). A sweep is cut into as few such
 stretches as explain it: one more is worth its place only when it explains more than noise would (a penalty on the number of
 stretches, as in Killick, Fearnhead & Eckley, JASA 2012). Each cut is a knee.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from ...records import Record
 from .curves import Curve, Point
 
 KNEE, NOT_MONOTONE = "knee", "not monotone"
@@ -132,3 +136,63 @@ def _fall(below: Point, above: Point) -> Change:
     both = set(below.by_launch) & set(above.by_launch)
     seen = sum(bool(np.median(above.by_launch[each]) < np.median(below.by_launch[each])) for each in both)
     return Change(NOT_MONOTONE, below.size, above.size, above.median / below.median, launches=(seen, len(both)))
+
+
+LIMIT = re.compile(r"SIZE|LIMIT|_MSG|THRESHOLD|MAX_SZ", re.IGNORECASE)
+OTHER_CALLS = re.compile(r"NEIGHBOR|ALLTOALLW|SEGMENT|SEGSIZE|GPU|CTXID|BATCH|CH3|NEMESIS|IPC|^btl_self|^btl_vader", re.IGNORECASE)  # btl_vader is btl_sm's old name
+OF_CALL = {  # of variables that belong to one call, those that can tell about a contender
+    "mpi_alltoall": re.compile(r"[^I]ALLTOALL(?!V)", re.IGNORECASE),
+    "mpi_alltoall_init": re.compile(r"ALLTOALL(?!V)", re.IGNORECASE),
+    "mpi_ialltoall": re.compile(r"IALLTOALL(?!V)", re.IGNORECASE),
+    "mpi_alltoallv": re.compile(r"[^I]ALLTOALLV", re.IGNORECASE),
+}
+COLLECTIVE = re.compile(r"ALLTOALL", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A control variable that holds a number of bytes, and the change of the curve that it may explain."""
+
+    name: str
+    value: int
+    change: Change | None
+
+    @property
+    def text(self) -> str:
+        """The limit with its name."""
+        return f"{self.name} = {self.value}"
+
+    @property
+    def of_collective(self) -> bool:
+        """Made for this very call, not for messages in general."""
+        return bool(COLLECTIVE.search(self.name))
+
+
+def thresholds(record: Record, curve: Curve, seen: Sequence[Change]) -> list[Threshold]:
+    """The limits within the sweep that can concern a contender; several may explain the same change."""
+    if len(curve.points) < LEAST_SIZES:
+        return []
+    told = limits(record, curve)
+    inside = {name: value for name, value in told.items() if curve.sizes[0] <= value <= curve.sizes[-1]}
+    ascending = sorted(inside.items(), key=lambda each: each[1])
+    return [Threshold(name, value, next((change for change in seen if change.covers(value)), None)) for name, value in ascending]
+
+
+def limits(record: Record, curve: Curve) -> dict[str, int]:
+    """Limits in bytes that the MPI told in those launches that the curve comes from."""
+    found: dict[str, int] = {}
+    for launch in record.launches:
+        if launch.launch in curve.launches:
+            found.update({name: value for name, value in (launch.mpi_cvars or {}).items() if _is_limit(name, value, curve)})
+    return found
+
+
+def _is_limit(name: str, value: object, curve: Curve) -> bool:
+    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+        return False
+    if not LIMIT.search(name) or OTHER_CALLS.search(name):
+        return False
+    if not COLLECTIVE.search(name):
+        return curve.sends_messages
+    call = OF_CALL.get(curve.contender)
+    return bool(call and call.search(name))

@@ -1,16 +1,15 @@
-"""What a run over sizes, or over MPIs and networks, has beside the common tables."""
+"""What a run over sizes, or over MPIs and networks, has beside the common tables, and in the JSON document."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from ...records import Record
 from ...style.words import size_text
 from ..results import CaseResult
-from .changes import KNEE, Change, changes
+from .changes import KNEE, Change, Threshold, changes, limits, thresholds
 from .curves import Curve, curves, differing
-from .image_test import PublishedRow, published_rows
-from .matrix import Matrix, matrix
-from .thresholds import Threshold, thresholds
+from .layouts import Matrix, PublishedRow, matrix, published_rows
 
 BEND = 1.25
 
@@ -66,3 +65,30 @@ def _slope(change: Change) -> str:
         return ""
     below, above = change.ns_per_byte
     return f"; a byte costs {above:.2g} ns from there, {below:.2g} ns before"
+
+
+def sweep_document(record: Record, cases: Sequence[CaseResult]) -> dict[str, Any]:
+    """`published`: the published layout, µs; `sweep`: changes and limits of each curve; `combinations` of a matrix."""
+    made = matrix(cases)
+    rows = made.rows if made else []
+    combinations = [{"mpi": row.mpi, "network": row.network, "ran": row.reason is None, "reason": row.reason} for row in rows]
+    return {
+        **({"combinations": combinations} if made else {}),
+        "published": [asdict(row) for row in published_rows(record, cases)],
+        "sweep": [curve_object(record, curve) for curve in curves(cases)],
+    }
+
+
+def curve_object(record: Record, curve: Curve) -> dict[str, Any]:
+    """One curve: what was seen, beside what the MPI tells of itself."""
+    seen = changes(curve)
+    beside = thresholds(record, curve, seen)
+    return {
+        "contender": curve.contender,
+        "params": curve.others,
+        "changes": [
+            {**asdict(change), "variables": sorted(each.name for each in beside if change.covers(each.value))} for change in seen
+        ],
+        "limits": [{"name": each.name, "bytes": each.value, "seen": each.change is not None} for each in beside],
+        "limits_outside": sorted(set(limits(record, curve)) - {each.name for each in beside}),
+    }

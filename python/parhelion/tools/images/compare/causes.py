@@ -8,12 +8,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ...documents.sweep.image_test import mpi_name
-from ...profiling.parts import part_of
+from ...documents.sweep.layouts import mpi_name
+from ...profiling.shares import part_of
 from ...style.words import percent
 from ..folder import MeasuredImage
-from .differences import OWN, Difference, Pool, base_name
-from .evidence import SLOW_RANKS, Evidence, Sleeper
+from .evidence import OWN, SLOW_RANKS, Difference, Evidence, Pool, Sleeper, base_name
 
 PROBABLE, POSSIBLE = 65.0, 35.0
 MESSAGING = ("MPI", "UCX", "libfabric", "RDMA")  # parts of the software

@@ -35,9 +35,8 @@ def compare_images(
     from ...style import pages
     from ..folder import ImageError, read_image
     from . import page
-    from .comparison import compare_images as compare
-    from .document import image_document
-    from .text import show
+    from .comparison import compare_images as compare, image_document
+    from .page import show
 
     output = Output(json_file)
     found = compare(read_image(a), read_image(b), Rules(alpha=alpha, least=least))

@@ -1,20 +1,19 @@
-"""Two images side by side: figures, profiles, what differs, and what could be why."""
+"""Two images side by side: figures, profiles, what differs, and what could be why; and the document of it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from ...comparing import Comparison, compare
+from ...comparing import Comparison, compare, comparison_document
 from ...comparing.comparison import Row
 from ...documents.params import in_order
 from ...documents.results import results
-from ...documents.sweep.image_test import PublishedRow, published_rows
-from ...profiling.compare.difference import ProfileComparison, compare_profiles
+from ...documents.sweep.layouts import PublishedRow, published_rows
+from ...profiling.compare.difference import ProfileComparison, compare_profiles, comparison_document as profile_document
 from ...records import RecordError
 from ...statistics.verdict import DEFAULT_RULES, Rules, Verdict
 from ..folder import RAN, ImageError, MeasuredImage
 from .causes import Cause, causes
-from .differences import Difference, differences
-from .evidence import evidence
+from .evidence import Difference, differences, evidence
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = D
 
 def _compared(images: tuple[MeasuredImage, MeasuredImage], rules: Rules) -> tuple[dict[str, Comparison], list[str]]:
     compared: dict[str, Comparison] = {}
-    missing = [f"{side}: {part}: {why}" for side, image in zip("AB", images, strict=True) for part, why in _left_out(image.image.parts).items()]
+    missing = [f"{side}: {part}: {why}" for side, image in zip("AB", images, strict=True)
+               for part, why in image.image.parts.items() if why != RAN]  # fmt: skip
     first, second = images
     for benchmark in first.records:
         if benchmark not in second.records:
@@ -72,5 +72,35 @@ def _compared(images: tuple[MeasuredImage, MeasuredImage], rules: Rules) -> tupl
     return compared, missing
 
 
-def _left_out(parts: Mapping[str, str]) -> dict[str, str]:
-    return {part: why for part, why in parts.items() if why != RAN}
+SCHEMA = "parhelion.image-compare/1"
+
+
+def image_document(found: ImageComparison) -> dict[str, Any]:
+    """Causes first, the most probable one first; then every figure and every difference. Ratios are B / A."""
+    first, second = found.images
+    return {
+        "schema": SCHEMA, "A": _side(first), "B": _side(second),
+        "causes": [_cause(cause) for cause in found.causes],
+        "changed": [_changed(benchmark, row) for benchmark, row in found.changed],
+        "typical_ratios": found.moved,
+        "published": [asdict(row) for row in found.published],
+        "differences": [{"kind": each.kind, **asdict(each.change)} for each in found.differences],
+        "benchmarks": {name: comparison_document(each) for name, each in found.benchmarks.items()},
+        "profiles": {name: profile_document(each) for name, each in found.profiles.items()},
+        "missing": found.missing,
+    }  # fmt: skip
+
+
+def _side(image: MeasuredImage) -> dict[str, Any]:
+    told = image.image
+    return {"image": told.image, "created": told.created, "ranks": told.ranks, "flavor": told.flavor, "labels": told.labels, "providers": told.providers}
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    return {"title": cause.title, "likelihood": cause.likelihood, "weight": cause.weight, "why": cause.why,
+            "facts": [{"kind": each.kind, **asdict(each.change)} for each in cause.facts]}  # fmt: skip
+
+
+def _changed(benchmark: str, row) -> dict[str, Any]:
+    return {"benchmark": benchmark, "params": row.case.params, "contender": row.contender, "ratio": row.difference.ratio,
+            "ci95": list(row.difference.interval), "verdict": str(row.verdict)}  # fmt: skip

@@ -1,16 +1,20 @@
-"""The page of a comparison: one self-contained HTML file, and the same in Markdown."""
+"""A comparison of two images: its page, one self-contained HTML file, the same in Markdown, and on the terminal."""
 
 from typing import Any
 
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
 from ...comparing.comparison import Comparison, Row
-from ...documents.params import case_label, text
-from ...documents.wording import wording
+from ...documents.params import case_label, text, wording
 from ...profiling.show.page import parts, points
 from ...statistics.verdict import Verdict
 from ...style import pages
-from ...style.words import significant
+from ...style.terminal import table
+from ...style.words import microseconds, significant
 from .comparison import ImageComparison
-from .differences import Difference
+from .evidence import Difference
 
 ICONS = {Verdict.SLOWER: "🔴", Verdict.FASTER: "🟢", Verdict.NO_DIFFERENCE: "⚪", Verdict.NOT_ENOUGH: "❔"}
 MOST_CHANGED, MOST_PROFILE = 12, 8
@@ -69,3 +73,35 @@ def _by_kind(differences: list[Difference]) -> dict[str, list[Difference]]:
     for each in differences:
         kinds.setdefault(each.kind, []).append(each)
     return kinds
+
+
+COLORS = {"probable": "bad", "possible": "note", "hardly": "dim"}
+
+
+def show(found: ImageComparison, console: Console, most: int) -> None:
+    """The headline, causes, then what changed most."""
+    for side, image in zip("AB", found.images, strict=True):
+        console.print(f"{side}: {image.image.image}, {image.image.ranks} ranks, {image.image.created}", markup=False)
+    console.print(escape(headline(found)), style="bold", soft_wrap=True)
+    console.print("what could be why, most probable first:" if found.causes else "nothing that was recorded differs around the figures")
+    for number, cause in enumerate(found.causes[:most], start=1):
+        console.print(f"{number}. [{COLORS[cause.likelihood]}]{cause.likelihood}[/]: {escape(cause.title)}", soft_wrap=True)
+        for why in cause.why:
+            console.print(f"     {why}", markup=False, soft_wrap=True)
+    if len(found.causes) > most:
+        console.print(f"   … and {len(found.causes) - most} more in the page")
+    if found.changed:
+        console.print(_table(found))
+    for reason in found.missing:
+        console.print(f"not compared: {reason}", markup=False, soft_wrap=True)
+
+
+def _table(found: ImageComparison) -> Table:
+    shown = table("what changed most, µs; ratio above 1: B is slower", left=("figure",), overflow="fold")
+    for name in ("A", "B", "B / A", "95 %"):
+        shown.add_column(name, justify="right")
+    for benchmark, row in found.changed[:MOST_CHANGED]:
+        interval = "–".join(map(multiple, row.difference.interval))
+        cells = [figure(found, benchmark, row), *map(microseconds, row.medians), multiple(row.difference.ratio), interval]
+        shown.add_row(*map(escape, cells))
+    return shown

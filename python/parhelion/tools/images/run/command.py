@@ -8,7 +8,7 @@ import click
 from ...cli.errors import BadInput
 from ...cli.options import MOST_LAUNCHES, RANKS, SECONDS, Whole, flavor_option, labels_option, no_bind_option
 from ...cli.output import Output, json_option
-from ...cli.panels import PanelCommand, options_of
+from ...cli.lazy import PanelCommand, options_of
 from ...records.store import parse_labels
 
 LAUNCHES, QUICK_LAUNCHES = 5, 2

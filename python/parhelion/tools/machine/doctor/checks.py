@@ -1,101 +1,45 @@
-"""What the doctor looks at."""
+"""Every check of the machine, a line each. A probe does the thing itself (`probes`)."""
 
-import os
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from ....launch import Flavor, flavors, usable_cores
-from ..collect import collect
-from ..contenders import built_contenders, own_transports
-from .finding import Finding
-from .launchers import Launcher, launchers, scheduler
-from .mpi import Mpi4py, mpi4py_loads, mpi4py_matches, network
-from .transports import machine_findings, transports, usable_by_any
-from .worth import worth_doing
+from .probes import Finding, dev_shm, futex, huge_pages, hwloc, libfabric, locked_memory, memfd, process_vm_readv, ucx, xpmem
 
 
 @dataclass(frozen=True)
-class Build:
-    """A flavor, whether its measuring program is there, whether mpi4py fits, and what its MPI says of the network that it takes."""
+class Check:
+    """`name` is that of the probe's finding, `needed_for` says who misses what does not work, containers above all.
 
-    flavor: Flavor
-    program: bool
-    transports: dict[str, str]
-    mpi4py: bool
-    mpi4py_detail: str
-    network: dict[str, str]
+    `missed`: whose remedy is told first, 1 before 2; None for none. Exchanges do well without what is `welcome`.
+    """
 
-
-@dataclass(frozen=True)
-class Examination:
-    """All findings."""
-
-    environment: dict[str, Any]
-    cores: int
-    ranks: int
-    builds: list[Build]
-    launchers: list[Launcher]
-    scheduler: str
-    mpi4py: Mpi4py
-    findings: list[Finding]
-    transports: list[Finding]
-    worth_doing: list[str]
-
-    def document(self) -> dict[str, Any]:
-        """The document of `--json`."""
-        return {
-            "schema": "parhelion.doctor/1",
-            "environment": self.environment,
-            "usable_cores": self.cores,
-            "ranks": self.ranks,
-            "flavors": [_build_object(build) for build in self.builds],
-            "launchers": [asdict(launcher) for launcher in self.launchers],
-            "scheduler": self.scheduler or None,
-            "mpi4py": asdict(self.mpi4py),
-            "machine": [asdict(finding) for finding in self.findings],
-            "transports": [asdict(finding) for finding in self.transports],
-            "worth_doing": self.worth_doing,
-        }
+    name: str
+    probe: Callable[[], Finding]
+    needed_for: str
+    missed: int | None = None
+    welcome: bool = False
 
 
-def examine(ranks: int | None) -> Examination:
-    """Try everything out; local to this host."""
-    cores = usable_cores()
-    count = ranks or max(2, cores)
-    builds = [_build(flavor) for flavor in flavors().values()]
-    findings = machine_findings()
-    starters = launchers()
-    unfit = {build.flavor.name: build.mpi4py_detail for build in builds if not build.mpi4py}
-    return Examination(
-        environment=collect(),
-        cores=cores,
-        ranks=count,
-        builds=builds,
-        launchers=starters,
-        scheduler=scheduler(),
-        mpi4py=mpi4py_loads(),
-        findings=findings,
-        transports=transports(findings, usable_by_any(build.transports for build in builds)),
-        worth_doing=worth_doing([build.flavor for build in builds], unfit, starters, findings, crowd(cores, count)),
-    )
+CHECKS = (
+    Check("process_vm_readv", process_vm_readv, "cma, and long messages of many MPIs", missed=4),
+    Check("XPMEM", xpmem, "xpmem", missed=9, welcome=True),
+    Check("/dev/shm", dev_shm, "MPI itself; this library does without", missed=3),
+    Check("memfd", memfd, "shared, staged_shared", missed=1),
+    Check("futex", futex, "ranks that sleep while they wait", missed=2),
+    Check("locked memory", locked_memory, "networks that write into memory themselves, such as InfiniBand", missed=6),
+    Check("huge pages for shared memory", huge_pages, "large arrays", missed=8, welcome=True),
+    Check("UCX", ucx, "ucx between nodes", missed=5),
+    Check("libfabric", libfabric, "MPIs that bring none"),
+    Check("hwloc", hwloc, "placement by caches", missed=7),
+)
 
 
-def crowd(cores: int, ranks: int) -> str | None:
-    """What to do where so many ranks share cores."""
-    if ranks <= cores:
-        return None
-    return (f"start at most {cores} ranks here: {ranks} ranks on {cores} cores share cores, timings then tell of the scheduler, and ranks that spin "
-            "hold up the others")  # fmt: skip
+def machine_findings() -> list[Finding]:
+    """Every probe, tried now."""
+    return [replace(check.probe(), needed_for=check.needed_for) for check in CHECKS]
 
 
-def _build(flavor: Flavor) -> Build:
-    fits, detail = mpi4py_matches(flavor)
-    program = os.access(flavor.program, os.X_OK)
-    own = own_transports(built_contenders(flavor)) if program else {}
-    return Build(flavor, program, own, fits, detail, network(flavor) if program else {})
-
-
-def _build_object(build: Build) -> dict[str, Any]:
-    flavor = {key: str(value) for key, value in asdict(build.flavor).items()}
-    built = {"program": build.program, "transports": sorted(build.transports), "network": build.network}
-    return {**flavor, **built, "mpi4py_matches": build.mpi4py, "mpi4py_detail": build.mpi4py_detail}
+def most_missed(*, welcome: bool) -> list[str]:
+    """Names of what is missed where it does not work, most of all the first; with `welcome` of what exchanges do well without."""
+    told = [(check.missed, check.name) for check in CHECKS if check.missed and check.welcome == welcome]
+    return [name for _, name in sorted(told)]

@@ -14,7 +14,7 @@ def doctor(ranks: int | None, json_file: str | None) -> None:
 
     Everything is tried out, nothing is changed.
     """
-    from .checks import examine
+    from .examination import examine
     from .text import show
 
     output = Output(json_file)

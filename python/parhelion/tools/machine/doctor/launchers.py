@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ....launch import Flavor
-from ....launch.scheduled import given
+from ....launch.schedulers import given
 from ....launch.slurm import SPEAKS, kinds_in
 
 ANSWERS_S = 20.0

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from ....launch import Flavor
-from ..providers import providers
+from ..builds import providers
 
 JOB = {"schema": "parhelion.job/1", "benchmark": "alltoall", "ranks": 2, "launch": 0, "seed": 1, "repetitions": 1, "min_sample_s": 0.0,
        "bind": False, "contenders": ["mpi_alltoall"], "cases": [{"size": 64}]}  # fmt: skip

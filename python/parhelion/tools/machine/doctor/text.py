@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .checks import Build, Examination
-from .finding import Finding
+from ...style.terminal import table
+from .examination import Build, Examination
+from .probes import Finding
 
 YES, NO = "[green]yes[/]", "[red]no[/]"
 
@@ -17,7 +18,7 @@ def show(found: Examination, console: Console) -> None:
     _machine(found, console)
     _builds(found, console)
     console.print(_table("Transports on this machine", found.transports))
-    console.print(_table("What the machine offers", found.findings))
+    console.print(_table("What the machine offers", found.machine))
     console.print("[bold]Most worth doing[/]")
     for number, words in enumerate(found.worth_doing, start=1):
         console.print(f"{number}. {words}", markup=False, highlight=False)
@@ -27,7 +28,7 @@ def _machine(found: Examination, console: Console) -> None:
     cpu, limits, software = (found.environment[part] for part in ("cpu", "limits", "software"))
     inside = f", in a container ({limits['container']})" if limits["container"] else ""
     virtual = ", virtual machine" if cpu["hypervisor"] else ""
-    console.print(f"{cpu['model']}, {found.cores} usable cores, {cpu['usable_threads']} threads{virtual}{inside}", markup=False)
+    console.print(f"{cpu['model']}, {found.usable_cores} usable cores, {cpu['usable_threads']} threads{virtual}{inside}", markup=False)
     caches = ", ".join(_cache(cache) for cache in cpu["caches"])
     console.print(f"caches: {caches}; NUMA domains: {len(found.environment['numa'])}", markup=False)
     console.print(f"{software['distribution']}, {software['kernel']}, {software['libc']}", markup=False)
@@ -39,17 +40,15 @@ def _cache(cache: dict) -> str:
 
 
 def _builds(found: Examination, console: Console) -> None:
-    table = Table(title="MPI", title_justify="left")
-    for name in ("build", "phl-bench", "MPI library", "mpi4py fits", "why"):
-        table.add_column(name, overflow="fold")
-    for build in found.builds:
-        table.add_row(*_build_cells(build))
-    console.print(table if found.builds else "no build is there: run `make build`")
+    shown = table("MPI", left=("build", "phl-bench", "MPI library", "mpi4py fits", "why"), overflow="fold")
+    for build in found.flavors:
+        shown.add_row(*_build_cells(build))
+    console.print(shown if found.flavors else "no build is there: run `make build`")
     for launcher in found.launchers:
         console.print(f"launcher on the path: {launcher.words()}", markup=False, soft_wrap=True)
     for line in filter(None, [found.scheduler, "" if found.launchers else "launchers on the path: none"]):
         console.print(line, markup=False, soft_wrap=True)
-    for build in found.builds:
+    for build in found.flavors:
         channels = "; ".join(f"{name}: {value}" for name, value in build.network.items()) or "its MPI does not tell"
         console.print(f"network that {build.flavor.name} takes between two ranks here: {channels}", markup=False, soft_wrap=True)
     told = found.mpi4py
@@ -64,10 +63,8 @@ def _build_cells(build: Build) -> tuple[str, ...]:
 
 
 def _table(title: str, findings: Iterable[Finding]) -> Table:
-    table = Table(title=title, title_justify="left")
-    for name in ("", "works", "why", "what could be done"):
-        table.add_column(name, overflow="fold")
+    shown = table(title, left=("", "works", "why", "what could be done"), overflow="fold")
     for finding in findings:
         name = escape(finding.name) + (f"\n[dim]for {escape(finding.needed_for)}[/]" if finding.needed_for else "")
-        table.add_row(name, YES if finding.works else NO, escape(finding.detail), escape(finding.remedy or ""))
-    return table
+        shown.add_row(name, YES if finding.works else NO, escape(finding.detail), escape(finding.remedy or ""))
+    return shown

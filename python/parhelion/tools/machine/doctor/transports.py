@@ -1,14 +1,10 @@
 """Which transports work on this machine, out of what they need from it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
-from .finding import Finding
-from .libraries import hwloc, libfabric, ucx
-from .process_memory import process_vm_readv, xpmem
-from .shared_memory import dev_shm, futex, huge_pages, locked_memory, memfd
+from .probes import Finding
 
-# What each transport needs from the machine; over MPI nothing is needed but a build.
+# What each transport needs from the machine, by names of checks; over MPI nothing is needed but a build.
 NEEDS = {
     "shared": ("memfd", "futex"),
     "staged_shared": ("memfd", "futex"),
@@ -16,26 +12,7 @@ NEEDS = {
     "xpmem": ("XPMEM",),
     "ucx": ("UCX",),
 }
-# Who misses what does not work, containers above all.
-NEEDED_FOR = {
-    "process_vm_readv": "cma, and long messages of many MPIs",
-    "XPMEM": "xpmem",
-    "/dev/shm": "MPI itself; this library does without",
-    "memfd": "shared, staged_shared",
-    "futex": "ranks that sleep while they wait",
-    "locked memory": "networks that write into memory themselves, such as InfiniBand",
-    "huge pages for shared memory": "large arrays",
-    "UCX": "ucx between nodes",
-    "libfabric": "MPIs that bring none",
-    "hwloc": "placement by caches",
-}
 OVER_MPI = ("mpi_p2p", "mpi_persistent", "mpi_neighbor", "mpi_partitioned")
-
-
-def machine_findings() -> list[Finding]:
-    """Every probe, tried now."""
-    probes = (process_vm_readv, xpmem, dev_shm, memfd, futex, locked_memory, huge_pages, ucx, libfabric, hwloc)
-    return [replace(found, needed_for=NEEDED_FOR[found.name]) for found in (probe() for probe in probes)]
 
 
 def transports(findings: list[Finding], built: Mapping[str, str]) -> list[Finding]:

@@ -5,21 +5,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ....launch import Flavor, inside_launcher
 from ....launch.slurm import SPEAKS
-from .finding import Finding
+from .checks import most_missed
+from .probes import Finding
 from .launchers import Launcher, why_not
 
 MOST = 3
-# What is missed where it does not work, most of all the first; and what exchanges do well without.
-MISSED = ("memfd", "futex", "/dev/shm", "process_vm_readv", "UCX", "locked memory", "hwloc")
-WELCOME = ("huge pages for shared memory", "XPMEM")
 
 
 def worth_doing(flavors: Sequence[Flavor], unfit: dict[str, str], found: Sequence[Launcher], findings: Iterable[Finding], crowd: str | None) -> list[str]:
     """At most three sentences, the most useful first. `unfit`: builds by name whose MPI mpi4py does not load, and why; `crowd`: where ranks
     share cores, what to say of it."""
     by_name = {finding.name: finding for finding in findings if finding.remedy}
-    candidates = [*_builds(flavors, unfit), *_launchers(flavors, found), *([crowd] if crowd else []), *_remedies(by_name, MISSED), *_kept(),
-                  *_remedies(by_name, WELCOME), "measure what you will run, such as `parhelion bench halo --quick`"]  # fmt: skip
+    missed, welcome = (_remedies(by_name, most_missed(welcome=each)) for each in (False, True))
+    candidates = [*_builds(flavors, unfit), *_launchers(flavors, found), *([crowd] if crowd else []), *missed, *_kept(), *welcome,
+                  "measure what you will run, such as `parhelion bench halo --quick`"]  # fmt: skip
     return candidates[:MOST]
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from ..errors import IndexMapError, fault
 from .maps import IndexMaps, RankMap
-from .phlmap_read import read_phlmap, read_phlmap_rank
-from .phlmap_write import write_phlmap
+from .phlmap import read_phlmap, read_phlmap_rank, write_phlmap
 from .published import read_published, read_published_rank, write_published
 
 FORMATS = ("published", "parhelion")

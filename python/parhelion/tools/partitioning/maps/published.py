@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import fault
-from .check import REWRITE, check_ghosts, check_maps, check_rank, check_ranks
-from .files import opened, write_whole
-from .maps import IndexMaps, RankMap
+from .maps import REWRITE, IndexMaps, RankMap, check_ghosts, check_maps, check_rank, check_ranks, opened, write_whole
 
 _INT32 = np.dtype("<i4")
 _LARGEST = np.iinfo(np.int32).max

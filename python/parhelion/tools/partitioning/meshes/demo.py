@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..entities import index_maps
+from ..entities import dual_graph, index_maps, partition_cells
 from ..errors import IndexMapError, MeshError
-from ..graph import dual_graph, partition_cells
 from ..maps.dataset import read_index_maps, write_index_maps
-from ..maps.files import replacing
-from .read import read_mesh
+from ..maps.maps import replacing
+from .mesh import read_mesh
 
 _BOLTS = 6
 # Cells of mesh size h: about 6.4 / h³ on this geometry, as a first guess.

@@ -7,7 +7,7 @@ import click
 from ...cli.errors import OK, WRONG_VALUE
 from ...cli.options import FAIL_ON_HELP, Whole
 from ...cli.output import Output, json_option
-from ..folder import PROFILE
+from ..model import PROFILE
 from ..show.command import html_option, write_page
 
 
@@ -23,9 +23,8 @@ def compare(a: Path, b: Path, most: int, fail_on: str, html: Path | None, json_f
 
     Differences that sampling alone can explain are left out.
     """
-    from ..folder import read_profile
-    from .difference import compare_profiles, comparison_document
-    from .text import show
+    from ..model import read_profile
+    from .difference import compare_profiles, comparison_document, show
 
     output = Output(json_file)
     first, second = (read_profile(name) for name in (a, b))

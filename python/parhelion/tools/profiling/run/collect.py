@@ -14,10 +14,8 @@ from ....launch.ending import Ended
 from ....launch.program import program_words
 from ...machine import collect
 from ...records.variables import without_secrets
-from ..folder import create_folder, write_profile
-from ..model import SCHEMA, Frame, How, Profile, ProfileError, RankProfile, Stack
-from .perf import Sample, read_samples
-from .tools import Tool, find_tool
+from ..model import SCHEMA, Frame, How, Profile, ProfileError, RankProfile, Stack, create_folder, write_profile
+from .perf import Sample, Tool, find_tool, read_samples
 
 WATCHER_GRACE_S = 5.0
 OWN_BENCH = "phl-bench"
@@ -63,7 +61,8 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     profile = Profile(
         schema=SCHEMA, profile=profile_id, created=created, argv=without_secrets(["parhelion", *sys.argv[1:]]),
         program=without_secrets(request.program),
-        tool=_told(tool, request), frames=frames, flavor=request.flavor.name, labels=request.labels,
+        tool=How(tool.name, tool.version, "cpu-clock", request.frequency, request.call_graph, request.wanted), frames=frames,
+        flavor=request.flavor.name, labels=request.labels,
         environment=environment | {"mpi": request.flavor.library_version},
         ranks=[rank_profile(rank, what, own, frames) for rank, (what, own) in enumerate(zip(seen, stacks, strict=True))],
         notes=[*_ending(completed), *_elsewhere(tool, folder)],
@@ -77,10 +76,6 @@ def rank_profile(rank: int, seen: dict[str, Any], stacks: list[Stack], frames: l
     sampled = {frames[number].library for stack in stacks for number in stack.frames}
     libraries = sorted({*seen["libraries"], *(each for each in sampled if each.startswith("/"))})
     return RankProfile(rank, stacks=stacks, **(seen | {"libraries": libraries}))
-
-
-def _told(tool: Tool, request: Request) -> How:
-    return How(tool.name, tool.version, "cpu-clock", request.frequency, request.call_graph, request.wanted)
 
 
 def _ending(completed: Completed) -> list[str]:

@@ -7,7 +7,7 @@ import click
 from ...cli.errors import RANKS_FAILED
 from ...cli.options import RANKS, SECONDS, Whole, flavor_option, labels_option, no_bind_option
 from ...cli.output import Output, json_option
-from ...cli.panels import PanelCommand, options_of
+from ...cli.lazy import PanelCommand, options_of
 from ...records.store import parse_labels
 from ..show.command import html_option, write_page
 
@@ -50,8 +50,7 @@ def run_profile(
     Exit status 3 when the program failed; what was sampled until then is kept.
     """  # fmt: skip
     from ....launch import find_flavor, usable_cores
-    from ..show.document import profile_document
-    from ..show.text import show
+    from ..show.text import profile_document, show
     from .collect import Request, take_profile
 
     output = Output(json_file)

@@ -12,8 +12,8 @@ from ....launch.disk import writing
 from ...cli.errors import BadInput
 from ...cli.options import MOST_RANKS, Whole
 from ...cli.output import Output, json_option
-from ...cli.panels import options_of
-from ..folder import PROFILE
+from ...cli.lazy import options_of
+from ..model import PROFILE
 
 if TYPE_CHECKING:
     from ..model import Profile
@@ -48,10 +48,9 @@ def show_profile(
     profile: Path, rank: int | None, most: int, folded: Path | None, html: Path | None, json_file: str | None
 ) -> None:
     """Show PROFILE again: a name in `profiles/`, a part of one, or a folder."""
-    from ..folder import read_profile
-    from .document import profile_document
-    from .flame import folded as fold
-    from .text import show
+    from ..model import read_profile
+    from .text import profile_document, show
+    from .page import folded as fold
 
     output = Output(json_file)
     found = read_profile(profile)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +12,11 @@ from markupsafe import Markup
 from ...documents import CaseResult, Entry
 from ...documents.params import text, varying
 from ...documents.results import contenders
-from ...statistics.interval import NO_INTERVAL
+from ...statistics.shift import NO_INTERVAL
 from ...style.palette import of_role
 from ...style.words import size_text
 from . import svg
-from .distribution import WIDTH, plain_log_axis
+from .case import WIDTH, plain_log_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,35 +32,18 @@ MARKS = "osD^vP*Xh"
 LINES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 
 
-@dataclass(frozen=True)
-class Curves:
-    """One plot: times over one parameter, the others fixed."""
-
-    title: str
-    plot: Markup
-
-
-@dataclass(frozen=True)
-class CurveGroup:
-    """All plots over one parameter; `left_out` plots more would be there."""
-
-    title: str
-    plots: list[Curves]
-    left_out: int
-
-
-def curve_groups(cases: Sequence[CaseResult], prefix: str) -> list[CurveGroup]:
-    """Plots over every parameter that grows, one per combination of the other parameters that vary."""
+def curve_groups(cases: Sequence[CaseResult], prefix: str) -> list[SimpleNamespace]:
+    """Plots over every parameter that grows, one per combination of the other parameters that vary; `left_out` more would be there."""
     names = [name for name in AXES if name in varying(cases)]
     groups = [_group(cases, name, f"{prefix}v{number}") for number, name in enumerate(names)]
     return [group for group in groups if group.plots]
 
 
-def _group(cases: Sequence[CaseResult], axis: str, prefix: str) -> CurveGroup:
+def _group(cases: Sequence[CaseResult], axis: str, prefix: str) -> SimpleNamespace:
     families = [family for family in _families(cases, axis) if len({_place(case, axis) for case in family}) >= LEAST.get(axis, 3)]
-    plots = [Curves(_label(family[0], cases, axis), Markup(_draw(family, axis, f"{prefix}p{number}")))
+    plots = [SimpleNamespace(title=_label(family[0], cases, axis), plot=Markup(_draw(family, axis, f"{prefix}p{number}")))
              for number, family in enumerate(families[:MOST_PLOTS])]  # fmt: skip
-    return CurveGroup(AXES[axis][0], plots, max(0, len(families) - MOST_PLOTS))
+    return SimpleNamespace(title=AXES[axis][0], plots=plots, left_out=max(0, len(families) - MOST_PLOTS))
 
 
 def _families(cases: Sequence[CaseResult], axis: str) -> list[list[CaseResult]]:

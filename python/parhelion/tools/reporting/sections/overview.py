@@ -1,15 +1,56 @@
-"""What a report opens with: per case the floor, ours, the fastest by hand and the fastest other library, on one scale; and what that says."""
+"""What a report opens with: how many times as fast as by hand, per case the best of each role on one scale, and heat maps."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...documents import CaseResult, Entry
-from ...documents.params import text, varying
-from ...documents.results import BASELINE, OWN, PEER
-from ...documents.wording import Wording
-from ...statistics.interval import NO_INTERVAL
+from ...documents.params import Wording, text, varying
+from ...documents.results import BASELINE, OWN, PEER, contenders, mean_speed, of_contender
+from ...statistics import Interval, geometric_mean
+from ...statistics.shift import NO_INTERVAL
 from ...style.words import microseconds, times, times_ends
-from .headline import Headline
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The library's leading contender against the best baseline of each case; speeds are baseline / own."""
+
+    contender: str | None
+    mean: float | None
+    interval: Interval
+    slowest: float | None
+    fastest: float | None
+    cases: int
+
+
+def headline(cases: Sequence[CaseResult]) -> Headline:
+    """`auto` leads when it ran, since it is what users get; otherwise the contender with the best geometric mean."""
+    speeds = own_speeds(cases)
+    leader = "auto" if "auto" in speeds else max(speeds, key=lambda name: geometric_mean(speeds[name]) or 0, default=None)
+    of_leader = speeds.get(leader, []) if leader else []
+    mean = mean_speed(of_contender(cases, leader)) if leader else (None, NO_INTERVAL)
+    return Headline(
+        leader, *mean, min(of_leader, default=None), max(of_leader, default=None), len(of_leader)
+    )
+
+
+def means(cases: Sequence[CaseResult]) -> dict[str, tuple[float | None, Interval]]:
+    """Geometric mean of every contender's speed, with its interval; empty when there is nothing to average."""
+    if len(cases) < 2 or not any(case.best_baseline for case in cases):
+        return {}
+    return {name: mean_speed(of_contender(cases, name)) for name in contenders(cases)}
+
+
+def own_speeds(cases: Sequence[CaseResult]) -> dict[str, list[float]]:
+    """Per contender of the library, its speeds over the cases in which there is a baseline."""
+    speeds: dict[str, list[float]] = {}
+    for case in cases:
+        for entry in case.entries.values():
+            if entry.role == OWN and (speed := case.speed(entry.contender)):
+                speeds.setdefault(entry.contender, []).append(speed)
+    return speeds
+
 
 MOST_ROWS = 12
 AUTO = "auto"
@@ -119,3 +160,52 @@ def _against_hand(head: Headline, words: Wording) -> str:
 
 def _cases(count: int) -> str:
     return f"{count} case{'s' if count != 1 else ''}"
+
+
+FULL_COLOR = math.log(2)  # twice or half as fast takes the full color
+PLANES = (("halo", "fields"), ("dataset", "element"), ("dataset", "components"))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One case: its speed, and the share of the color from -1 (half as fast) to 1 (twice as fast)."""
+
+    speed: float | None
+    share: float
+    label: str
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Speeds of one contender over the plane of two parameters."""
+
+    contender: str
+    row_name: str
+    column_name: str
+    columns: list[str]
+    rows: dict[str, list[Cell]]
+
+
+def heat_maps(cases: Sequence[CaseResult]) -> list[HeatMap]:
+    """One map per contender of the library, where two parameters span a plane that the cases fill once."""
+    plane = next((plane for plane in PLANES if set(plane) == set(varying(cases))), None)
+    return [_heat_map(cases, name, *plane) for name in own_speeds(cases)] if plane else []
+
+
+def _heat_map(cases: Sequence[CaseResult], contender: str, row_name: str, column_name: str) -> HeatMap:
+    columns = list(dict.fromkeys(text(case.params.get(column_name)) for case in cases))
+    by_place = {(text(case.params.get(row_name)), text(case.params.get(column_name))): case for case in cases}
+    rows = dict.fromkeys(row for row, _ in by_place)
+    cells = {row: [_cell(by_place.get((row, column)), contender) for column in columns] for row in rows}
+    return HeatMap(contender, row_name, column_name, columns, cells)
+
+
+def _cell(case: CaseResult | None, contender: str) -> Cell:
+    speed = case.speed(contender) if case else None
+    if case is None or speed is None:
+        return Cell(None, 0.0, "not measured")
+    low, high = case.speed_interval(contender)
+    span = f", 95 % interval {low:.2f}–{high:.2f}" if low is not None and high is not None else ", no interval: too few samples"
+    best = case.best_baseline.contender if case.best_baseline else ""
+    share = max(-1.0, min(1.0, math.log(speed) / FULL_COLOR))
+    return Cell(speed, share, f"{speed:.2f} times as fast as {best}{span}")

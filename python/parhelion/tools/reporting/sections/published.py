@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....studies.published import FOLDER, read_lines
-from ....studies.published.betzy import HALO, PLACEMENT, Row, read_rows
+from ....studies.published import FOLDER, HALO, PLACEMENT, Row, read_lines, read_rows
 from ...style.words import microseconds, significant
 
 HAND_WRITTEN = "mpi_comm"
@@ -48,7 +47,8 @@ def _exchanges(title: str, published: Sequence[Row], names: tuple[str, ...]) -> 
     for place in dict.fromkeys(place for place, _, _ in told):
         values = [times.get((place, column)) for column in columns]
         bases = [times.get((place, (*column[:runtime], HAND_WRITTEN, *column[runtime + 1 :]))) for column in columns]
-        rows.append((list(place), list(map(microseconds, values)), _speeds(values, bases)))
+        speeds = [base / value if base and value else None for value, base in zip(values, bases, strict=True)]
+        rows.append((list(place), list(map(microseconds, values)), speeds))
     return PublishedTable(title, "µs per exchange", ["halo", "fields"], list(map(" ".join, columns)), rows)
 
 
@@ -83,7 +83,3 @@ def _plain(title: str, unit: str, row_names: list[str], cells: dict[tuple[tuple[
 
 def _seconds(text: str) -> float | None:
     return float(text) if text.strip() else None
-
-
-def _speeds(values: Sequence[float | None], bases: Sequence[float | None]) -> list[float | None]:
-    return [base / value if base and value else None for value, base in zip(values, bases, strict=True)]

@@ -1,16 +1,52 @@
-"""Change points of series: found by PELT (Killick, Fearnhead & Eckley 2012) in the package `ruptures`, each then tested.
+"""The figures of a store as series over time, one per benchmark, case, contender and build; and their change points.
 
+These are found by PELT (Killick, Fearnhead & Eckley 2012) in the package `ruptures`, each then tested.
 `ruptures` needs NumPy and SciPy alone; Apache Otava pins an older NumPy and brings a client of Google's BigQuery along, MongoDB's
 package needs NumPy 1.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from .series import Series
+from ...comparing.comparison import identity
+from ...documents.results import CaseResult, results
+from ...records import Record
+
+
+@dataclass(frozen=True)
+class Series:
+    """One figure over runs, the oldest first; `seconds` are the medians of runs whose values were right."""
+
+    benchmark: str
+    case: CaseResult
+    contender: str
+    flavor: str
+    records: list[Record] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def logs(self) -> np.ndarray:
+        """Logarithms of seconds, so that differences are ratios."""
+        return np.log(np.maximum(self.seconds, 1e-12))
+
+
+def series_of(records: Sequence[Record], wanted: Callable[[CaseResult, str], bool]) -> list[Series]:
+    """All series with the cases and contenders that are `wanted`."""
+    found: dict[tuple[str, bytes, str, str], Series] = {}
+    for record in sorted(records, key=lambda each: (each.run.created, each.id)):
+        benchmark, flavor = record.run.benchmark, str(next((launch.flavor for launch in record.launches), None) or "")
+        for case in results(record.cases):
+            for entry in case.entries.values():
+                if entry.median and wanted(case, entry.contender):
+                    key = (benchmark, identity(case.params), entry.contender, flavor)
+                    series = found.setdefault(key, Series(benchmark, case, entry.contender, flavor))
+                    series.records.append(record)
+                    series.seconds.append(entry.median)
+    return list(found.values())
+
 
 LEAST_RUNS = 6  # of a series; and half of it on each side of a change
 SIDE = LEAST_RUNS // 2

@@ -10,7 +10,7 @@ from ...cli.options import FAIL_ON_HELP, Names, Share, Whole
 from ...cli.output import Output, json_option
 from ...comparing.command import FAIL_ON
 from ...records.store import parse_labels
-from ..options import chosen, labeled_option, store_option
+from ..commands import chosen, labeled_option, store_option
 
 
 @click.command()
@@ -36,9 +36,7 @@ def history(
     A figure is the median of one contender on one case with one build; six runs or more tell of changes, and a change shows from
     its third run on. Exit status 1 when the last change of a figure is for the slower (see --fail-on); 0 otherwise.
     """  # fmt: skip
-    from .document import history_document
-    from .find import Wanted
-    from .find import history as find
+    from .find import Wanted, history as find, history_document
     from .text import show
 
     output = Output(json_file)

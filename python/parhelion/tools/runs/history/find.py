@@ -1,16 +1,17 @@
-"""A store's history: series, change points by the run at which they are, what else changed there, whether the last change is for the worse."""
+"""A store's history: series, change points by run, what else changed there, whether the last one is for the worse; as a document."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 from ...comparing import RecordSet
 from ...comparing.changes import Change, changes
 from ...documents.params import text
 from ...documents.results import CaseResult
 from ...records import Record
-from .changes import LEAST_RUNS, ChangePoint, change_points
-from .series import Series, series_of
+from .changes import LEAST_RUNS, ChangePoint, Series, change_points, series_of
 
 KINDS = ("environment", "ranks", "libraries")  # what the library did follows from these
 
@@ -71,13 +72,10 @@ def history(records: Sequence[Record], wanted: Wanted) -> History:
     """Look at all runs, and keep the changes that count."""
     chosen = [record for record in records if wanted.run(record)]
     series = series_of(chosen, wanted.figure)
-    points = [point for point in change_points(series, wanted.least, wanted.alpha) if _counts(point, wanted.since)]
+    points = [point for point in change_points(series, wanted.least, wanted.alpha)
+              if wanted.since is None or when(point.series.records[point.place]) >= wanted.since]  # fmt: skip
     last = {id(point.series): point for point in points}  # those of a series are in order
     return History(len(chosen), series, turns(points), list(last.values()))
-
-
-def _counts(point: ChangePoint, since: datetime | None) -> bool:
-    return since is None or when(point.series.records[point.place]) >= since
 
 
 def when(record: Record) -> datetime:
@@ -103,3 +101,23 @@ def _turn(points: list[ChangePoint]) -> Turn:
     before, here = series.records[place - 1], series.records[place]
     found = changes(RecordSet("before", [before]), RecordSet("here", [here]))
     return Turn(here, before, sorted(points, key=lambda point: -point.ratio), [each for kind in KINDS for each in getattr(found, kind)])
+
+
+def history_document(found: History, store: Path) -> dict[str, Any]:
+    """Runs at which figures changed, the latest first; ratios are after / before."""
+    return {
+        "schema": "parhelion.history/1", "store": str(store), "runs": found.runs, "figures": len(found.series), "too_few_runs": found.short,
+        "turns": [{"run": turn.record.id, "created": turn.record.run.created, "before": turn.before.id,
+                   "changes": [_point(point) for point in turn.points], "around": [asdict(each) for each in turn.around]} for turn in found.turns],
+        "slower_at_last": [_who(point) for point in found.latest if point.slower],
+    }  # fmt: skip
+
+
+def _point(point: ChangePoint) -> dict[str, Any]:
+    return _who(point) | {"ratio": point.ratio, "ci95": list(point.interval), "p": point.p, "before_s": point.before_s, "after_s": point.after_s,
+                          "runs_before": point.place, "runs_since": len(point.series.seconds) - point.place}  # fmt: skip
+
+
+def _who(point: ChangePoint) -> dict[str, Any]:
+    series = point.series
+    return {"benchmark": series.benchmark, "params": series.case.params, "contender": series.contender, "flavor": series.flavor}

@@ -8,12 +8,11 @@ from markupsafe import Markup
 
 from ...records import RecordError
 from ...reporting.plots import svg
-from ...reporting.plots.distribution import WIDTH, plain_log_axis
+from ...reporting.plots.case import WIDTH, plain_log_axis
 from ...style import pages
 from ...style.palette import MUTED, of_role
-from .changes import ChangePoint
+from .changes import ChangePoint, Series
 from .find import History
-from .series import Series
 from .text import MOST_AROUND, label, times
 
 MOST_PLOTS = 60
@@ -32,13 +31,11 @@ def render(found: History, store: Path) -> str:
             by_series.setdefault(id(point.series), []).append(point)
     # What changed most comes first.
     changed = sorted(by_series.values(), key=lambda points: -max(abs(point.ratio - 1) for point in points))
-    plots = [(label(points[0].series, found.series), Markup(_plot(points, f"h{number}"))) for number, points in enumerate(changed[:MOST_PLOTS])]
+    plots = [(label(points[0].series, found.series),
+              Markup(plot(points[0].series, sorted(points, key=lambda point: point.place), f"h{number}")))
+             for number, points in enumerate(changed[:MOST_PLOTS])]  # fmt: skip
     return pages.render("parhelion.tools.runs.history", "history.html.j2", {"label": lambda series: label(series, found.series), "times": times},
                         found=found, store=store, plots=plots, left_out=len(changed) - len(plots), most_around=MOST_AROUND)  # fmt: skip
-
-
-def _plot(points: list[ChangePoint], prefix: str) -> str:
-    return plot(points[0].series, sorted(points, key=lambda point: point.place), prefix)
 
 
 def plot(series: Series, points: Sequence[ChangePoint], prefix: str) -> str:

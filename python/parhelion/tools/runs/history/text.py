@@ -7,9 +7,8 @@ from rich.table import Table
 from ...documents.params import case_label
 from ...style.terminal import table
 from ...style.words import microseconds, ratio, ratios, significant
-from .changes import LEAST_RUNS
+from .changes import LEAST_RUNS, Series
 from .find import History, Turn
-from .series import Series
 
 MOST_AROUND = 12
 

@@ -29,15 +29,11 @@ def parse(lines: Sequence[Line]) -> Output | None:
     for line in lines:
         if title := TITLE.match(line.text):
             output = output or Output("OSU", title["version"], [])
-            table = _table(title["test"])
+            table = Table(title["test"], {"ranks": 2} if BETWEEN_TWO.match(title["test"]) else {}, [])
             output.tables.append(table)
         elif output and table:
             _inside(output, table, line)
     return output
-
-
-def _table(test: str) -> Table:
-    return Table(test, {"ranks": 2} if BETWEEN_TWO.match(test) else {}, [])
 
 
 def _inside(output: Output, table: Table, line: Line) -> None:

@@ -1,0 +1,42 @@
+"""What is said where the build, mpi4py's MPI and this Python do not fit each other, with the remedy. Ranks that are each alone: `alone`;
+compiled programs: `launch.linked`; builds that are missing: `launch.flavor`.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..launch import Flavor, flavor_directory
+from ..launch.flavor import WheelFlavor
+from ..launch.mpi_libraries import file_of
+from ..launch.remedies import build_for
+from ..launch.there import name_of, name_to_build, remedy_of_no_mpi
+
+
+def no_mpi(error: Exception) -> str:
+    """mpi4py could not load any."""
+    return f"mpi4py found no MPI ({error}): {remedy_of_no_mpi('mpich')}, or name the library with MPI4PY_LIBMPI=/path/libmpi.so.N"
+
+
+def no_build(version: str, address: int | None, built: Sequence[Flavor]) -> str:
+    """None is for the MPI that mpi4py is bound to, whose library has a function at `address`."""
+    library = file_of(address) if address else None
+    bound = f"mpi4py is bound to {name_of(version)}{f' ({library})' if library else ''}"
+    remedy = build_for(name_to_build(version, library))
+    if not built:
+        return f"{bound}, and Parhelion is not built for any MPI in {flavor_directory()}: {remedy}"
+    anywhere = [flavor for flavor in built if isinstance(flavor, WheelFlavor)]
+    choices = ", ".join(f"{flavor.name} ({flavor.soname if flavor in anywhere else flavor.mpi_library})" for flavor in built)
+    first = next((flavor for flavor in built if flavor not in anywhere), None)
+    other = f"; or bind mpi4py to one of those, MPI4PY_LIBMPI={first.mpi_library}, and start the ranks with {first.mpiexec}" if first else ""
+    return f"{bound}, and Parhelion is built for {choices}: {remedy}{other}"
+
+
+def does_not_load(module: str, error: Exception, flavor: Flavor) -> str:
+    """A build's module, under this MPI and this Python."""
+    return f"{module} does not load ({error}): for this MPI and this Python, {build_for(flavor.name, again=True)}"
+
+
+def two_mpis(loaded: Sequence[Path]) -> str:
+    """In one process."""
+    return (f"two MPIs are in this process: {' and '.join(map(str, loaded))}; messages of one never reach the other. "
+            "Let every package use one MPI: look for it in LD_LIBRARY_PATH, LD_PRELOAD and MPI4PY_LIBMPI")  # fmt: skip

@@ -1,1 +1,0 @@
-"""`parhelion matrix`: a benchmark under every combination of MPI and network."""
