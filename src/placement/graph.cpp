@@ -6,8 +6,8 @@
 #include <numeric>
 #include <random>
 
-#include "placement/methods/methods.hpp"
 #include "parhelion/core/checked.hpp"
+#include "placement/methods/methods.hpp"
 #include "refine.hpp"
 
 namespace parhelion::placement {

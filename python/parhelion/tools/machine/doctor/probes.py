@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ..collect import read_text
@@ -257,7 +258,7 @@ def _library(name: str, candidates: Iterable[str], version: str | None, remedy: 
     for candidate in candidates:
         try:
             # In a child: what is loaded for a look must not stay in this process.
-            return Finding(name, True, in_child(lambda file=candidate: _load(file, version)))
+            return Finding(name, True, in_child(partial(_load, candidate, version)))
         except OSError as error:
             reasons.append(str(error))
     return Finding(name, False, reasons[0], remedy)
