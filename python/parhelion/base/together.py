@@ -1,4 +1,4 @@
-"""Communicators of mpi4py as the C++ library takes them; and collective calls: every rank raises, or none."""
+"""Collective calls: every rank raises, or none."""
 
 import sys
 from collections.abc import Callable
@@ -7,21 +7,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from .. import _core
-from ..errors import CLASSES, CommunicationError, kind_of
+from ..errors import CLASSES, kind_of
+from .handles import handle_of
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Comm, Intracomm
-
-
-def handle_of(comm: "Comm") -> int:
-    """The Fortran handle of a communicator. CommunicationError after MPI_Finalize, where MPIs end the process that asks them."""
-    from mpi4py import MPI
-
-    if not MPI.Is_initialized() or MPI.Is_finalized():
-        raise CommunicationError("MPI has ended: use parhelion before MPI_Finalize" if MPI.Is_finalized()
-                                 else "MPI is not running: call MPI.Init before using parhelion")  # fmt: skip
-    return comm.py2f()
-
 
 Result = TypeVar("Result")
 

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..base.together import handle_of
+from ..base.handles import handle_of
 from .between import BetweenNodes
 from .library import PlacementError, check, integers, library, long_integers, text
 from .methods import _objective, _periodic, as_stencil

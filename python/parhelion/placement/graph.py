@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.together import handle_of
+from ..base.handles import handle_of
 from .library import PlacementError, check, integers, library, long_integers, text
 from .machine import Machine
 from .methods import _objective

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..base.together import handle_of
+from ..base.handles import handle_of
 from ..base.numbers import whole_number
 from .library import PlacementError, check, integers, library, text
 

@@ -4,10 +4,10 @@ import pytest
 from measured import built
 
 from parhelion.launch import Flavor, flavors
-from parhelion.tools.machine.doctor.probes import Finding
 from parhelion.tools.machine.doctor.launchers import launchers, why_not
 from parhelion.tools.machine.doctor.mpi import network
-from parhelion.tools.machine.doctor.checks import worth_doing
+from parhelion.tools.machine.doctor.probes import Finding
+from parhelion.tools.machine.doctor.worth import worth_doing
 
 SRUN = "#!/bin/sh\n[ $1 = --version ] && echo slurm-wlm 22.05.8 || printf 'MPI plugin types are...\\n\\tpmix\\n\\tnone\\n'\n"
 SAID = {

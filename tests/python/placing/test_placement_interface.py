@@ -26,6 +26,11 @@ def test_units_positions_and_points_belong_together():
         placement.units("l3")
 
 
+def test_placement_loads_no_mpi():
+    loaded = subprocess.run([sys.executable, "-c", "import sys, parhelion.placement; print('mpi4py' in sys.modules)"], capture_output=True, text=True, check=True)
+    assert loaded.stdout == "False\n"
+
+
 def test_one_method_can_be_taken_as_it_is():
     machine = Machine("node:50", ranks_per_node=48)
     assert place((50, 48), machine, method="blocked").scores["node"].jsum == 4704

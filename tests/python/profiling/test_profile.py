@@ -139,10 +139,10 @@ def test_another_algorithm_and_another_network_are_named(built, tmp_path):
         pytest.skip("the variables are MPICH's")
     network = {"MPIR_CVAR_NOLOCAL": "1"}
     first = take(
-        built, tmp_path / "a", 4096, 5000, 0, UCX_TLS="sm,self", MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM="pairwise", **network
+        built, tmp_path / "a", 4096, 40_000, 0, UCX_TLS="sm,self", MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM="pairwise", **network
     )
     second = take(
-        built, tmp_path / "b", 4096, 5000, 0, UCX_TLS="tcp,self", MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM="brucks", **network
+        built, tmp_path / "b", 4096, 40_000, 0, UCX_TLS="tcp,self", MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM="brucks", **network
     )
     found = compare_profiles(first, second)
     changed = {each.name: (each.first, each.second) for each in found.changes}

@@ -1,0 +1,18 @@
+"""Communicators of mpi4py as the C++ library takes them; without loading it, for placement does without."""
+
+from typing import TYPE_CHECKING
+
+from ..errors import CommunicationError
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Comm
+
+
+def handle_of(comm: "Comm") -> int:
+    """The Fortran handle of a communicator. CommunicationError after MPI_Finalize, where MPIs end the process that asks them."""
+    from mpi4py import MPI
+
+    if not MPI.Is_initialized() or MPI.Is_finalized():
+        raise CommunicationError("MPI has ended: use parhelion before MPI_Finalize" if MPI.Is_finalized()
+                                 else "MPI is not running: call MPI.Init before using parhelion")  # fmt: skip
+    return comm.py2f()
