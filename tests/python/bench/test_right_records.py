@@ -8,7 +8,7 @@ import synthetic
 from measured import built, document, need_build, parhelion
 
 from parhelion.tools.bench.gather.command import gather_groups, told_apart_by
-from parhelion.tools.bench.ghosts_program.entrant import half_width_of_median
+from parhelion.tools.bench.ghosts_program.precision import half_width_of_median
 from parhelion.tools.documents.remarks import remarks
 from parhelion.tools.documents.results import CaseResult, Entry, results
 from parhelion.tools.records import read_record

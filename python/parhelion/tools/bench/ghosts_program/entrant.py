@@ -1,8 +1,7 @@
 """A contender on its way through a case.
 
-What the measuring program does in bench/arrivals.cpp (how far apart the ranks were in a batch, and whom the others waited for) and in
-bench/precision.cpp (when the median is known well enough to stop, and why) is done here in Python; messages are counted by level of the
-machine.
+What the measuring program does in bench/arrivals.cpp (how far apart the ranks were in a batch, and whom the others waited for) is done here
+in Python; messages are counted by level of the machine.
 """
 
 import time
@@ -15,6 +14,7 @@ from mpi4py import MPI
 from ....placement import Machine
 from .case import Case, Skipped
 from .contenders import Contender
+from .precision import half_width_of_median
 
 MOST_PARTS = 8  # of a batch: each costs a call of Python
 
@@ -52,33 +52,6 @@ def _awaited(last: np.ndarray, waits: np.ndarray) -> int:
     for rank, wait in zip(last.tolist(), waits.tolist(), strict=True):
         total[rank] += wait
     return max(total, key=lambda rank: total[rank])
-
-
-LEAST_SAMPLES = 20
-Z_99 = 2.576
-MOST_RESEMBLANCE = 0.95
-
-
-def half_width_of_median(samples: np.ndarray) -> float:
-    """How far the interval of the median reaches from it, as a share of it; infinite where samples are too few for one."""
-    ordered, count = np.sort(samples), len(samples)
-    if count < LEAST_SAMPLES:
-        return float("inf")
-    below = int((count - Z_99 * _inflation(np.asarray(samples), ordered) * count**0.5) // 2)
-    if below < 1:
-        return float("inf")
-    low, high, median = ordered[below - 1], ordered[count - below], ordered[count // 2]
-    return float(max(high - median, median - low) / median)
-
-
-def _inflation(samples: np.ndarray, ordered: np.ndarray) -> float:
-    """By how much the error of a median grows because each sample resembles the one before it."""
-    ranks = (ordered.searchsorted(samples, "left") + ordered.searchsorted(samples, "right") - len(samples)) / 2
-    squares = float(ranks @ ranks)
-    if squares == 0:  # all are equal
-        return 1.0
-    resemblance = min(max(float(ranks[1:] @ ranks[:-1]) / squares, 0.0), MOST_RESEMBLANCE)
-    return ((1 + resemblance) / (1 - resemblance)) ** 0.5
 
 
 def count_by_level(case: Case) -> dict[str, Any]:
