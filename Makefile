@@ -176,7 +176,7 @@ tidy: configure $(STAMPS)/lint ## clang-tidy on the C++ sources: some minutes
 	@$(TOOLS)/cmake -S . -B build/tidy -G Ninja -C $(BUILD)/mpi.cmake -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -DPython_EXECUTABLE=$(BIN)/python \
 	  -DPARHELION_UNITY=OFF $(PARTS) > build/tidy/configure.log 2>&1 || { cat build/tidy/configure.log; exit 1; }
 	@$(BIN)/run-clang-tidy.py -quiet -clang-tidy-binary $(BIN)/clang-tidy -p build/tidy -j $(JOBS) $(TIDY_ARGS) \
-	  '^$(CURDIR)/(src|c|fortran|bench|python)/'
+	  '^$(CURDIR)/(src|c|fortran|bench|python)/.*[.]cpp$$'
 
 docs: $(STAMPS)/docs $(STAMPS)/run ## The documentation site, without network: build/site/index.html
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

@@ -46,7 +46,7 @@ public:
     /// Messages under way still read and write the arrays: then exchange and arrays stay until the process ends.
     ~PythonExchangeOf() override {
         if (!failed_ && (!exchange_ || !exchange_->under_way())) return;
-        new std::optional<typename Native::Step>(std::move(step_));
+        new std::optional<typename Native::Step>(std::move(step_));  // NOLINT(bugprone-unhandled-exception-at-new): no memory ends it
         static_cast<void>(exchange_.release());
         static_cast<void>(arrays_.release());
         static_cast<void>(used_.release());

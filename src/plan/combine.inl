@@ -20,7 +20,7 @@ struct And { template <class V> static V of(V a, V b) { return static_cast<V>(a 
 struct Or { template <class V> static V of(V a, V b) { return static_cast<V>(a | b); } };
 
 template <class T, byte_count Size>
-struct Vector { typedef T type __attribute__((vector_size(Size))); };
+struct Vector { using type __attribute__((vector_size(Size))) = T; };
 template <class T>
 struct Vector<T, byte_count{sizeof(T)}> { using type = T; };
 
@@ -83,6 +83,7 @@ void with_row(byte_count width, Use use) {
         switch (width) {
             case 12: return use(CombinedRow<T, Operation, 12>{});
             case 20: return use(CombinedRow<T, Operation, 20>{});
+            default: break;
         }
     }
     if constexpr (sizeof(T) >= 4) {
@@ -95,6 +96,7 @@ void with_row(byte_count width, Use use) {
             case 48: return use(CombinedRow<T, Operation, 48>{});
             case 64: return use(CombinedRow<T, Operation, 64>{});
             case 72: return use(CombinedRow<T, Operation, 72>{});
+            default: break;
         }
     }
     use(CombinedRow<T, Operation, 0>{});
