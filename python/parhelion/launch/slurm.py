@@ -1,4 +1,4 @@
-"""Hosts that a scheduler has given to this job (Slurm, PBS, LSF); `srun` inside Slurm's allocations, where it speaks to the MPI."""
+"""Starting ranks inside an allocation of Slurm: with `srun`, which has the cluster's binding and accounts, where it speaks to the MPI."""
 
 from __future__ import annotations
 
@@ -9,46 +9,8 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple
 
 from .cores import usable_cores
-
-
-class Given(NamedTuple):
-    """Hosts by name, each once; `scheduler` is empty where none has given any. `shell` starts a command on one of them."""
-
-    scheduler: str = ""
-    hosts: tuple[str, ...] = ()
-    shell: str = ""
-
-
-def given(env: Mapping[str, str]) -> Given:
-    """What the environment tells of a job's hosts."""
-    if env.get("SLURM_JOB_NODELIST"):
-        return Given("Slurm", tuple(allocated_hosts(env)))
-    return given_without_launcher(env)
-
-
-def given_without_launcher(env: Mapping[str, str]) -> Given:
-    """The same for schedulers that start no ranks themselves: the MPI's own launcher has to be told."""
-    if env.get("PBS_NODEFILE"):
-        return Given("PBS", _each_once(_lines(env["PBS_NODEFILE"])), shutil.which("pbs_tmrsh") or "")
-    if env.get("LSB_MCPU_HOSTS"):
-        return Given("LSF", _each_once(env["LSB_MCPU_HOSTS"].split()[::2]), shutil.which("blaunch") or "")
-    return Given()
-
-
-def _lines(file: str) -> list[str]:
-    try:
-        return Path(file).read_text().split()
-    except OSError:
-        return []
-
-
-def _each_once(names: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
-
 
 # How each MPI learns its ranks from srun. Intel MPI's own launcher asks Slurm by itself; srun needs a library of Slurm's named to it.
 SPEAKS = {"mpich": "pmi2", "openmpi": "pmix"}
