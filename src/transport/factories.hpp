@@ -9,6 +9,8 @@ namespace slots {
 class Memory;
 }
 
+/// For no neighbors at all.
+std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_p2p(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_partitioned(const TransportContext& context);

@@ -10,18 +10,6 @@
 namespace parhelion {
 namespace {
 
-// A rank alone: all its neighbors are its own periodic images, which an exchange copies without a transport.
-class Loopback final : public Transport {
-public:
-    void begin() override {}
-    int ready() override { return -1; }
-    void deliver(int, Reduction) override {}
-    bool finished() override { return true; }
-    int expected() const override { return 0; }
-    std::string state(int) const override { return {}; }
-};
-std::unique_ptr<Transport> make_loopback(const TransportContext&) { return std::make_unique<Loopback>(); }
-
 std::string works() { return {}; }
 
 std::string xpmem_refusal(const Plan& plan) {
