@@ -16,7 +16,11 @@ from measured import ROOT, need_build, parhelion
 from parhelion.launch import default_flavor
 from parhelion.launch.keeper import descendants
 from parhelion.tools.main import root
-from parhelion.tools.measuring.duet import first_of_pair
+from parhelion.tools.cli.output import Output
+from parhelion.tools.documents.document import failed
+from parhelion.tools.measuring.duet import first_of_pair, measure_pairs
+from parhelion.tools.measuring.measurement import Group, Measurement
+from parhelion.tools.measuring.session import measure
 from parhelion.tools.records import read_record
 
 HALO = ("bench", "halo", "--ranks", "2", "--halo", "1", "--fields", "1,2", "--repetitions", "8", "--out", "runs")
@@ -127,6 +131,36 @@ def test_where_one_side_fails_the_other_is_not_measured_alone_and_what_is_there_
     first, second = both()
     assert len({case.launch for case in first.cases}) == 1 and {case.launch for case in second.cases} <= {0, 1}
     assert "planted" in done.output and "parhelion compare" in done.output
+
+
+TWO_GROUPS = [Group(2, synthetic.halo_cases((halo,), (1,))) for halo in (1, 2)]
+FAILS_IN_ONE = "if job['cases'][0]['halo'] == 2: sys.exit('phl-bench: planted')"
+
+
+def launches_of(record, halo):
+    return sorted({case.launch for case in record.cases if case.params["halo"] == halo})
+
+
+def untold(record, what):
+    """Launches without figures that no end line speaks of."""
+    return set(range(len(what.starts))) - {case.launch for case in record.cases} - {end.launch for end in record.ends if end.status != "ok"}
+
+
+def test_a_group_that_fails_ends_no_other_group_of_as_many_ranks_and_each_launch_left_out_is_told(bench):
+    bench("--version", one=FAILS_IN_ONE)
+    what = Measurement("halo", TWO_GROUPS, launches=3, repetitions=5, out=Path("runs"))
+    record = measure(what, Output(None))
+    assert launches_of(record, 1) == [0, 2, 4] and launches_of(record, 2) == [] and not untold(record, what)
+    assert [str(end.status) for end in failed(record)] == ["exit status 1", *["not started, because the same cases failed in launch 2"] * 2]
+
+
+def test_a_group_that_fails_on_one_side_ends_that_group_alone_on_both(bench):
+    bench("--version", two=FAILS_IN_ONE)
+    what = Measurement("halo", TWO_GROUPS, launches=3, repetitions=5, out=Path("runs"))
+    first, second = measure_pairs(what, "two", Output(None))
+    assert launches_of(first, 1) == launches_of(second, 1) == [0, 2, 4] and not launches_of(first, 2)
+    assert not untold(first, what) and not untold(second, what)
+    assert "the same cases of A failed in launch 2" in str(second.ends[-1].status)
 
 
 def test_no_second_run_no_first_one(bench):

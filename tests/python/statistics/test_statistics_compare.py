@@ -109,6 +109,13 @@ def test_two_states_are_told_apart_and_one_is_left_whole():
     assert typical_probes(np.full(3, np.nan)) == {}
 
 
+def test_equal_probes_are_never_parted():
+    for far in range(11, 40):
+        for near in (3, 4, 11):
+            probe = np.array([50.0] * near + [210.0] * far)
+            assert all(np.isfinite(value) for value in typical_probes(probe).values())
+
+
 def test_starts_that_differ_are_not_taken_for_a_change_however_many_samples_they_have():
     random = rng()
     first, second = ([Launch(factor * random.lognormal(0, 0.05, 2000), np.full(2000, np.nan)) for factor in side]

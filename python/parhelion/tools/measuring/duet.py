@@ -98,7 +98,7 @@ NAMES = "AB"
 def measure_pairs(measurement: Measurement, against: str, output: Output) -> tuple[Record, Record]:
     """The records of `against` (A) and of the build that would be measured alone (B), whatever happened.
 
-    A goes first in every other pair. Where ranks of one side fail, the other side's starts with as many ranks end as well.
+    A goes first in every other pair. Where a group's ranks fail on one side, that group ends on the other side as well.
     A signal passes through, with a note of where the finished cases are. Raises `BadInput` for what cannot be measured so.
     """
     if inside_launcher():
@@ -143,18 +143,20 @@ def first_of_pair(launch: int, groups: int) -> int:
 
 
 def _take_turns(runs: Sequence[Session], sides: Sequence[Side]) -> None:
-    what, failed = runs[0].what, set[int]()
+    what = runs[0].what
     for launch, group in what.starts:
         first = first_of_pair(launch, len(what.groups))
         for place, which in enumerate((first, 1 - first)):
-            _take_turn(runs[which], launch, group, 2 * launch + place, f"{NAMES[which]}: {sides[which].name}", failed)
+            _take_turn(runs, which, launch, group, 2 * launch + place, f"{NAMES[which]}: {sides[which].name}")
 
 
-def _take_turn(run: Session, launch: int, group: Group, number: int, who: str, failed: set[int]) -> None:
+def _take_turn(runs: Sequence[Session], which: int, launch: int, group: Group, number: int, who: str) -> None:
     """Ranks that failed once fail again, and a start without its partner tells nothing."""
-    if group.ranks in failed:
-        run.progress.left_out(number)
-        return
+    run = runs[which]
+    for name, side in zip(NAMES, runs, strict=True):
+        if failure := side.failure_of(group):
+            run.leave_out(launch, failure, f"the same cases of {name}")
+            run.progress.left_out(number)
+            return
     run.progress.starting(number, group.ranks, who)
-    if not run.start(launch, group):
-        failed.add(group.ranks)
+    run.start(launch, group)

@@ -15,7 +15,7 @@ from ..machine.builds import built_contenders
 from ..records import Record, RecordError, RunFolder, read_record
 from ..records.model import FINISHED, UNAVAILABLE, Case, End, Line
 from .launcher import OwnLauncher, Starter, prepare
-from .measurement import Combination, Group, Measurement
+from .measurement import Group, Measurement
 from .ranks import Follower, RunProgress, exit_text, first_words, rank_message
 
 LOOK_EVERY_S = 0.1
@@ -23,23 +23,42 @@ LOOK_EVERY_S = 0.1
 
 @dataclass
 class Session:
-    """A run while it is measured. `lost`: how launches ended where the disk took no line about it."""
+    """A run while it is measured. `lost`: how launches ended where the disk took no line about it; `failed`: how groups ended,
+    by their place in the measurement, that are started no more."""
 
     how: Starter
     folder: RunFolder
     what: Measurement
     progress: RunProgress
     lost: list[End] = field(default_factory=list)
+    failed: dict[int, End] = field(default_factory=dict)
 
     def start(self, launch: int, group: Group) -> bool:
         """Start the ranks once and follow their record; whether they came to their end. A signal passes through."""
+        end = self._run(launch, group)
+        if end:
+            self.failed[self.what.groups.index(group)] = end
+        return end is None
+
+    def failure_of(self, group: Group) -> End | None:
+        """How the ranks of this group failed; what fails once fails again."""
+        return self.failed.get(self.what.groups.index(group))
+
+    def leave_out(self, launch: int, failure: End, whose: str = "the same cases") -> None:
+        """Say that a launch does not happen, because of an earlier one."""
+        if failure.status != UNAVAILABLE:  # that has its rows
+            why = f"not started, because {whose} failed in launch {failure.launch + 1}"
+            self._append_end(End(launch, why))
+
+    def _run(self, launch: int, group: Group) -> End | None:
+        """How the ranks failed, or None."""
         job, log = self.folder.path / f"job-{launch}.json", self.folder.path / f"launch-{launch}.log"
         try:
             with writing(job):
                 job.write_bytes(msgspec.json.encode(self.what.job(launch, group)))
         except OSError as error:
             self.lost.append(End(launch, "not started", f"cannot write {job}: {error.strerror}"))
-            return False
+            return self.lost[-1]
         follower, before = Follower(self.folder.record), self.progress.done
         finished = idle = False
         try:
@@ -51,11 +70,10 @@ class Session:
             if not self._note(follower.new_lines()):
                 self._append_end(End(launch, str(ended), None))
             raise
-        finished = self._note(follower.new_lines()) or finished
-        if not finished:
-            why = f"no case finished for {self.what.timeout:g} s" if idle else exit_text(ranks.returncode)
-            self._close(launch, group, why, rank_message(ranks.said), any_case=self.progress.done > before)
-        return finished
+        if self._note(follower.new_lines()) or finished:
+            return None
+        why = f"no case finished for {self.what.timeout:g} s" if idle else exit_text(ranks.returncode)
+        return self._close(launch, group, why, rank_message(ranks.said), any_case=self.progress.done > before)
 
     def record(self) -> Record:
         """What has been measured, and how each launch ended."""
@@ -68,20 +86,20 @@ class Session:
             self.progress.line(line)
         return any(isinstance(line, End) and line.status in FINISHED for line in lines)
 
-    def _close(self, launch: int, group: Group, why: str, message: str | None, any_case: bool) -> None:
+    def _close(self, launch: int, group: Group, why: str, message: str | None, any_case: bool) -> End:
         """Say how a launch ended; a combination that came to no case at all is one that this machine does not have."""
         if group.combination and not any_case:
             self.folder.drop_unfinished_line()
-            write_unavailable(self.folder, self.what, launch, group, f"the ranks did not start ({why}): {first_words(message)}")
-        else:
-            self._append_end(End(launch, why, message))
+            return write_unavailable(self.folder, self.what, launch, group, f"the ranks did not start ({why}): {first_words(message)}")
+        return self._append_end(End(launch, why, message))
 
-    def _append_end(self, end: End) -> None:
+    def _append_end(self, end: End) -> End:
         try:
             self.folder.drop_unfinished_line()
             self.folder.append(end)
         except (OSError, RecordError):
             self.lost.append(end)  # the disk is full: what is said of the end says so
+        return end
 
 
 def measure(measurement: Measurement, output: Output) -> Record:
@@ -117,36 +135,37 @@ def kept(runs: Sequence[Session]) -> Iterator[None]:
 
 
 def _start_all(run: Session) -> None:
-    what, failed = run.what, set[tuple[int, Combination | None]]()
+    what = run.what
     for launch, group in what.starts:
-        key = (group.ranks, group.combination)
-        if key in failed or not _can_start(run.folder, what, launch, group):
-            failed.add(key)  # ranks that failed once fail again: the other groups still get their turn
-            run.progress.left_out(launch)
+        reason = group.combination and group.combination.reason
+        if failure := run.failure_of(group):
+            run.leave_out(launch, failure)
+        elif reason:
+            end = write_unavailable(run.folder, what, launch, group, reason)
+            run.failed[what.groups.index(group)] = end
+        else:
+            _start(run, launch, group)
             continue
-        run.progress.starting(launch, group.ranks, group.combination)
-        if not run.start(launch, group):
-            failed.add(key)
-        elif launch < len(what.groups) and isinstance(run.how, OwnLauncher) and not group.combination:
-            for companion in what.companions:
-                companion.run(run.folder, what, launch, group, run.progress)
+        run.progress.left_out(launch)
 
 
-def _can_start(folder: RunFolder, what: Measurement, launch: int, group: Group) -> bool:
-    """Whether anything speaks against a combination before it was tried; if so, rows with the reason are written."""
-    if not group.combination or not group.combination.reason:
-        return True
-    write_unavailable(folder, what, launch, group, group.combination.reason)
-    return False
+def _start(run: Session, launch: int, group: Group) -> None:
+    what = run.what
+    run.progress.starting(launch, group.ranks, group.combination)
+    first = launch < len(what.groups) and isinstance(run.how, OwnLauncher)
+    if run.start(launch, group) and first and not group.combination:
+        for companion in what.companions:
+            companion.run(run.folder, what, launch, group, run.progress)
 
 
-def write_unavailable(folder: RunFolder, what: Measurement, launch: int, group: Group, reason: str) -> None:
-    """A row with the reason for every case and contender that cannot be measured."""
+def write_unavailable(folder: RunFolder, what: Measurement, launch: int, group: Group, reason: str) -> End:
+    """A row with the reason for every case and contender that cannot be measured; returns the end of the launch."""
     for case in group.cases:
         params = {**case, "ranks": group.ranks, **group.params()}
         for contender, role in _contenders(what, group):
             folder.append(Case(launch, what.benchmark, contender, params, role, verified=False, skipped=reason))
-    folder.append(End(launch, UNAVAILABLE, f"{group.combination}: {reason}"))
+    folder.append(end := End(launch, UNAVAILABLE, f"{group.combination}: {reason}"))
+    return end
 
 
 def _contenders(what: Measurement, group: Group) -> list[tuple[str, str]]:

@@ -41,8 +41,9 @@ def state_boundary(probe: np.ndarray) -> float | None:
     sums = np.cumsum(logs)
     left = np.arange(1, count)
     between = (sums[-1] * left / count - sums[:-1]) ** 2 / (left * (count - left))
+    between[np.diff(logs) == 0] = 0  # equal probes are in one state
     cut = least - 1 + int(np.argmax(between[least - 1 : count - least]))
-    if np.median(logs[cut + 1 :]) - np.median(logs[: cut + 1]) < APART:
+    if logs[cut] == logs[cut + 1] or np.median(logs[cut + 1 :]) - np.median(logs[: cut + 1]) < APART:
         return None
     return float(np.exp((logs[cut] + logs[cut + 1]) / 2))
 

@@ -8,7 +8,6 @@ from ..documents.document import bench_document, failed
 from ..documents.results import PEER, results
 from ..measuring.ranks import exit_text
 from ..records import Record
-from ..records.model import End
 from .published import has_published_form, print_applications, print_gather, print_ghosts, print_levels
 from .table import print_results
 
@@ -30,8 +29,11 @@ def show(record: Record, output: Output) -> None:
     if record.run.benchmark == "gather" and has_published_form(results(record.cases)):
         print_gather(output.console, record)
     print_levels(output.console, record)
+    alike: dict[tuple[str, str | None], list[int]] = {}
     for end in failed(record):
-        _explain(output, end)
+        alike.setdefault((str(end.status), end.message), []).append(end.launch + 1)
+    for (status, message), launches in alike.items():
+        _explain(output, status, message, launches)
 
 
 def exit_status(record: Record) -> int:
@@ -48,10 +50,11 @@ def exit_status(record: Record) -> int:
     return WRONG_VALUE if any(entry.failed and entry.role != PEER for entry in entries) else OK
 
 
-def _explain(output: Output, end: End) -> None:
-    output.errors.print(f"[bad]Error[/]: ranks of launch {end.launch + 1}: {end.status}", soft_wrap=True)
-    if end.message:
-        output.errors.print(end.message, markup=False, soft_wrap=True)
+def _explain(output: Output, status: str, message: str | None, launches: list[int]) -> None:
+    which = f"launch{'es' if len(launches) > 1 else ''} {', '.join(map(str, launches))}"
+    output.errors.print(f"[bad]Error[/]: ranks of {which}: {status}", soft_wrap=True)
+    if message:
+        output.errors.print(message, markup=False, soft_wrap=True)
 
 
 def exit_with(status: int) -> None:
