@@ -110,10 +110,11 @@ def test_two_states_are_told_apart_and_one_is_left_whole():
 
 
 def test_equal_probes_are_never_parted():
-    for far in range(11, 40):
-        for near in (3, 4, 11):
-            probe = np.array([50.0] * near + [210.0] * far)
-            assert all(np.isfinite(value) for value in typical_probes(probe).values())
+    for many in range(5, 40):
+        for few in (3, 4, 11):
+            for near, far in ((many, few), (few, many)):
+                probe = np.array([50.0] * near + [210.0] * far)
+                assert all(np.isfinite(value) for value in typical_probes(probe).values())
 
 
 def test_starts_that_differ_are_not_taken_for_a_change_however_many_samples_they_have():

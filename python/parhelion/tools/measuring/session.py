@@ -13,7 +13,7 @@ from ..cli.output import Output
 from ..machine import collect
 from ..machine.builds import built_contenders
 from ..records import Record, RecordError, RunFolder, read_record
-from ..records.model import FINISHED, UNAVAILABLE, Case, End, Line
+from ..records.model import FINISHED, LEFT_OUT, UNAVAILABLE, Case, End, Line
 from .launcher import OwnLauncher, Starter, prepare
 from .measurement import Group, Measurement
 from .ranks import Follower, RunProgress, exit_text, first_words, rank_message
@@ -47,8 +47,7 @@ class Session:
     def leave_out(self, launch: int, failure: End, whose: str = "the same cases") -> None:
         """Say that a launch does not happen, because of an earlier one."""
         if failure.status != UNAVAILABLE:  # that has its rows
-            why = f"not started, because {whose} failed in launch {failure.launch + 1}"
-            self._append_end(End(launch, why))
+            self._append_end(End(launch, f"{LEFT_OUT}{whose} failed in launch {failure.launch + 1}"))
 
     def _run(self, launch: int, group: Group) -> End | None:
         """How the ranks failed, or None."""

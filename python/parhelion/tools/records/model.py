@@ -13,6 +13,7 @@ from ...errors import InputError
 SCHEMA = "parhelion.record/1"
 FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
 DUET = "duet"  # the label of two runs whose launches took turns; its value tells which two
+LEFT_OUT = "not started, because "  # how the status of a launch begins that an earlier one's failure has ended
 UNAVAILABLE = "unavailable"  # what was asked for cannot run here; the rows say why
 
 MOST = 2**53  # beyond it a float no longer holds every whole number

@@ -8,6 +8,7 @@ from ..documents.document import bench_document, failed
 from ..documents.results import PEER, results
 from ..measuring.ranks import exit_text
 from ..records import Record
+from ..records.model import LEFT_OUT
 from .published import has_published_form, print_applications, print_gather, print_ghosts, print_levels
 from .table import print_results
 
@@ -52,7 +53,8 @@ def exit_status(record: Record) -> int:
 
 def _explain(output: Output, status: str, message: str | None, launches: list[int]) -> None:
     which = f"launch{'es' if len(launches) > 1 else ''} {', '.join(map(str, launches))}"
-    output.errors.print(f"[bad]Error[/]: ranks of {which}: {status}", soft_wrap=True)
+    kind = "[note]note[/]" if status.startswith(LEFT_OUT) else "[bad]Error[/]"
+    output.errors.print(f"{kind}: ranks of {which}: {status}", soft_wrap=True)
     if message:
         output.errors.print(message, markup=False, soft_wrap=True)
 
