@@ -183,7 +183,7 @@ int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids,
             if (object->map.under_way()) throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
         });
         auto [nodes, numbers] = localize(span_of(ids, count), object->map.domain());
-        object->map = IndexMap(std::move(nodes));
+        object->map = IndexMap(std::move(nodes), object->options);
         std::copy(numbers.begin(), numbers.end(), cells);
     });
 }

@@ -26,6 +26,14 @@ std::vector<global_index> from_one(const Values& values) {
     return result;
 }
 
+// An int would keep the low half of it, which may be a rank.
+int rank_from(global_index given, const Communicator& comm) {
+    if (given < 0 || given >= comm.size())
+        throw Error("a cell is pushed to rank " + std::to_string(given) +
+                    ", which does not exist: use ranks from 0 to " + std::to_string(comm.size() - 1));
+    return static_cast<int>(given);
+}
+
 void require_equal_cells(const Cells& a, const Cells& b) {
     if (!(a.kind.element == b.kind.element) || a.kind.logical != b.kind.logical || a.components != b.components)
         throw Error("the two arrays differ in type or in their first dimensions: only the last one may differ", ErrorKind::type);
@@ -169,7 +177,7 @@ int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_ind
                     throw Error("pushed cell " + std::to_string(cell) + " is not owned here: use 1 … " + std::to_string(base->map.owned()));
                 pushed.push_back(static_cast<local_index>(cell - 1));
             }
-            for (const global_index rank : integers_of(*ranks, "ranks")) to.push_back(static_cast<int>(rank));
+            for (const global_index rank : integers_of(*ranks, "ranks")) to.push_back(rank_from(rank, base->map.communicator()));
         });
         keep(IndexMap::push(base->map.domain(), pushed, to).domain(), base->options, map);
     });
@@ -262,7 +270,7 @@ int phl_f_localize(phl_index_map map, Array ids, Array cells) {
             }
             if (object->map.under_way()) throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
         });
-        object->map = IndexMap(with_added_ghosts(domain, wanted));
+        object->map = IndexMap(with_added_ghosts(domain, wanted), object->options);
         for (auto& id : values) id = id == 0 ? 0 : object->map.domain().local_of(id - 1) + 1;
         assign(*cells, values, "cells");
     });

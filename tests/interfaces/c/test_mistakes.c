@@ -18,6 +18,24 @@ static void bad_ghosts(void) {
     CHECK(map == NULL);
 }
 
+/* Further ghosts leave a map its options: a transport that does not exist is found by the first exchange. */
+static void options_stay(void) {
+    const phl_exchange_options options = {.transport = "carrier_pigeon"};
+    const phl_element element = {PHL_FLOAT64, 1, 0};
+    double x[2] = {0};
+    const int64_t other = (rank + 1) % ranks;
+    int32_t cell;
+    for (int localize = 0; localize < 2; ++localize) {
+        phl_index_map map = NULL;
+        GOOD(phl_index_map_create(MPI_COMM_WORLD, 1, 0, NULL, &options, &map));
+        if (localize) GOOD(phl_index_map_localize(map, 1, &other, &cell));
+        else GOOD(phl_index_map_add_ghosts(map, 1, &other));
+        const phl_cells cells = {x, ranks > 1 ? 2 : 1, 0}, none = {0};
+        FAILS(phl_gather(map, element, cells, none), PHL_ERROR_VALUE, "carrier_pigeon");
+        GOOD(phl_index_map_free(&map));
+    }
+}
+
 static void bad_handles(void) {
     phl_index_map map = make_map(), copy = map, none = NULL;
     phl_cartesian mixed = (phl_cartesian)(void*)map;
@@ -166,6 +184,7 @@ void test_mistakes(void) {
     shared_memory();
     rank_without_cells();
     bad_ghosts();
+    options_stay();
     bad_handles();
     bad_arrays();
     bad_grids();

@@ -10,6 +10,7 @@ contains
 
   subroutine run_mistakes()
     call bad_ghosts()
+    call options_stay()
     call bad_handles()
     call bad_arrays()
     call bad_grids()
@@ -105,6 +106,18 @@ contains
     call check_failure('lists of another length', status, phl_error_value, message, 'add up')
     call map%localize([1], cell, status, message)
     call check_failure('a map that was never made', status, phl_error_handle, message, 'null')
+  end subroutine
+
+  !> A transport that does not exist is found by the first exchange, after the map got further ghosts, too.
+  subroutine options_stay()
+    type(index_map) :: map
+    integer :: status, cell(1), x(2)
+    character(300) :: message
+    call map%init(world, 1, [integer ::], options=exchange_options(transport='carrier_pigeon'))
+    call map%localize([mod(rank + 1, ranks) + 1], cell)
+    x = 0
+    call map%gather(x(:merge(2, 1, ranks > 1)), stat=status, errmsg=message)
+    call check_failure('the options of a localized map', status, phl_error_value, message, 'carrier_pigeon')
   end subroutine
 
   subroutine bad_handles()
