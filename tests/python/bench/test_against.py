@@ -1,5 +1,6 @@
 """`bench … --against`: two builds in turn, two runs that a comparison can pair, refusals that say what was tried."""
 
+import csv
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from parhelion.tools.main import root
 from parhelion.tools.cli.output import Output
 from parhelion.tools.documents.document import failed
 from parhelion.tools.measuring.duet import first_of_pair, measure_pairs
+from parhelion.tools.measuring.images import Image
 from parhelion.tools.measuring.measurement import Group, Measurement
 from parhelion.tools.measuring.session import measure
 from parhelion.tools.records import read_record
@@ -212,7 +214,7 @@ STAND_IN = """#!/bin/sh
 echo "$@" >> {log}
 [ "$1" = exec ] || exit 9
 shift
-while [ "$1" = --bind ]; do shift 2; done
+while [ "$1" = --mount ]; do shift 2; done
 case "$1" in *.sif) shift ;; *) exit 8 ;; esac
 [ -z "$PYTHONPATH$PARHELION_FLAVOR" ] || [ "$1" != sh ] || exit 7
 {inside} exec "$@"
@@ -243,7 +245,15 @@ def test_an_image_is_measured_by_its_own_mpi_inside_it(tmp_path, benchmark):
     raw = [json.loads(line) for line in (tmp_path / "runs" / "A" / "record.jsonl").read_text().splitlines()]
     assert [line["pair"] for line in raw if line["type"] == "launch"] == [0, 1]
     asked = (tmp_path / "log").read_text()
-    assert f"--bind {tmp_path / 'runs' / 'A'} {tmp_path / 'v1.sif'}" in asked and "-m parhelion run -n 2" in asked
+    run = tmp_path / "runs" / "A"
+    assert f"--mount type=bind,src={run},dst={run} {tmp_path / 'v1.sif'}" in asked and "-m parhelion run -n 2" in asked
+
+
+def test_folders_of_any_name_are_seen_in_an_image():
+    folder = Path('/a,b:c/"d"')
+    words = Image(Path("v1.sif"), "apptainer", "python3", "mpich", "phl-bench").words([folder])
+    assert words[:3] == ["apptainer", "exec", "--mount"]
+    assert next(csv.reader([words[3]])) == ["type=bind", f"src={folder}", f"dst={folder}"]
 
 
 def test_an_image_without_parhelion_is_refused_with_what_was_looked_for(tmp_path):

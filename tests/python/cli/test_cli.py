@@ -207,6 +207,15 @@ def test_what_the_ranks_refuse_is_said_once_and_gives_status_2(flavor):
     assert result.output.count("Error") == 1
 
 
+def test_a_command_that_fails_leaves_no_empty_document(flavor):
+    Path("older.json").write_text("{}")
+    Path("linked.json").symlink_to("new.json")
+    for name in ("out.json", "older.json", "linked.json"):
+        assert parhelion("bench", "halo", "--flavor", "nope", "--json", name).exit_code == 2
+    assert sorted(path.name for path in Path().glob("*.json")) == ["linked.json", "older.json"]
+    assert Path("older.json").read_text() == "{}" and not Path("linked.json").exists()
+
+
 def test_a_crash_keeps_every_finished_case_and_gives_status_3(flavor):
     flavor(each="if line.get('contender') == 'mpi_p2p': record.write('{\"type'); record.flush(); os.kill(os.getpid(), 11)")
     result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--out", "run", "--json", "out.json")

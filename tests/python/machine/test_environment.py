@@ -92,6 +92,13 @@ def test_a_command_line_is_kept_without_its_secrets(words, shown):
     assert without_secrets(words) == shown
 
 
+def test_names_are_secrets_by_their_words():
+    for name in ("key", "api-key", "APIKEY", "apiKeys", "MY_SSH_KEY", "KEY_FILE", "UCX_RC_PKEY", "passkey", "creds", "aws.cred", "MONKEY_KEY"):
+        assert secret_name(name), name
+    for name in ("MONKEY", "monkeys", "turkey", "hockey_team", "keyboard", "keynote", "hotkey", "sacred", "incredible"):
+        assert not secret_name(name), name
+
+
 def test_a_label_that_is_a_secret_is_refused_before_anything_starts(tmp_path):
     synthetic.write_record(tmp_path / "run")
     before = (tmp_path / "run" / "record.jsonl").read_bytes()

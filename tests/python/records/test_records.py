@@ -12,6 +12,7 @@ import parhelion.tools.records
 from parhelion.tools.documents import results
 from parhelion.tools.documents.document import bench_document
 from parhelion.tools.documents.params import constant, in_order, varying
+from parhelion.tools.measuring.ranks import Follower
 from parhelion.tools.records import RecordError, RunFolder, read_record
 from parhelion.tools.records.folder import append_line
 from parhelion.tools.records.model import End, Labels
@@ -86,6 +87,15 @@ def test_a_damaged_line_is_named_and_the_file_is_left_alone(run, line):
     with pytest.raises(RecordError, match=r"record.jsonl is damaged at line [56]: .*left as it is"):
         read_record(run)
     assert file.read_bytes() == before
+
+
+def test_a_line_that_a_later_launch_damages_is_named_by_its_place_in_the_file(run):
+    lines = run.joinpath("record.jsonl").read_bytes().splitlines(keepends=True)
+    follower = Follower(run / "record.jsonl")
+    with run.joinpath("record.jsonl").open("ab") as file:
+        file.write(lines[-1] + b"{damaged}\n")
+    with pytest.raises(RecordError, match=f"damaged at line {len(lines) + 2}:"):
+        follower.new_lines()
 
 
 @pytest.mark.parametrize(

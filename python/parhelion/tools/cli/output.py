@@ -37,8 +37,12 @@ class Output:
     def _check_writable(self) -> None:
         if self.json_file in (None, "-"):
             return
+        file = Path(self.json_file)
+        new = not file.exists()
         try:
-            Path(self.json_file).open("ab").close()
+            file.open("ab").close()
+            if new:
+                file.resolve().unlink()  # what fails from here on leaves no empty document behind
         except OSError as error:
             raise BadInput(f"cannot write --json {self.json_file}: {why(error, self.json_file)}") from None
 

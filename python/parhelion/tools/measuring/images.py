@@ -1,5 +1,7 @@
 """Ranks in an image of Apptainer (or Singularity): started inside it, by the image's own `mpiexec`, as its own Parhelion does."""
 
+import csv
+import io
 import os
 import shutil
 from collections.abc import Iterator
@@ -60,7 +62,7 @@ class Image:
 
     def words(self, binds: list[Path]) -> list[str]:
         """What comes before a command that is to run inside, where these folders are to be seen."""
-        return [self.runtime, "exec", *(word for folder in binds for word in ("--bind", str(folder))), str(self.path)]
+        return [self.runtime, "exec", *(word for folder in binds for word in ("--mount", _bound(folder))), str(self.path)]
 
 
 class ImageLauncher:
@@ -108,6 +110,13 @@ def open_image(path: Path, wanted: str) -> Image:
         why = f"no answer within {PROBE_S:g} s" if done.timed_out else first_words("\n".join(said[-5:]), 400)
         raise BadInput(f"--against {path}: {Path(runtime).name} found no built Parhelion in the image: {why}")
     return Image(path, runtime, **msgspec.json.decode(answer))
+
+
+def _bound(folder: Path) -> str:
+    """A folder at its own place inside: fields of CSV, so that its name may have commas and colons, which cut what `--bind` takes."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(["type=bind", f"src={folder}", f"dst={folder}"])
+    return line.getvalue()
 
 
 def _environment() -> dict[str, str]:

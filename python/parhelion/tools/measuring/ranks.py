@@ -66,8 +66,8 @@ class Follower:
 
     def __init__(self, record: Path) -> None:
         self.record = record
-        self.position = record.stat().st_size
-        self.number = 0
+        before = record.read_bytes()
+        self.position, self.number = len(before), before.count(b"\n")
         self.heard = time.monotonic()
 
     def new_lines(self) -> list[Line]:
