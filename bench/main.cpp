@@ -94,12 +94,17 @@ int usage() {
     return bad_input;
 }
 
+int write_list() {
+    if (std::puts(list_contenders().dump(1).c_str()) >= 0 && std::fflush(stdout) == 0) return all_right;
+    std::perror("phl-bench: cannot write standard output");
+    return bad_input;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc == 2 && std::string(argv[1]) == "--list") {
-        std::puts(list_contenders().dump(1).c_str());
-        return all_right;
+        return write_list();
     }
     const auto arguments = read_arguments({argv + 1, argv + argc});
     if (!arguments) return usage();

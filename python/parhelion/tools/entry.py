@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import InputError
-from ..launch.ending import ends_by_signals
 from ..launch.remedies import EXTRAS, what_is_missing
+from .cli.streams import whole_command
 from .config.facts import OPTIONS, answer
 
 ABOUT = {
@@ -26,7 +26,7 @@ def main() -> None:
         told = what_is_missing(error, next(iter(sys.argv[1:]), None)) if error.name in EXTRAS else None
         if told is None:
             raise
-        with ends_by_signals("parhelion"):
+        with whole_command():
             sys.exit(without_click(sys.argv[1:], told))
     with_click()
 

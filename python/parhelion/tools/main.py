@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from ..errors import InputError
-from ..launch.ending import ends_by_signals
 from .cli.errors import BadInput, missing_package
 from .cli.lazy import LazyGroup
+from .cli.streams import PROGRAM, whole_command
 
 COMMANDS = {
     "demo": ("parhelion.tools.bench.demo", "demo", "Measure halo and gather on this machine and write report.html."),
@@ -114,5 +114,5 @@ def model() -> None:
 
 def main() -> None:
     """Entry point of the command `parhelion`."""
-    with ends_by_signals("parhelion"):
-        root(prog_name="parhelion")
+    with whole_command():
+        root(prog_name=PROGRAM)

@@ -227,12 +227,52 @@ def test_a_full_disk_says_how_much_is_free():
     assert "free); make room" in why(OSError(28, "No space left on device"), "/tmp/file")
 
 
-def test_a_full_standard_output_is_told(tmp_path):
+LISTS = ["runs", "list", "--json", "-"]
+
+
+def command(words, redirected, unbuffered=False):
+    """Status and standard error of a command whose streams a shell has redirected, in a folder without runs."""
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"} | {"PYTHONPATH": str(PACKAGE)}
+    env |= {"PYTHONUNBUFFERED": "1"} if unbuffered else {}
+    done = subprocess.run(["bash", "-c", f'"$@" {redirected}', "-", sys.executable, "-m", "parhelion", *words], env=env,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("unbuffered", [False, True])
+@pytest.mark.parametrize("words", [LISTS, ["--help"], ["--version"], ["run", "--help"]], ids=lambda words: words[0])
+def test_a_full_standard_output_is_told(tmp_path, monkeypatch, words, unbuffered):
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    code, said = command(words, ">/dev/full", unbuffered)
+    assert code == 2 and said.count("No space left on device") == 1
+    assert "standard output" in said and "Traceback" not in said and "Exception ignored" not in said
+
+
+def test_where_even_standard_error_is_full_the_status_tells(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert command(["runs", "list"], "2>/dev/full")[0] == 2
+    assert command(["--help"], ">/dev/full 2>/dev/full")[0] == 2
+
+
+def test_a_reader_that_has_gone_is_no_fault():
+    assert command(["--help"], "> >(exec true)") in ((0, ""), (1, ""))  # it may go before or after
+
+
+def test_closed_standard_streams_are_told_or_made_up_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    code, said = command(LISTS, ">&-")
+    assert code == 2 and said == "Error: standard output is closed: name a file, or /dev/null\n"
+    assert command(LISTS, "<&- 2>&-")[0] == 0
+
+
+@pytest.mark.skipif(not built(), reason="no MPI is built")
+def test_the_measuring_program_tells_of_a_full_standard_output():
+    flavor = launch.flavors()[built()[0]]
     with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "parhelion", "runs", "list", "--store", tmp_path, "--json", "-"], stdout=full,
-                              stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(PACKAGE)})  # fmt: skip
-    assert done.returncode == 2
-    assert "standard output" in done.stderr and "No space left on device" in done.stderr and "Traceback" not in done.stderr
+        done = subprocess.run([flavor.program, "--list"], stdout=full, stderr=subprocess.PIPE, text=True, env=flavor.command(1, flavor.program)[1])
+    assert done.returncode == 2 and "No space left on device" in done.stderr
 
 
 SWALLOWED = """
@@ -314,6 +354,7 @@ def commands(folder):
             yield [*program, "parhelion", "profile", "run", "-n", "2", "--flavor", flavor, "--out", folder / "profile", "--", "sleep", "5"]
 
 
+@pytest.mark.every_build
 @pytest.mark.timeout(60 + 40 * MOMENTS)
 @pytest.mark.skipif(not built("mpich", "openmpi"), reason="no MPI is built")
 def test_at_any_moment_any_signal_leaves_no_process_and_a_record_that_opens(tmp_path, monkeypatch):
