@@ -79,7 +79,7 @@ test: ## Build and run the tests of C++ and Python under the embedded MPI, after
 test-quick: ## The quickest of them: minutes
 	@JOBS=$(JOBS) scripts/test.sh quick
 
-test-others: ## C++ tests under Open MPI and under sanitizers, at two and three ranks
+test-others: ## What `make test` leaves out: C++ under Open MPI and sanitizers, Python tests that Open MPI adds
 	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh others
 
 test-all: ## All of these at every number of ranks, and messages of gigabytes: an hour and more

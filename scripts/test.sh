@@ -1,7 +1,7 @@
 #!/bin/bash
 # How much: "quick", unit tests, the others at three ranks, and Python tests that start none; "usual", lint and all C++ and Python tests
-# under the embedded MPI; "others", the C++ tests under Open MPI and under sanitizers at two and three ranks; "all", all of these at
-# all numbers of ranks, and messages of gigabytes.
+# under the embedded MPI; "others", what that leaves out: C++ tests under Open MPI and under sanitizers at two and three ranks, and Python
+# tests that need the build for Open MPI, or were skipped before; "all", all of these at all numbers of ranks, and messages of gigabytes.
 # A suite that fails does not keep the next one from running; the exit status tells of any failure. With EXPECTED_SKIPS=FILE a
 # test that was skipped for another reason than those in FILE is one.
 set -uo pipefail
@@ -36,7 +36,7 @@ mkdir -p "$logs" "$bytecode" && touch "$logs/made-by-make" "$bytecode/made-by-ma
 # Hundreds of tests start Python: modules are compiled once, also where the environment would have it each time.
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX=$PWD/$bytecode
-rm -f build/*/ctest.xml build/*/pytest.xml
+first=build/mpich/pytest.xml # what "usual" leaves for "others"
 few='-LE exhaustive -E [.][1468]$$'
 once="-LE 'exhaustive|robustness' -E '[.]([12468]|12|24)\$\$'"
 without_ranks=$(echo tests/python/{comparing,documents,partitioning,project,records,statistics,style})
@@ -47,14 +47,23 @@ others() {
 }
 embedded() {
     cpp "mpich" MPI=mpich "CTEST_ARGS=$1"
-    suite "Python" '(passed|failed|error|no tests ran).* in [0-9.]+' "${make[@]}" test-python MPI=mpich "${@:2}"
+    python "" "${@:2}"
+}
+python() { suite "Python$1" '(passed|failed|error|no tests ran).* in [0-9.]+' "${make[@]}" test-python MPI=mpich "${@:2}"; }
+# With both builds there are more tests; those that have passed already are not run again.
+python_over_openmpi() {
+    local told=build/openmpi/pytest.xml
+    python ", Open MPI" "PYTEST_ARGS=--junitxml=$told $([ ! -e "$first" ] || echo "--except-passed $first")"
 }
 lint() { suite "Lint" '^(Success|Found [0-9]+ error)' "${make[@]}" lint; }
 
+results=(build/*/ctest.xml build/*/pytest.xml)
+[ "${1:-usual}" != others ] || results=(build/openmpi/*.xml build/*-*/ctest.xml)
+rm -f "${results[@]}"
 case ${1:-usual} in
     quick) embedded "$once" "PYTEST_ARGS=$without_ranks" ;;
     usual) lint; embedded '-LE exhaustive' ;;
-    others) others "$few" ;;
+    others) others "$few"; python_over_openmpi ;;
     all) export PARHELION_TEST_MATRIX=1; lint; others ' '; embedded '' ;;
     *) echo "$0 quick|usual|others|all" >&2 && exit 2 ;;
 esac

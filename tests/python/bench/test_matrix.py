@@ -107,6 +107,7 @@ def test_every_network_is_known_for_every_kind_of_mpi():
     assert network_setting("ucx", "another")[1]
 
 
+@pytest.mark.every_build
 def test_real_builds_measure_over_ucx_and_tcp(tmp_path):
     need_build()
     mpis = built("mpich", "openmpi", "impi")

@@ -1,8 +1,6 @@
 """Every skipped test is told with its reason, and one that continuous integration does not expect fails it."""
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +47,16 @@ def test_each_skip_is_listed_once_with_its_reason(files):
     assert "unit.fine" not in told and "test_b" not in told and "SKIP_RETURN" not in told
 
 
+def test_a_python_test_that_another_run_did_not_skip_was_not_skipped(files, tmp_path):
+    again = tmp_path / "openmpi" / "pytest.xml"
+    again.parent.mkdir()
+    again.write_text('<testsuite><testcase classname="tests.python.test_hosts" name="test_a"/></testsuite>')
+    (tmp_path / "openmpi" / "ctest.xml").write_text(CTEST.replace("strace", "spin"))
+    told = skips(*files, again, tmp_path / "openmpi" / "ctest.xml")[1]
+    assert "no network names" not in told
+    assert "strace is not installed" in told and "spin is not installed" in told
+
+
 @pytest.mark.parametrize(("lines", "status", "unexpected"), [
     ("strace\nneeds \\d+ GiB\nnetwork names\nrobustness.dumb", 0, []),
     ("# strace\nneeds \\d+ GiB\nnetwork names\nno reason given", 1, ["strace is not installed"]),
@@ -66,15 +74,3 @@ def test_what_continuous_integration_expects_is_a_list_of_expressions_with_their
     lines = (ROOT / ".ci" / "expected-skips").read_text().splitlines()
     assert all(re.compile(line) for line in lines if line and not line.startswith("#"))
     assert not any(re.search(line, "mpich ctest: unit.x: spin is not installed") for line in lines if line and not line.startswith("#"))
-
-
-@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="skipped: there is no Python of a distribution")
-def test_continuous_integration_takes_the_distribution_s_python(tmp_path):
-    for name, text in {"make": 'printf "%s\\n" "$@"', "dpkg-query": "echo install ok installed", "apt-get": "exit 1",
-                       "python3": "echo 3.99; exit 1", "timeout": "exit 1"}.items():  # fmt: skip
-        (tmp_path / name).write_text(f"#!/bin/bash\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    env = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "BENCHMARK_HISTORY": ""}
-    told = subprocess.run([ROOT / ".ci" / "run"], env=env, capture_output=True, text=True, timeout=60).stdout.splitlines()
-    headers = shutil.which("/usr/bin/python3-config") is not None
-    assert told[-3:] == ["test", f"PYTHON={'/usr/bin/python3' if headers else 'python3'}", "EXPECTED_SKIPS=.ci/expected-skips"]

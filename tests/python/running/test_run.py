@@ -58,6 +58,7 @@ def test_on_hosts_the_same_is_started_without_the_option():
     assert wanted.words() == ["--ranks=4", "--timeout=25.0", "--neighbor-timeout=2.5", "--check", "--option=-l", "--", "solver.py", "--on-hosts"]
 
 
+@pytest.mark.every_build
 def test_a_compiled_program_gets_the_mpi_that_it_is_linked_to():
     need_build()
     for flavor in map(flavors().get, built()):

@@ -1,0 +1,40 @@
+"""A second run, over more builds: only tests that the first one did not have, or had to skip."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from _pytest.junitxml import bin_xml_escape, mangle_test_address  # what writes that file: no one else knows its names
+
+
+def pytest_addoption(parser):
+    parser.addoption("--except-passed", type=Path, metavar="JUNIT", help="Leave out what has passed there, but for tests of every build.")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "every_build: goes through all builds by itself, so that another one makes it another test.")
+
+
+def pytest_collection_modifyitems(config, items):
+    first = config.getoption("--except-passed")
+    if first is None:
+        return
+    done = passed(first)
+    again = [item for item in items if item.get_closest_marker("every_build") or key(item) not in done]
+    config.hook.pytest_deselected(items=[item for item in items if item not in again])
+    items[:] = again
+
+
+def passed(junit):
+    """(class, name) of the tests that neither failed nor were skipped, also not in parts."""
+    cases = ElementTree.parse(junit).iter("testcase")
+    return {(case.get("classname"), case.get("name")) for case in cases if not any(case.find(tag) is not None for tag in ("failure", "error", "skipped"))}
+
+
+def key(item):
+    *classes, name = mangle_test_address(item.nodeid)
+    return ".".join(classes), bin_xml_escape(name)
+
+
+def pytest_report_header(config):
+    first = config.getoption("--except-passed")
+    return f"without what has passed in {first}" if first else None
