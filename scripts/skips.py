@@ -2,15 +2,18 @@
 
 Usage: skips.py [--expected FILE] JUNIT... With FILE, a list of regular expressions, skips that none of them matches fail; so does a
 reason that nobody gave. A Python test that ran in one of pytest's files was not skipped, whatever the others say.
+Packages that reasons name are listed at the end.
 """
 
 import argparse
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+PACKAGES = re.compile(r"\(Debian: apt install ([^)]+)\)")
 WITHIN = re.compile(r"\bskipped: (.+)")  # a part of a program that ran, or all of one with CTest's status for it
 
 
@@ -35,6 +38,7 @@ def main() -> int:
     unexpected = [skip for skip in found if options.expected and not any(each.search(str(skip)) for each in wanted)]
     print_skips("Skipped", [skip for skip in found if skip not in unexpected])
     print_skips(f"Skipped, and not in {options.expected}: install what is missing, or add the reason there", unexpected)
+    print_packages(found)
     return 1 if unexpected else 0
 
 
@@ -66,6 +70,13 @@ def reasons(case: ElementTree.Element) -> list[str]:
 def patterns(file: Path) -> list[re.Pattern[str]]:
     lines = (line.strip() for line in file.read_text().splitlines())
     return [re.compile(line) for line in lines if line and not line.startswith("#")]
+
+
+def print_packages(found: list[Skip]) -> None:
+    """The packages of Debian that more tests need, those of the most tests first."""
+    wanted = Counter(package for skip in found for told in PACKAGES.findall(skip.reason) for package in told.split())
+    if wanted:
+        print(f"\n=== More tests run with: apt install {' '.join(package for package, _ in wanted.most_common())}")
 
 
 def print_skips(title: str, found: list[Skip]) -> None:

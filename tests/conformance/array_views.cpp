@@ -104,7 +104,7 @@ CASE("arrays of any kind that has data, extents and strides are exchanged in pla
     Eigen::Tensor<double, 3, Eigen::RowMajor> turned(8, 7, 2);
     check(domain, view(domain, turned), 2, [&](int i, int j, int c) -> double& { return turned(i, j, c); }, "Eigen::Tensor by rows");
 #else
-    std::puts("skipped: no headers of Eigen (Debian: libeigen3-dev)");
+    std::puts("skipped: no headers of Eigen (Debian: apt install libeigen3-dev)");
 #endif
 #ifdef WITH_XTENSOR
     xt::xtensor<double, 2> x = xt::zeros<double>({8, 7});
@@ -113,7 +113,7 @@ CASE("arrays of any kind that has data, extents and strides are exchanged in pla
     auto inner = xt::view(y, xt::range(1, 9), xt::range(1, 8), xt::all());
     check(domain, view(domain, inner), 2, [&](int i, int j, int c) -> double& { return y(i + 1, j + 1, c); }, "view of an xtensor");
 #else
-    std::puts("skipped: no headers of xtensor (Debian: libxtensor-dev)");
+    std::puts("skipped: no headers of xtensor (Debian: apt install libxtensor-dev)");
 #endif
 }
 

@@ -50,7 +50,7 @@ def output_of(program: Path, directory: Path, ranks: int) -> str:
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
     if not (TREE / "fortran" / "modules" / "parhelion.mod").exists():
-        pytest.skip(f"{TREE} holds no Fortran interface: it was built without a Fortran compiler")
+        pytest.skip(f"{TREE} holds no Fortran interface: it was built without a Fortran compiler (Debian: apt install gfortran)")
     place = tmp_path_factory.mktemp("installed") / "prefix"
     execute(tool("cmake"), "--install", TREE, "--prefix", place, cwd=ROOT)
     return place

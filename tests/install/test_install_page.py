@@ -40,7 +40,7 @@ def run(request, home, tmp_path):
     """Runs a block in a folder with the examples, `cc` and `c++` being one of the compilers."""
     names = {"cc": request.param, "c++": COMPILERS[request.param]}
     if not all(map(shutil.which, names.values())):
-        pytest.skip(f"skipped: {request.param} is not installed")
+        pytest.skip(f"skipped: {request.param} is not installed (Debian: apt install clang)")
     tools = tmp_path / "tools"
     tools.mkdir()
     for name, compiler in names.items():
@@ -73,7 +73,7 @@ def check(folder, *programs):
 
 def need_pkg_config():
     if not shutil.which("pkg-config"):
-        pytest.skip("skipped: pkg-config is not installed")
+        pytest.skip("skipped: pkg-config is not installed (Debian: apt install pkg-config)")
 
 
 def test_pkg_config_with_a_plain_compiler(run, tmp_path):
@@ -91,7 +91,7 @@ def test_pkg_config_with_the_compiler_wrappers_of_the_mpi(run, tmp_path):
 def test_pkg_config_with_a_fortran_compiler(run, home, tmp_path):
     need_pkg_config()
     if not (home / "parhelion" / "include" / "parhelion" / "modules" / "parhelion.mod").exists() or not shutil.which("gfortran"):
-        pytest.skip("skipped: no Fortran compiler, or the Fortran interface was not built")
+        pytest.skip("skipped: no Fortran compiler, or the Fortran interface was not built (Debian: apt install gfortran)")
     run(block("pkg-config", "sh", 1))
     check(tmp_path, "ring_fortran")
 

@@ -174,7 +174,7 @@ def test_compiled_fragments_of_a_page_are_right_for_a_compiler(page, tmp_path):
 
 def test_fortran_fragments_are_right_for_a_compiler(tmp_path):
     if not (TREE / "fortran" / "modules" / "parhelion.mod").exists():
-        pytest.skip(f"skipped: {TREE} holds no Fortran interface")
+        pytest.skip(f"skipped: {TREE} holds no Fortran interface (Debian: apt install gfortran)")
     text = ""
     for number, block in enumerate(blocks("docs/fortran.md", "fortran")):
         lines = [line for line in block.splitlines() if line.strip() and not line.startswith("use ")]

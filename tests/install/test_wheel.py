@@ -35,7 +35,7 @@ def installed(request, tmp_path_factory):
     if MPIS[mpi] not in {flavor.soname for flavor in packable().values()}:
         pytest.skip(f"skipped: nothing is built for {MPIS[mpi]} (make build MPI={mpi})")
     if mpi == "debian" and not shutil.which("mpiexec.openmpi"):
-        pytest.skip("skipped: Debian's Open MPI is not installed")
+        pytest.skip("skipped: Debian's Open MPI is not installed (Debian: apt install libopenmpi-dev)")
     venv = tmp_path_factory.mktemp(f"{version}-{mpi}") / "venv"
     packages = [wheel(python)] if mpi == "debian" else [wheel(python), "impi-rt==2021.18.0" if mpi == "impi-rt" else f"{mpi}<6"]
     new_environment(venv, *packages, python=python)
@@ -170,7 +170,7 @@ def test_cmake_takes_the_library_of_the_mpi_that_it_finds(installed, tmp_path):
 def test_pkg_config_knows_it(installed):
     venv, env, _ = installed
     if not shutil.which("pkg-config"):
-        pytest.skip("skipped: pkg-config is not installed")
+        pytest.skip("skipped: pkg-config is not installed (Debian: apt install pkg-config)")
     [folder] = config(venv, env, "--pkgconfig")
     words = subprocess.run(["pkg-config", "--cflags", "--libs", "parhelion-cxx"], env=env | {"PKG_CONFIG_PATH": folder}, capture_output=True, text=True)
     assert "-std=c++20" in words.stdout, words.stderr

@@ -60,7 +60,7 @@ def test_what_pages_load_is_there(site):
 
 
 def test_the_search_works_on_pages_that_are_read_as_files(site):
-    chromium = shutil.which("chromium") or pytest.skip("skipped: chromium is not installed")
+    chromium = shutil.which("chromium") or pytest.skip("skipped: chromium is not installed (Debian: apt install chromium)")
     shown = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom",
                             f"file://{site}/index.html?q=timeout"], capture_output=True, text=True, timeout=120).stdout  # fmt: skip
     assert re.search(r"[1-9]\d* matching documents", shown)

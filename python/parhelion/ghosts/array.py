@@ -254,8 +254,8 @@ class GhostArray(Rows):
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Writes the rows with h5py. Collective.
 
-        `path` ending in .h5 or .hdf5: one file with the owned rows of all ranks, which any number of ranks can load; written
-        together where h5py is built for MPI, else rank after rank. Any other path: a folder with one file per rank, ghosts
+        `path` ending in .h5 or .hdf5: one file with the owned rows of all ranks, written rank after rank, which any number of
+        ranks can load. Any other path: a folder with one file per rank, ghosts
         included. Raises on every rank when one cannot write.
         """
         save(self, path)

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
 from ..base.together import own, together, total, total_before
+from ..domain.indexed import IndexedDomain
 from .exchange import fill_ghosts
 from ..exchange.index_map import IndexMap, checked_map
 from ..launch.remedies import install_extra
@@ -33,7 +35,7 @@ def load(path: Any, map: IndexMap) -> Any:
     place = together(comm, lambda: Path(path))
     if place.suffix not in ONE_FILE:
         return together(comm, lambda: _load_part(h5py, place, comm.rank, comm.size)).attach(map)
-    array = together(comm, lambda: _load_own(h5py, place, map)).put_on(map)
+    array = _load_own(h5py, place, map).put_on(map)
     if array.layout != "ragged":  # whose ghosts have come with their sizes
         fill_ghosts(array)
     return array
@@ -105,20 +107,18 @@ def _load_part(h5py: Any, folder: Path, rank: int, ranks: int) -> DetachedRows:
 
 
 def _save_one(h5py: Any, map: IndexMap, rows: DetachedRows, place: Path) -> None:
-    """All ranks' owned rows in rank order: at once where HDF5 is parallel, else one rank after the other."""
+    """All ranks' owned rows in rank order, one rank after the other: what fails on one is told by all."""
     native = map._native_comm
     comm, turn = own(native), native.next_tag()
     count = int(rows.sizes[: map.owned].sum())
     first, size = total_before(native, map.owned, count), total(native, map.owned, count)
 
-    def create(**how: Any) -> Any:
-        file = _opened(h5py, place, "w", **how)
-        _describe(file, rows)
-        entries = _stored(h5py, rows.entries)
-        file.create_dataset("ids", (int(size[0]),), np.int64)
-        file.create_dataset("sizes", (int(size[0]),), np.int32)
-        file.create_dataset("entries", (int(size[1]), *rows.shape), entries.dtype)
-        return file
+    def create() -> None:
+        with _opened(h5py, place, "w") as file:
+            _describe(file, rows)
+            file.create_dataset("ids", (int(size[0]),), np.int64)
+            file.create_dataset("sizes", (int(size[0]),), np.int32)
+            file.create_dataset("entries", (int(size[1]), *rows.shape), _stored(h5py, rows.entries).dtype)
 
     def write(file: Any) -> None:
         file["ids"][first[0] : first[0] + map.owned] = rows.owned_ids
@@ -126,11 +126,7 @@ def _save_one(h5py: Any, map: IndexMap, rows: DetachedRows, place: Path) -> None
         if count:
             file["entries"][first[1] : first[1] + count] = _stored(h5py, rows.entries[:count])
 
-    if h5py.get_config().mpi:
-        with create(driver="mpio", comm=comm) as file:
-            write(file)
-        return
-    together(native, lambda: create().close() if comm.rank == 0 else None)
+    together(native, lambda: create() if comm.rank == 0 else None)
     failure = comm.recv(source=comm.rank - 1, tag=turn) if comm.rank > 0 else None
     if failure is None:
         failure = _attempt(lambda: _write_into(h5py, place, write))
@@ -158,34 +154,56 @@ def _raise(failure: str | None) -> None:
 
 
 def _load_own(h5py: Any, place: Path, map: IndexMap) -> DetachedRows:
-    """This rank's owned rows, wherever they stand in the file."""
+    """This rank's owned rows, wherever they stand in the file. Each rank reads a share of the ids, and looks its own up there."""
+    comm = map._native_comm
+    ids, sizes = together(comm, lambda: _share(h5py, place, comm.rank, comm.size))
+    starts, sizes = _found(ids, sizes, map, place)
+    return together(comm, lambda: _rows_at(h5py, place, starts, sizes, map))
+
+
+def _share(h5py: Any, place: Path, rank: int, ranks: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ids and sizes of the rows that this rank looks after while a file is read: as many as of any other."""
+    with _opened(h5py, place, "r") as file:
+        _read_description(file, place)
+        rows = len(file["ids"])
+        mine = slice(rows * rank // ranks, rows * (rank + 1) // ranks)
+        return file["ids"][mine], file["sizes"][mine]
+
+
+def _found(ids: np.ndarray, sizes: np.ndarray, map: IndexMap, place: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Where the entries of each owned row begin, and how many there are. Collective."""
+    comm = map._native_comm
+    before = total_before(comm, int(sizes.sum(dtype=np.int64)))[0]
+    shares = IndexedDomain.__new__(IndexedDomain)
+    shares._comm, shares._native_comm = map._comm, comm
+    try:
+        shares._native = _core.IndexedDomain.from_owned_ids(comm, ids, map.owned_ids, True)
+    except ValueError as error:
+        raise ValueError(f"{place} does not have all of the map's rows, each of them once: {error}") from None
+    rows = IndexMap(shares)
+    told = np.zeros((rows.size, 2), np.int64)
+    told[: rows.owned, 0] = before + np.cumsum(sizes, dtype=np.int64) - sizes
+    told[: rows.owned, 1] = sizes
+    rows.forward(told)
+    return told[rows.owned :, 0], told[rows.owned :, 1]
+
+
+def _rows_at(h5py: Any, place: Path, starts: np.ndarray, sizes: np.ndarray, map: IndexMap) -> DetachedRows:
     with _opened(h5py, place, "r") as file:
         kind, told = _read_description(file, place)
-        positions = _positions(file["ids"][:], map, place)
-        all_sizes = file["sizes"][:]
-        starts = np.concatenate([[0], np.cumsum(all_sizes, dtype=np.int64)])
-        pieces = [file["entries"][starts[a] : starts[b]] for a, b in _stretches(positions)]
+        pieces = [file["entries"][first:end] for first, end in _stretches(starts, sizes)]
         empty = np.empty((0, *told["shape"]), file["entries"].dtype)
         entries = np.concatenate(pieces or [empty]).view(kind)
-    sizes = np.concatenate([all_sizes[positions], np.zeros(map.ghosts, np.int32)])
     if told["layout"] == "uniform":
         entries = np.concatenate([entries, np.zeros((map.ghosts, *told["shape"]), kind)])
-    return DetachedRows(**told, owned_ids=map.owned_ids, ghost_ids=map.ghost_ids, sizes=sizes, entries=entries)
+    all_sizes = np.concatenate([sizes.astype(np.int32), np.zeros(map.ghosts, np.int32)])
+    return DetachedRows(**told, owned_ids=map.owned_ids, ghost_ids=map.ghost_ids, sizes=all_sizes, entries=entries)
 
 
-def _positions(ids: np.ndarray, map: IndexMap, place: Path) -> np.ndarray:
-    wanted = map.owned_ids
-    order = np.argsort(ids, kind="stable")
-    found = np.searchsorted(ids, wanted, sorter=order)
-    known = np.zeros(len(wanted), bool) if len(ids) == 0 else ids[order[np.minimum(found, len(ids) - 1)]] == wanted
-    if not known.all():
-        raise ValueError(f"{place} has no row {wanted[~known][0]}, which rank {map._native_comm.rank} owns: load it on a map of the rows it has")
-    return order[found]
-
-
-def _stretches(positions: np.ndarray) -> list[tuple[int, int]]:
-    """Positions as ranges that follow each other in the file."""
-    if len(positions) == 0:
+def _stretches(starts: np.ndarray, sizes: np.ndarray) -> list[tuple[int, int]]:
+    """Rows as ranges of entries; those that follow each other in the file are one."""
+    if len(starts) == 0:
         return []
-    breaks = np.flatnonzero(np.diff(positions) != 1) + 1
-    return [(int(part[0]), int(part[-1]) + 1) for part in np.split(positions, breaks)]
+    ends = starts + sizes
+    breaks = np.flatnonzero(starts[1:] != ends[:-1]) + 1
+    return [(int(starts[part[0]]), int(ends[part[-1]])) for part in np.split(np.arange(len(starts)), breaks)]

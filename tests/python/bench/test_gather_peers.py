@@ -36,7 +36,7 @@ def built(tmp_path_factory):
     configured = subprocess.run([tool("cmake"), "-S", ROOT / "bench/peers/coarray", "-B", place / "build", *options],
                                 capture_output=True, text=True, timeout=120)  # fmt: skip
     if configured.returncode:
-        pytest.skip(f"skipped: no coarrays here: {configured.stderr.strip().splitlines()[0]}")
+        pytest.skip(f"skipped: no coarrays here: {configured.stderr.strip().splitlines()[0]} (Debian: apt install gfortran libcoarrays-openmpi-dev)")
     subprocess.run([tool("cmake"), "--build", place / "build", "-j2"], check=True, capture_output=True, timeout=200)
     return place / "flavors"
 
@@ -54,7 +54,7 @@ def run(folder, dataset, ranks, builds, element="int32", components=1):
 @pytest.mark.parametrize(("ranks", "element", "components"), [(2, "int32", 1), (3, "float64", 3)])
 def test_the_gather_on_coarrays_brings_every_ghost_in_every_way(built, tmp_path, monkeypatch, ranks, element, components):
     monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: built)
-    builds = [build for build in coarray_builds() if build.mpi == "openmpi"] or pytest.skip("skipped: no OpenCoarrays over Open MPI")
+    builds = [build for build in coarray_builds() if build.mpi == "openmpi"] or pytest.skip("skipped: no OpenCoarrays over Open MPI (Debian: apt install libcoarrays-openmpi-dev)")
     entries = run(tmp_path / "run", write_dataset(tmp_path / f"mesh-{ranks}", ranks), ranks, builds, element, components)
     for way in WAYS:
         entry = entries[builds[0].contender(way)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import synthetic
 from measured import built, parhelion
-from perf import perf_works
+from perf import NO_SAMPLES, perf_works
 
 from parhelion.tools.records.variables import known_names, secret_name, variables, without_secrets
 from parhelion.tools.profiling.model import FILE_NAME
@@ -116,7 +116,7 @@ def test_records_and_profiles_keep_the_command_line_without_its_secrets(tmp_path
     assert b"planted" not in folder.record.read_bytes()
 
 
-@pytest.mark.skipif(not built() or not perf_works(), reason="no flavor is built, or perf cannot take samples")
+@pytest.mark.skipif(not built() or not perf_works(), reason=f"no flavor is built, or {NO_SAMPLES}")
 def test_a_profile_names_its_program_without_secrets(tmp_path):
     done = parhelion("profile", "run", "--ranks", "1", "--out", "profile", "--", sys.executable, "-c", "sum(range(10**7))", "--token", "planted",
                      cwd=tmp_path, timeout=120)  # fmt: skip

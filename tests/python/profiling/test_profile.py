@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from perf import perf_works
+from perf import NO_SAMPLES, perf_works
 
 from parhelion.launch import default_flavor
 from parhelion.tools.main import root
@@ -47,7 +47,7 @@ int main(int count, char** words) {
 WORK = "void work(void) { for (volatile int i = 0; i < %d; ++i) {} }"
 
 
-needs_perf = pytest.mark.skipif(not perf_works(), reason="perf is not installed, or the kernel lets it take no samples")
+needs_perf = pytest.mark.skipif(not perf_works(), reason=NO_SAMPLES)
 
 
 @pytest.fixture(scope="module")
@@ -302,7 +302,7 @@ def test_the_command_line_compares_shows_and_draws(tmp_path):
     assert parhelion("profile", "show", tmp_path / "b", "--rank", "2").exit_code == 2
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed (Debian: apt install chromium)")
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("width", [500, 1400])
 def test_in_a_browser_the_page_fits_and_a_click_enlarges_a_box(tmp_path, width):

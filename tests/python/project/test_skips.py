@@ -44,6 +44,7 @@ def test_each_skip_is_listed_once_with_its_reason(files):
     assert told.count("needs 9 GiB of memory, 4 are free") == 1
     assert "mpich pytest: tests.python.test_hosts.test_a: no network names" in told
     assert "robustness.dumb: no reason given" in told
+    assert told.endswith("\n=== More tests run with: apt install strace\n")
     assert "unit.fine" not in told and "test_b" not in told and "SKIP_RETURN" not in told
 
 

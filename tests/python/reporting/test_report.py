@@ -361,7 +361,7 @@ def browsed(tmp_path, page, width, script):
     return json.loads(unescape(found[1]))
 
 
-needs_chromium = pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+needs_chromium = pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed (Debian: apt install chromium)")
 
 
 @needs_chromium

@@ -56,7 +56,7 @@ SOLVE = "import parhelion as ph; d = ph.CartesianDomain((8, 8)); print('solves',
 def slurm():
     """Runs a shell command beside Slurm."""
     if not all(shutil.which(name, path=PATH) for name in DAEMONS):
-        pytest.skip("Slurm is not installed: apt-get install slurmctld slurmd slurm-client munge libpmix-dev")
+        pytest.skip("Slurm is not installed (Debian: apt install slurmctld slurmd slurm-client munge libpmix-dev)")
     beside = subprocess.Popen([ROOT / "scripts/slurm.sh", "sh", "-c", "echo ready $SLURM_CONF; cat >/dev/null"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
     ready = beside.stdout.readline().split()
@@ -115,7 +115,7 @@ def compiled(tmp_path_factory):
     def program(flavor, language):
         compiler, *options = COMPILERS[language]
         if not shutil.which(compiler, path=PATH) or not shutil.which("pkg-config", path=PATH):
-            pytest.skip(f"{compiler} and pkg-config are needed")
+            pytest.skip(f"{compiler} and pkg-config are needed (Debian: apt install gfortran pkg-config)")
         if (flavor.name, language) not in made:
             build, source = ROOT / "build" / flavor.name, folder / f"{flavor.name}.{language}"
             source.write_text(PROGRAMS[language])

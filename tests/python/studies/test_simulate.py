@@ -19,7 +19,7 @@ from parhelion.tools.main import root
 from parhelion.tools.partitioning import partition_mesh
 
 pytestmark = pytest.mark.timeout(300)
-needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"), reason="skipped: SimGrid is not here (no smpirun on the path)")
+needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"), reason="skipped: SimGrid is not installed (Debian: apt install libsimgrid-dev)")
 NETWORK = Parameters("a slow network", {"node": 2e-6, "core": 2e-7}, {"node": 1e9}, 2e10)
 GRID = (4, 2, 2)
 

@@ -1,6 +1,9 @@
 """Whether perf can be used here."""
 
+import shutil
 import subprocess
+
+NO_SAMPLES = "perf is not installed, or the kernel lets it take no samples" + ("" if shutil.which("perf") else " (Debian: apt install linux-perf)")
 
 
 def perf_works():

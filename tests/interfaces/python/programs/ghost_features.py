@@ -151,6 +151,26 @@ def test_one_file_is_loaded_by_rows_in_any_order():
         assert back[local]["id"].tolist() == [id] * (id % 3), f"row {id}: {back[local]}"
 
 
+def test_a_rank_reads_its_share_of_the_ids_of_one_file():
+    import h5py
+
+    path, read = folder() / "rows.h5", []
+    filled(ring(), "ragged").save(path)
+    take = h5py.Dataset.__getitem__
+
+    def counted(self, index, *more):
+        values = take(self, index, *more)
+        read.append(len(values) if self.name in ("/ids", "/sizes") else 0)
+        return values
+
+    h5py.Dataset.__getitem__ = counted
+    try:
+        ph.GhostArray.load(path, ring())
+    finally:
+        h5py.Dataset.__getitem__ = take
+    assert max(read) == 4, read  # of 4 · SIZE
+
+
 def test_wrong_files_are_refused():
     place = folder()
     map = ring()
@@ -161,7 +181,7 @@ def test_wrong_files_are_refused():
     COMM.Barrier()
     refused(ValueError, ph.GhostArray.load, place / "text.h5", map, says="text.h5")
     filled(map).save(place / "rows.h5")
-    refused(ValueError, ph.GhostArray.load, place / "rows.h5", ph.GhostMap.pull(5, []), says="has no row")
+    refused(ValueError, ph.GhostArray.load, place / "rows.h5", ph.GhostMap.pull(5, []), says="does not have all of the map's rows")
     refused(ValueError, filled(map).save, "/proc/no/rows.h5", says="/proc/no")
 
 

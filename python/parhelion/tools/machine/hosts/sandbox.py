@@ -55,7 +55,7 @@ def _prefix() -> list[str]:
     """The command that makes the outer namespaces: with a user namespace, or by real root's rights where those are off."""
     missing = {tool: package for tool, package in TOOLS.items() if not shutil.which(tool, path=PATH)}
     if missing:
-        raise HostsError(f"{', '.join(missing)} not found: install {', '.join(dict.fromkeys(missing.values()))}")
+        raise HostsError(f"{', '.join(missing)} not found (Debian: apt install {' '.join(dict.fromkeys(missing.values()))})")
     unshare = str(shutil.which("unshare", path=PATH))
     said = ""
     for user in (OWN_USER, []) if os.geteuid() == 0 else (OWN_USER,):
