@@ -236,24 +236,6 @@ int phl_exchange_end(phl_exchange exchange) {
     return guarded([&] { end(*get(exchange)); });
 }
 
-int phl_exchange_begin_parts(phl_exchange exchange, const phl_field* fields, int count) {
-    return with_arrays(exchange, fields, count,
-                       [](ExchangeObject& each, const ArrayList& all) { each.step.emplace(each.exchange.begin_parts(all)); });
-}
-
-int phl_exchange_ready(phl_exchange exchange, int part) {
-    return guarded([&] { get(exchange)->exchange.ready(part); });
-}
-
-int phl_exchange_part(phl_exchange exchange, int part, int block, int group, int32_t* dimension, int64_t* first, int64_t* last) {
-    return guarded([&] {
-        const PartOfBlock cells = get(exchange)->exchange.part(part, block, group);
-        if (dimension != nullptr) *dimension = cells.dimension;
-        if (first != nullptr) *first = cells.first;
-        if (last != nullptr) *last = cells.last;
-    });
-}
-
 int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts, int32_t capacity, phl_stale_ghost* first,
                        int32_t* told) {
     return with(exchange, [&](const auto& object) {

@@ -50,7 +50,6 @@ ExchangeOptions options_from(const phl_exchange_options* given) {
     options.timeout_s = given->timeout_s;
     options.work_s = given->work_s;
     options.threads = given->threads;
-    options.parts = given->parts == 0 ? 1 : given->parts;
     options.progress_thread = given->progress_thread != 0;
     options.overlap = given->overlap != 0;
     options.at_once = given->at_once != 0;

@@ -14,10 +14,6 @@ target_link_libraries(parhelion_test_settings INTERFACE parhelion parhelion_gtes
 # Compiled once and run for seconds; nothing here is measured. After `if (...)` GoogleTest's macros look to GCC like an else of another's.
 target_compile_options(parhelion_test_settings INTERFACE $<$<CONFIG:Release>:-O1> -Wno-dangling-else)
 unset(CMAKE_POSITION_INDEPENDENT_CODE)  # libraries and programs share what is precompiled
-if(PARHELION_MPI_PARTITIONED)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/parallel/lifetimes.cpp
-    PROPERTIES COMPILE_DEFINITIONS PARHELION_WITH_PARTITIONED)
-endif()
 
 # Sources in tests/support are shared by all tests; each kind has its own main.
 file(GLOB support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cpp)

@@ -270,7 +270,7 @@ void take_arrays(const Arguments& given, const std::vector<ArrayShape>& shapes, 
 }
 
 // As in phl_bindings.f90.
-enum class Call { forward = 0, begin, begin_parts, reverse, begin_reverse, check };
+enum class Call { forward = 0, begin, reverse, begin_reverse, check };
 
 template <class Begin>
 int begin_with(phl_exchange exchange, const Arguments& given, Begin&& begin) {
@@ -378,7 +378,6 @@ int phl_f_exchange_call(phl_exchange exchange, int call, int reduction, Array a,
         switch (static_cast<Call>(call)) {
             case Call::forward: return phl_exchange_forward(exchange, fields, all);
             case Call::begin: return phl_exchange_begin(exchange, fields, all);
-            case Call::begin_parts: return phl_exchange_begin_parts(exchange, fields, all);
             case Call::reverse: return phl_exchange_reverse(exchange, reduction, fields, all);
             case Call::begin_reverse: return phl_exchange_begin_reverse(exchange, reduction, fields, all);
             case Call::check: return phl_exchange_check(exchange, fields, all);

@@ -39,7 +39,7 @@ module phl_bindings
 
   !> What phl_f_exchange_call does.
   enum, bind(c)
-    enumerator :: call_forward = 0, call_begin, call_begin_parts, call_reverse, call_begin_reverse, call_check
+    enumerator :: call_forward = 0, call_begin, call_reverse, call_begin_reverse, call_check
   end enum
 
   !> What phl_f_map_values and phl_f_map_arrays do.
@@ -309,18 +309,6 @@ module phl_bindings
       integer(c_int32_t), value :: capacity
       type(phl_stale_ghost), intent(inout) :: first(*)
       integer(c_int32_t), intent(out) :: told
-    end function
-    integer(c_int) function phl_exchange_ready(exchange, part) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: exchange
-      integer(c_int), value :: part
-    end function
-    integer(c_int) function phl_exchange_part(exchange, part, block, group, dimension, first, last) bind(c)
-      import :: c_int, c_int32_t, c_int64_t, c_ptr
-      type(c_ptr), value :: exchange
-      integer(c_int), value :: part, block, group
-      integer(c_int32_t), intent(out) :: dimension
-      integer(c_int64_t), intent(out) :: first, last
     end function
     integer(c_int) function phl_f_exchange_text(exchange, transport, text, length) bind(c)
       import :: c_int, c_int64_t, c_ptr

@@ -70,7 +70,6 @@ module phl_exchange
     final :: finalize
     procedure :: forward, begin, test, end => end_exchange
     procedure :: reverse, begin_reverse
-    procedure :: begin_parts, ready, part
     procedure :: stale, check
     procedure :: bytes_sent, messages_sent
     procedure :: transport, explain
@@ -391,50 +390,6 @@ contains
     character(*), intent(inout), optional :: errmsg
     call finish(phl_f_exchange_call(this%handle, call_begin_reverse, int(reduction, c_int), a, b, c, d, e, f, g, h, &
                                     count_of(fields), place_of(fields)), stat, errmsg)
-  end subroutine
-
-  !> Forward, for threads that finish their cells at different times (option parts): each tells its part by `ready` once, from any
-  !> thread, when its owned cells have their values; `end` takes the others for ready.
-  subroutine begin_parts(this, a, b, c, d, e, f, g, h, fields, stat, errmsg)
-    class(halo_exchange), intent(in) :: this
-    type(*), dimension(..), target, optional :: a, b, c, d, e, f, g, h
-    type(field_list), intent(in), optional :: fields
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call finish(phl_f_exchange_call(this%handle, call_begin_parts, 0_c_int, a, b, c, d, e, f, g, h, count_of(fields), &
-                                    place_of(fields)), stat, errmsg)
-  end subroutine
-
-  !> The owned cells of part `number` (from 1) have their values.
-  subroutine ready(this, number, stat, errmsg)
-    class(halo_exchange), intent(in) :: this
-    integer, intent(in) :: number
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call finish(phl_exchange_ready(this%handle, int(number - 1, c_int)), stat, errmsg)
-  end subroutine
-
-  !> Which owned cells part `number` has of a group (from 1, the first one where there is none): along `dimension` of a grid, or of
-  !> an index map's cells, from `first` to `last`, counted from the rank's first owned cell, 1. Local.
-  subroutine part(this, number, dimension, first, last, group, stat, errmsg)
-    class(halo_exchange), intent(in) :: this
-    integer, intent(in) :: number
-    integer, intent(out) :: dimension, first, last
-    integer, intent(in), optional :: group
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: which
-    integer(c_int32_t) :: along
-    integer(c_int64_t) :: from, before
-    which = 0
-    if (present(group)) which = int(group - 1, c_int)
-    along = 0
-    from = 0
-    before = 0
-    call finish(phl_exchange_part(this%handle, int(number - 1, c_int), 0_c_int, which, along, from, before), stat, errmsg)
-    dimension = along + 1
-    first = int(from) + 1
-    last = int(before)
   end subroutine
 
   !> Collective. Of each array how many values of this rank's ghosts differ from their owners', byte by byte; `counts` has as many

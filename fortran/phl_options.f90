@@ -16,8 +16,8 @@ module phl_options
     character(phl_name_length) :: transport = ''
     !> Seconds: a wait longer than this is an error. And of work between begin and end, or between calls, about.
     real(real64) :: timeout = 0, work = 0
-    !> That share large copies; parts of the owned cells for begin_parts.
-    integer :: threads = 0, parts = 0
+    !> That share large copies.
+    integer :: threads = 0
     !> A thread gets it on between begin and end; it will be begun and ended around work; it is never begun and ended apart; a
     !> reverse exchange combines in its end alone; checked mode.
     logical :: progress_thread = .false., overlap = .false., at_once = .false., combine_in_end = .false., check = .false.
@@ -27,7 +27,7 @@ module phl_options
   type, bind(c) :: phl_exchange_options
     type(c_ptr) :: transport = c_null_ptr
     real(c_double) :: timeout_s = 0, work_s = 0
-    integer(c_int32_t) :: threads = 0, parts = 0, progress_thread = 0, overlap = 0, at_once = 0, combine_in_end = 0, check = 0
+    integer(c_int32_t) :: threads = 0, progress_thread = 0, overlap = 0, at_once = 0, combine_in_end = 0, check = 0
   end type
 
 contains
@@ -47,7 +47,6 @@ contains
     all%timeout_s = options%timeout
     all%work_s = options%work
     all%threads = int(options%threads, c_int32_t)
-    all%parts = int(options%parts, c_int32_t)
     all%progress_thread = flag(options%progress_thread)
     all%overlap = flag(options%overlap)
     all%at_once = flag(options%at_once)

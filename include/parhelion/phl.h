@@ -111,7 +111,6 @@ typedef struct phl_exchange_options {
     double timeout_s;      /* a wait longer than this is an error; 0: see PARHELION_TIMEOUT */
     double work_s;   /* seconds of work between begin and end, or between calls, about; 0: none, with overlap as long as an exchange */
     int32_t threads; /* of this rank that share large copies; 0: see PARHELION_THREADS */
-    int32_t parts;   /* for phl_exchange_begin_parts, equal on all ranks; 0: one */
     int32_t progress_thread; /* 1: a thread gets it on between begin and end; 0: see PARHELION_PROGRESS */
     int32_t overlap;         /* 1: it will be begun and ended around work, equal on all ranks; 0: see PARHELION_OVERLAP */
     int32_t at_once;         /* 1: a promise: never begun and ended apart, no call waits for another to return; equal on all ranks */
@@ -325,14 +324,6 @@ int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count
 int phl_exchange_test(phl_exchange exchange, int* done);
 int phl_exchange_end(phl_exchange exchange);
 int phl_exchange_under_way(phl_exchange exchange, int* under_way);
-
-/* Forward, for threads that finish their cells at different times (option parts): each tells its part once, by
- * phl_exchange_ready, from any thread, when the part's owned cells have their values; phl_exchange_end takes the others for ready. */
-int phl_exchange_begin_parts(phl_exchange exchange, const phl_field* fields, int count);
-int phl_exchange_ready(phl_exchange exchange, int part);
-/* Local. The part's owned cells of a block of a group: along `dimension` of a grid (0 of an index map) those from `first` to before `last`,
- * counted from the block's first owned cell. */
-int phl_exchange_part(phl_exchange exchange, int part, int block, int group, int32_t* dimension, int64_t* first, int64_t* last);
 
 /* A value of a ghost that differs from its owner's. */
 typedef struct phl_stale_ghost {

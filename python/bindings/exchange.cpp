@@ -24,7 +24,7 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
 public:
     using PythonGroup = std::pair<std::variant<Pattern, CartesianDomain>, std::vector<Field>>;
 
-    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s, int parts, bool check, bool overlap,
+    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s, bool check, bool overlap,
                    bool at_once, nb::object arrays, const nb::list& call_arrays, nb::object as_array)
         : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
         nb::gil_scoped_release unlocked;
@@ -32,7 +32,6 @@ public:
         for (auto& [source, fields] : given)
             groups.push_back(std::visit([&](auto& each) { return Group(std::move(each), std::move(fields)); }, source));
         ExchangeOptions options{transport, timeout_s};
-        options.parts = parts;
         options.check = check;
         options.overlap = overlap;
         options.at_once = at_once;
@@ -65,9 +64,6 @@ public:
     void begin(const nb::args& arrays) {
         start(arrays, [&](const ArrayList& list) { return exchange_->begin(list); });
     }
-    void begin_parts(const nb::args& arrays) {
-        start(arrays, [&](const ArrayList& list) { return exchange_->begin_parts(list); });
-    }
     void begin_reverse(nb::handle reduction, const nb::args& arrays) {
         const Reduction how = to_reduction(reduction);
         start(arrays, [&](const ArrayList& list) { return exchange_->begin_reverse(how, list); });
@@ -86,10 +82,6 @@ public:
     void check(const nb::args& arrays) {
         const ArrayList list = read(arrays);
         guarded([&] { exchange_->check(list); });
-    }
-    nb::tuple part(int number, int block, int group) const {
-        const PartOfBlock part = exchange_->part(number, block, group);
-        return nb::make_tuple(part.dimension, part.first, part.last);
     }
 
 private:
@@ -134,9 +126,6 @@ void bind_step(nb::module_& module) {
              "Gets the exchange on, without waiting, and tells whether `end` will return, or raise, at once.\n\n"
              "To be called between pieces of work; `end` has to be called all the same. True for a step that has ended.")
         .def_prop_ro("ended", &Step::ended, "Whether the exchange has ended, here or by `Exchange.end`.")
-        .def("ready", &Step::ready, "part"_a,
-             "The owned cells of this part have their values: they may leave. Once for each part, from any thread.\n\n"
-             "For steps of `Exchange.begin_parts`. ValueError for a part that there is not, or that was told before.")
         .def(
             "__enter__", [](nb::handle_t<Step> self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Step"))
         .def(
@@ -152,9 +141,9 @@ void bind_step(nb::module_& module) {
 void bind_exchange(nb::module_& module) {
     bind_step(module);
     nb::class_<PythonExchange>(module, "Exchange", nb::type_slots(exchange_slots))
-        .def(nb::init<std::vector<PythonExchange::PythonGroup>, const std::string&, double, int, bool, bool, bool, nb::object,
+        .def(nb::init<std::vector<PythonExchange::PythonGroup>, const std::string&, double, bool, bool, bool, nb::object,
                       const nb::list&, nb::object>(),
-             "groups"_a, "transport"_a, "timeout_s"_a, "parts"_a, "check"_a, "overlap"_a, "at_once"_a, "arrays"_a, "call_arrays"_a,
+             "groups"_a, "transport"_a, "timeout_s"_a, "check"_a, "overlap"_a, "at_once"_a, "arrays"_a, "call_arrays"_a,
              "as_array"_a)
         .def(nb::init<const PythonExchange&, const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, nb::object,
                       const nb::list&, nb::object>(),
@@ -174,24 +163,11 @@ void bind_exchange(nb::module_& module) {
             "Until the step ends, owned cells must not be written and ghosts not touched.\n\n"
             "    with exchange.begin():\n"
             "        update_interior(u)")
-        .def(
-            "begin_parts", [](Self self, const nb::args& arrays) { return Methods::of(self).begin_parts(arrays), Methods::step(self); },
-            "arrays"_a, nb::sig("def begin_parts(self, *arrays: object) -> Step"),
-            "Starts filling the ghosts for threads that finish their cells at different times.\n\n"
-            "Each tells its part by `step.ready(part)` once, when the part's owned cells have their values; the end of the step\n"
-            "takes the others for ready. Over mpi_partitioned a part leaves then, over other transports when all are ready.\n"
-            "Until the step ends, cells of parts that are ready must not be written and ghosts not touched.\n\n"
-            "    with exchange.begin_parts() as step, ThreadPoolExecutor() as threads:\n"
-            "        threads.map(lambda p: (update(u.owned[exchange.part(p)]), step.ready(p)), range(exchange.parts))")
         .def("_stale", &PythonExchange::stale, "arrays"_a,
              nb::sig("def _stale(self, *arrays: object) -> tuple[list[int], list[tuple[int, int, list[int], int, str, str, str]]]"))
         .def("check", &PythonExchange::check, "arrays"_a, nb::sig("def check(self, *arrays: object) -> None"),
              "Raises ValueError on every rank, with the first ghost of the lowest rank that has one which does not hold its owner's\n"
              "value, unless there is none. Collective; `arrays` as in a call, which it only reads. See `stale`.")
-        .def_prop_ro(
-            "parts", [](const PythonExchange& self) { return self.exchange().parts(); }, "Into how many parts the owned cells are divided.")
-        .def("_part", &PythonExchange::part, "part"_a, "block"_a, "group"_a,
-             nb::sig("def _part(self, part: int, block: int, group: int) -> tuple[int, int, int]"))
         .def("reverse", &PythonExchange::reverse, "reduction"_a = "sum", "arrays"_a,
              nb::sig("def reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> None"),
              "Combines every ghost's value into its owner's: sum, prod, min, max, replace, bit_and, bit_or, or a Reduction.\n\n"

@@ -20,7 +20,6 @@ public:
     virtual ~AnyExchange() = default;
     virtual bool under_way() const = 0;
     virtual void end() = 0;
-    virtual void ready(int part) = 0;
     virtual bool test() = 0;
     /// Tells the exchanges of one object apart: how many have begun.
     long begun() const { return begun_; }
@@ -56,13 +55,6 @@ public:
         guarded([&] { exchange_->end(); });
         step_.reset();
         if (how_) rethrow(*std::exchange(how_, {}));
-    }
-
-    /// Any number of threads may be inside.
-    void ready(int part) override {
-        nanobind::gil_scoped_release unlocked;
-        if constexpr (requires { exchange_->ready(part); }) exchange_->ready(part);
-        else throw Error("this exchange is not in parts");
     }
 
     bool test() override {
@@ -146,10 +138,6 @@ struct Step {
         exchange->end();
     }
     bool test() const { return ended() || exchange->test(); }
-    void ready(int part) const {
-        if (ended()) throw Error("this step has ended: no part of it is awaited");
-        exchange->ready(part);
-    }
 };
 
 /// The methods that every exchange has.

@@ -248,20 +248,13 @@ class Step:
     def ended(self) -> bool:
         """Whether the exchange has ended, here or by `Exchange.end`."""
 
-    def ready(self, part: int) -> None:
-        """
-        The owned cells of this part have their values: they may leave. Once for each part, from any thread.
-
-        For steps of `Exchange.begin_parts`. ValueError for a part that there is not, or that was told before.
-        """
-
     def __enter__(self) -> Step: ...
 
     def __exit__(self, *exception: object) -> None: ...
 
 class Exchange:
     @overload
-    def __init__(self, groups: Sequence[tuple[Pattern | CartesianDomain, Sequence[Field]]], transport: str, timeout_s: float, parts: int, check: bool, overlap: bool, at_once: bool, arrays: object, call_arrays: list, as_array: object) -> None: ...
+    def __init__(self, groups: Sequence[tuple[Pattern | CartesianDomain, Sequence[Field]]], transport: str, timeout_s: float, check: bool, overlap: bool, at_once: bool, arrays: object, call_arrays: list, as_array: object) -> None: ...
 
     @overload
     def __init__(self, whole: Exchange, fields: Sequence[int], lower: Sequence[int], upper: Sequence[int], arrays: object, call_arrays: list, as_array: object) -> None: ...
@@ -291,27 +284,11 @@ class Exchange:
                 update_interior(u)
         """
 
-    def begin_parts(self, *arrays: object) -> Step:
-        """
-        Starts filling the ghosts for threads that finish their cells at different times.
-
-        Each tells its part by `step.ready(part)` once, when the part's owned cells have their values; the end of the step
-        takes the others for ready. Over mpi_partitioned a part leaves then, over other transports when all are ready.
-        Until the step ends, cells of parts that are ready must not be written and ghosts not touched.
-
-            with exchange.begin_parts() as step, ThreadPoolExecutor() as threads:
-                threads.map(lambda p: (update(u.owned[exchange.part(p)]), step.ready(p)), range(exchange.parts))
-        """
-
     def check(self, *arrays: object) -> None:
         """
         Raises ValueError on every rank, with the first ghost of the lowest rank that has one which does not hold its owner's
         value, unless there is none. Collective; `arrays` as in a call, which it only reads. See `stale`.
         """
-
-    @property
-    def parts(self) -> int:
-        """Into how many parts the owned cells are divided."""
 
     def reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> None:
         """

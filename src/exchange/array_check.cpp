@@ -18,16 +18,14 @@ ArrayCheck::ArrayCheck(const Plan& plan) : plan_(plan), owned_(packed_cells(plan
 // In a reverse exchange of several stages, the last one of the plan goes first; the others combine into ghosts.
 bool ArrayCheck::kept(const PackedCells& cells) const { return direction_ == Direction::forward || cells.stage + 1 == plan_.stages.size(); }
 
-void ArrayCheck::begin(const BoundArrays& arrays, Direction direction, bool in_parts) {
+void ArrayCheck::begin(const BoundArrays& arrays, Direction direction) {
     direction_ = direction;
-    keeps_ = !in_parts;
     if (direction == Direction::forward)
         for (const PackedCells& cells : ghosts_) {
             for (const MessageField& at : cells.layout.fields)
                 fill_poison(cells.values.get() + at.begin, at.bytes, plan_.fields[static_cast<std::size_t>(at.f)].element);
             cells.put(plan_, arrays.bases());
         }
-    if (!keeps_) return;
     for (PackedCells& cells : given())
         if (kept(cells)) cells.take(plan_, arrays.bases());
 }
@@ -35,7 +33,7 @@ void ArrayCheck::begin(const BoundArrays& arrays, Direction direction, bool in_p
 std::string ArrayCheck::written(const BoundArrays& arrays) {
     std::string first;
     for (const PackedCells& cells : given())
-        if (keeps_ && kept(cells) && first.empty()) first = compare(arrays, cells);
+        if (kept(cells) && first.empty()) first = compare(arrays, cells);
     return first;
 }
 

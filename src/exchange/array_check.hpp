@@ -21,9 +21,8 @@ public:
     /// Local. The plan must outlive it.
     explicit ArrayCheck(const Plan& plan);
 
-    /// Before anything of an exchange moves: a neighbor may write ghosts from then on. With `in_parts` the program still writes what it gives
-    /// away, which then is not kept.
-    void begin(const BoundArrays& arrays, Direction direction, bool in_parts);
+    /// Before anything of an exchange moves: a neighbor may write ghosts from then on.
+    void begin(const BoundArrays& arrays, Direction direction);
     /// At the end, before anything moves: what the program has written meanwhile that it should not have, with a remedy; empty where nothing.
     std::string written(const BoundArrays& arrays);
 
@@ -37,7 +36,6 @@ private:
     std::vector<PackedCells> owned_, ghosts_;
     AlignedBytes now_;
     Direction direction_ = Direction::forward;
-    bool keeps_ = false;
 };
 
 }  // namespace parhelion

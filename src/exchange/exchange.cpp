@@ -35,13 +35,6 @@ int thread_count(int from_options) {
     return count;
 }
 
-int part_count(int from_options) {
-    constexpr int most = 4096;
-    if (from_options < 1 || from_options > most)
-        throw Error("an exchange cannot have " + std::to_string(from_options) + " parts: use 1 to " + std::to_string(most));
-    return from_options;
-}
-
 void require_reducible(const Plan& plan, Reduction reduction) {
     for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
 }
@@ -61,7 +54,6 @@ Use use_of(const ExchangeOptions& options) {
 TellProperties equal_options(const std::string& transport, const ExchangeOptions& options) {
     return [transport, options](Properties& told) {
         told.add("the transport", transport);
-        told.add("the number of parts", options.parts);
         told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
         told.add("whether calls are checked", checks(options) ? "yes" : "no");
         told.add("whether reverse exchanges combine in end alone", options.combine_in_end ? "yes" : "no");
@@ -102,13 +94,11 @@ std::vector<int> senders_of(const Plan& plan, Direction way) {
 // What the options ask for, understood.
 struct Settings {
     std::string transport;
-    int parts = 1;
     Use use = {};
     std::shared_ptr<CopyTeam> team = {};
 
     /// Throws what is wrong with them, and with the environment. Local.
     void read(const ExchangeOptions& options) {
-        parts = part_count(options.parts);
         use = use_of(options);
         team = copy_team(thread_count(options.threads));
         if (transport == "auto") parse_auto_list(auto_list_text(), transports());
@@ -131,7 +121,7 @@ struct Exchange::Impl {
     AutoChoice chosen;  // its stages: of a subset when it is first used
     bool at_once = false, combine_in_end = false;
     double timeout_s;
-    bool under_way = false, takes_parts = false;
+    bool under_way = false;
     std::uint64_t number = 0;  // of exchanges begun
     struct Refusal {
         std::uint64_t version = 0;  // of the arrays that the transports were asked about
@@ -153,7 +143,6 @@ struct Exchange::Impl {
           timeout_s(time_limit(options.timeout_s, options.check)) {
         if (options.combine_in_end && plan.stages.size() > 1)
             throw Error("a reverse exchange dimension by dimension passes on what it has combined: leave out combine_in_end");
-        plan.parts = settings.parts;
         plan.team = settings.team;
         if (options.progress_thread || is_on("PARHELION_PROGRESS")) progress = ProgressThread::of_process();
         if (checks(options)) {
@@ -231,10 +220,6 @@ struct Exchange::Impl {
         return whole->subsets.emplace_back(full, std::make_shared<Impl>(*whole, full)).second;
     }
 
-    void begin(const ArrayList& given, Direction direction, Reduction how) {
-        takes_parts = false;
-        start(given, direction, how, [&] { chosen.stages->begin(direction, how); });
-    }
     // Neighbors could not end it without this rank: what it passes on comes after its begin.
     void require_begin() const {
         if (at_once) throw Error("this exchange was made to be called at once only: leave out the option at_once");
@@ -251,20 +236,13 @@ struct Exchange::Impl {
         progress = ProgressThread::of_process();
         progress->begun();
     }
-    void begin_parts(const ArrayList& given) {
-        require_begin();
-        takes_parts = true;
-        start(given, Direction::forward, Reduction::replace, [&] { chosen.stages->begin_parts(); });
-    }
-
-    template <class Start>
-    void start(const ArrayList& given, Direction direction, Reduction how, Start&& at_transports) {
+    void begin(const ArrayList& given, Direction direction, Reduction how) {
         require_mpi_not_ended();
         if (under_way) throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
         if (!chosen.stages) prepare(given);
         if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
         if (calls) begin_checked(direction, how);
-        at_transports();
+        chosen.stages->begin(direction, how);
         under_way = true;
         ++number;
         if (progress) progress->begun();
@@ -280,7 +258,7 @@ struct Exchange::Impl {
 
     void begin_checked(Direction direction, Reduction how) {
         tell_call(direction, how);
-        array_check->begin(arrays, direction, takes_parts);
+        array_check->begin(arrays, direction);
     }
 
     // Neighbors get what they wait for, whatever this rank has done to its arrays.
@@ -305,19 +283,6 @@ struct Exchange::Impl {
             chosen.stages->abandon(std::current_exception());
             throw;
         }
-    }
-
-    void require_part(int part) const {
-        if (part < 0 || part >= plan.parts)
-            throw Error("there is no part " + std::to_string(part) + ": this exchange has parts 0 to " + std::to_string(plan.parts - 1) +
-                        " (option parts)");
-    }
-    void ready(int part) {
-        require_part(part);
-        require_mpi_not_ended();
-        if (!under_way || !takes_parts) throw Error("no exchange in parts is under way: call begin_parts first");
-        if (!chosen.stages->put_part(part))
-            throw Error("part " + std::to_string(part) + " was ready before: tell it once between begin_parts and end");
     }
 
     void end() {
@@ -358,13 +323,6 @@ struct Exchange::Impl {
         if ((chosen.stages && !chosen.stages->calls_mpi()) || mpi_serves_all_threads()) return "a thread gets it on between begin and end";
         return "no thread gets it on, for MPI serves one at a time: start MPI with MPI_THREAD_MULTIPLE";
     }
-
-    std::string about_parts() const {
-        const std::string text = std::to_string(plan.parts) + " parts: ";
-        if (chosen.stages && chosen.stages->takes_parts())
-            return text + "each is packed by the thread that tells of it, and given to MPI as early as it takes it";
-        return text + "packed and sent when all are ready (mpi_partitioned packs each when it is)";
-    }
 };
 
 Exchange::Exchange(std::vector<Group> groups, ExchangeOptions options) : impl_(Impl::make(std::move(groups), options)) {}
@@ -385,11 +343,6 @@ Exchange::Step::~Step() {
         impl_->end();
     } catch (...) {  // a destructor cannot report; whoever wants the error calls end
     }
-}
-
-void Exchange::Step::ready(int part) {
-    if (impl_ == nullptr || impl_->number != number_) throw Error("this step has ended or was moved from: no part of it is awaited");
-    impl_->ready(part);
 }
 
 bool Exchange::Step::test() {
@@ -413,33 +366,6 @@ Exchange::Step Exchange::begin_with(const ArrayList& arrays) {
 void Exchange::run_with(const ArrayList& arrays) {
     impl_->begin(arrays, Direction::forward, Reduction::replace);
     impl_->end();
-}
-
-Exchange::Step Exchange::begin_parts_with(const ArrayList& arrays) {
-    impl_->begin_parts(arrays);
-    return Step(impl_);
-}
-
-void Exchange::ready(int part) { impl_->ready(part); }
-int Exchange::parts() const { return impl_->plan.parts; }
-
-PartOfBlock Exchange::part(int part, int block, int group) const {
-    impl_->require_part(part);
-    const auto& patterns = impl_->plan.patterns;
-    if (group < 0 || group >= static_cast<int>(patterns.size()))
-        throw Error("there is no group " + std::to_string(group) + " in this exchange, which has " + std::to_string(patterns.size()));
-    const Pattern& pattern = *patterns[static_cast<std::size_t>(group)];
-    const int blocks = pattern.indexed() ? 1 : static_cast<int>(pattern.blocks.size());
-    if (block < 0 || block >= blocks)
-        throw Error("there is no block " + std::to_string(block) + " on rank " + std::to_string(pattern.communicator.rank()) +
-                    ", which has " + std::to_string(blocks));
-    PartOfBlock cells = part_of_block(impl_->plan, part, block, group);
-    if (pattern.indexed()) return cells;
-    const auto below =
-        static_cast<local_index>(std::max<global_index>(0, -pattern.blocks[static_cast<std::size_t>(block)].lo[cells.dimension]));
-    cells.first -= below;  // layers beyond the lower end, which come before the first cell
-    cells.last -= below;
-    return cells;
 }
 
 Exchange::Step Exchange::begin_reverse_with(Reduction reduction, const ArrayList& arrays) {
@@ -484,7 +410,6 @@ std::string Exchange::explain() const {
         << " bytes sent per exchange, copies by " << copy_kernels_name();
     if (impl_->plan.team) out << ", large ones by " << impl_->plan.team->size() << " threads";
     out << "\n";
-    if (impl_->plan.parts > 1) out << "  " << impl_->about_parts() << "\n";
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
     for (const NodeTraffic& to : node_traffic())
         out << "  this node sends " << to.messages << " messages, " << to.bytes << " bytes, to the node of rank " << to.node

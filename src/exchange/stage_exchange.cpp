@@ -83,20 +83,6 @@ void StageExchange::begin() {
     if (forward()) copy_own_images();
 }
 
-void StageExchange::open_parts() {
-    expect();
-    if (takes_parts()) transport_->open_parts();
-}
-
-void StageExchange::put_part(int part, bool may_call_mpi) {
-    if (takes_parts()) transport_->put_part(part, may_call_mpi);
-}
-
-void StageExchange::close_parts() {
-    takes_parts() ? transport_->close_parts() : transport_->begin();
-    copy_own_images();
-}
-
 void StageExchange::expect() {
     missing_ = transport_->expected();
     wrapped_ = stage_.wrap.empty();

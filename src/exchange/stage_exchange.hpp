@@ -23,11 +23,6 @@ public:
     void begin();
     /// The caller goes away: neighbors must be able to end this exchange without it.
     void leave() { transport_->leave(); }
-    /// A forward exchange whose values come part by part: open, then put once for each part (by any threads, several at once), then
-    /// close; nothing else before that.
-    void open_parts();
-    void put_part(int part, bool may_call_mpi);
-    void close_parts();
     /// Does what can be done without waiting. A reverse exchange combines in ascending order of rank, whoever comes first; where it must
     /// not, it takes note of what has arrived.
     Poll poll(Reduction reduction, bool may_combine);
@@ -41,7 +36,6 @@ public:
     /// Whether something gets on only while it is polled.
     bool must_poll() const { return must_poll_; }
     bool calls_mpi() const { return calls_mpi_; }
-    bool takes_parts() const { return transport_->takes_parts(); }
     bool passes_on() const { return transport_->passes_on(); }
     std::vector<NodeTraffic> traffic() const { return transport_->traffic(); }
 

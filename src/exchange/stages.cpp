@@ -27,7 +27,7 @@ private:
 };
 
 Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice, std::shared_ptr<const Plan> forward)
-    : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice), parts_(plan.parts),
+    : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice),
       watched_(plan.communicator().shared_state<Watch>().node()) {
     forward_.reserve(forward_plan().stages.size());
     for (const StagePlan& stage : forward_plan().stages) {
@@ -90,49 +90,8 @@ void Stages::leave() {
     if (!stages().empty()) stages().front().leave();
 }
 
-void Stages::begin_parts() {
-    const Hold hold(busy_);
-    prepare(Direction::forward, Reduction::replace);
-    if (!stages().empty()) stages().front().open_parts();
-    parts_.open();
-}
-
-// The last one begins what takes no parts; where its thread must not, `end` does.
-bool Stages::put_part(int part) {
-    if (!parts_.take(part)) return false;
-    const bool may_call_mpi = may_work_here();
-    try {
-        if (!stages().empty()) stages().front().put_part(part, may_call_mpi);
-    } catch (...) {
-        const Hold hold(busy_);
-        failure_ = std::current_exception();
-        parts_.finished();
-        throw;
-    }
-    if (parts_.finished() && may_call_mpi) close_parts();
-    return true;
-}
-
-void Stages::close_parts() {
-    const Hold hold(busy_);
-    if (!parts_.close()) return;
-    if (!stages().empty()) {
-        stages().front().close_parts();
-        stages().front().leave();
-    }
-    under_way_.store(true, std::memory_order_relaxed);
-}
-
-void Stages::put_what_is_left() {
-    for (int part = 0; part < parts_.count(); ++part) put_part(part);
-    while (!parts_.all()) std::this_thread::yield();  // other threads are at it
-    if (!failure_) close_parts();
-    parts_.close();
-}
-
 bool Stages::test() {
     constexpr int between_looks = 4096;  // at who is lost: it takes a system call for each neighbor
-    if (parts_.is_open()) return false;
     const Hold hold(busy_);
     try {
         while (!failure_ && stage_ < stages().size() && poll() != Poll::nothing) idle_tests_ = 0;
@@ -144,7 +103,6 @@ bool Stages::test() {
 }
 
 void Stages::end(double timeout_s, const std::function<void()>& look) {
-    if (parts_.is_open()) put_what_is_left();
     const Hold hold(busy_);
     under_way_.store(false, std::memory_order_relaxed);
     if (failure_) give_up();
@@ -158,7 +116,6 @@ void Stages::end(double timeout_s, const std::function<void()>& look) {
 
 void Stages::abandon(std::exception_ptr reason) {
     try {  // for neighbors that make the same calls
-        if (parts_.is_open()) put_what_is_left();
         const Hold hold(busy_);
         if (stage_ < stages().size()) stages()[stage_].leave();
     } catch (...) {  // the reason is what counts

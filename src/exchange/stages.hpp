@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "exchange/background.hpp"
-#include "exchange/parts_given.hpp"
 #include "exchange/stage_exchange.hpp"
 
 namespace parhelion {
@@ -32,10 +31,6 @@ public:
     void begin(Direction direction, Reduction reduction = Reduction::replace);
     /// After begin: the caller does something else before it ends the exchange.
     void leave();
-    /// Forward, part by part.
-    void begin_parts();
-    /// The part's cells have their values. By any thread, several at once. False when the part was given before.
-    bool put_part(int part);
     /// After begin: does what can be done without waiting. Whether `end` will not have to wait for a neighbor that lives.
     bool test();
     /// Waits for the neighbors; each wait of a stage at most `timeout_s`. `look` is called meanwhile, and may throw. After an error the exchange
@@ -52,16 +47,12 @@ public:
     }
     /// Of all stages of the forward direction; nothing where no transport collects messages.
     std::vector<NodeTraffic> traffic() const;
-    /// Whether some transport sends what is ready before the rest is.
-    bool takes_parts() const { return !forward_.empty() && forward_.front().takes_parts(); }
 
 private:
     class Hold;
     bool advance() override;
     bool may_work_here() const;
     void prepare(Direction direction, Reduction reduction);
-    void close_parts();
-    void put_what_is_left();
     Poll poll(bool in_end = false);
     void finish(double timeout_s, const std::function<void()>& look);
     [[noreturn]] void give_up();
@@ -77,7 +68,6 @@ private:
     bool calls_mpi_ = false, combine_in_end_ = false;
     std::atomic<bool> busy_{false};  // some thread is at it; guards what follows
     std::atomic<bool> under_way_{false};
-    PartsGiven parts_;
     Direction direction_ = Direction::forward;
     Reduction reduction_ = Reduction::replace;
     std::size_t stage_ = 0;

@@ -75,7 +75,6 @@ Plan without_stages(const Plan& whole, const Only& only) {
     plan.reaches = whole.reaches;
     plan.several = whole.several;
     plan.team = whole.team;
-    plan.parts = whole.parts;
     for (const int f : only.fields) {
         const auto i = static_cast<std::size_t>(f);
         plan.fields.push_back(whole.fields[i]);

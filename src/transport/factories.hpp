@@ -13,9 +13,6 @@ class Memory;
 std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_p2p(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context);
-std::unique_ptr<Transport> make_mpi_partitioned(const TransportContext& context);
-/// Empty where MPI has partitioned communication.
-std::string partitioned_missing();
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context);
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context);

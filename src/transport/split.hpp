@@ -56,21 +56,6 @@ public:
     }
     std::string state(int slot) const override { return at(slot).transport->state(at(slot).slot); }
 
-    bool takes_parts() const override {
-        return any([](const Transport& each) { return each.takes_parts(); });
-    }
-    void open_parts() override {
-        for (Part& part : parts_)
-            if (part.transport->takes_parts()) part.transport->open_parts();
-    }
-    void put_part(int number, bool may_call_mpi) override {
-        for (Part& part : parts_)
-            if (part.transport->takes_parts()) part.transport->put_part(number, may_call_mpi);
-    }
-    void close_parts() override {
-        for (Part& part : parts_) part.transport->takes_parts() ? part.transport->close_parts() : part.transport->begin();
-    }
-
     std::vector<NodeTraffic> traffic() const override {
         std::vector<NodeTraffic> all;
         for (const Part& part : parts_) std::ranges::copy(part.transport->traffic(), std::back_inserter(all));

@@ -172,27 +172,6 @@ CASE("each neighbor gets one message, as many as the group with most neighbors h
     EXPECT_EQ(both.plan().patterns.size(), 2u);
 }
 
-CASE("groups go in parts, too") {
-    for (const Route& route : routes_for(5, 3)) {
-        CAPTURE(route.transport);
-        AnyGroups groups;
-        groups.push_back(grid_group({8 * ranks(), 6}, {.halo = 2, .periodic = true, .process_grid = {ranks(), 1}}, 1, route.memory));
-        groups.push_back(mesh_group(ring(11, 1), SelfGhosts::refused, 2, route.memory));
-        groups.push_back(grid_group({6, 8 * ranks(), 5}, {.halo = 1, .process_grid = {1, ranks(), 1}}, 3, route.memory));
-        Exchange exchange(groups_of(groups), {.transport = route.transport, .parts = 3});
-        for (int round = 0; round < 2; ++round) {
-            for (auto& each : groups) each->prepare_forward(round);
-            auto step = exchange.begin_parts();
-            for (int part : {2, 0, 1}) step.ready(part);
-            step.end();
-            for (auto& each : groups) each->check();
-        }
-        EXPECT_EQ(exchange.part(2, 0, 1).last, 11);
-        EXPECT_TRUE(
-            holds(error_of([&] { static_cast<void>(exchange.part(0, 0, 3)); }), "there is no group 3 in this exchange, which has 3"));
-    }
-}
-
 CASE("arrays of all groups may be others at each call, told group by group") {
     const CartesianDomain cells({4 * ranks()}, {.halo = 1, .periodic = true, .process_grid = {ranks()}});
     const IndexedDomain nodes = ring(4, 1).domain();
@@ -220,56 +199,6 @@ CASE("arrays of all groups may be others at each call, told group by group") {
         EXPECT_TRUE(holds(error_of([&] { exchange(view(nodes, x[0].data()), u[0].field()); }), "array 0 has cells of an index map"));
     }
 }
-
-CASE("a part has its share of each group, whose cells get their values right before it is told") {
-    const int n = ranks();
-    const CartesianDomain small({4, 4 * n}, {.halo = 1, .periodic = true, .process_grid = {1, n}});
-    const CartesianDomain large({2000, 4 * n}, {.halo = {0, 2}, .periodic = true, .process_grid = {1, n}});
-    for (const Route& route : routes_for(7, 3)) {
-        CAPTURE(route.transport);
-        Array<double> u = make_array<double>(small), v = make_array<double>(large);
-        Exchange exchange({{build_pattern(small), {u.field()}}, {build_pattern(large), {v.field()}}},
-                          {.transport = route.transport, .parts = 4});
-        auto step = exchange.begin_parts();
-        const Box own = large.owned();
-        for (const int part : {3, 1, 2, 0}) {
-            const PartOfBlock rows = exchange.part(part, 0, 1);
-            ASSERT_EQ(rows.dimension, 0);
-            for (global_index i = rows.first; i < rows.last; ++i)
-                for (global_index j = own.lo[1]; j < own.hi[1]; ++j) v(i, j) = static_cast<double>(1 + i * 4 * n + j);
-            step.ready(part);
-        }
-        step.end();
-        global_index wrong = 0;
-        for (global_index i = 0; i < 2000; ++i)
-            for (global_index j = own.lo[1] - 2; j < own.hi[1] + 2; ++j)
-                wrong += v(i, j) != static_cast<double>(1 + i * 4 * n + (j + 4 * n) % (4 * n));
-        EXPECT_EQ(wrong, 0);
-    }
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
-fs::path data_folder() {
-    if (const char* folder = std::getenv("PARHELION_DATA")) return folder;
-    return fs::path(__FILE__).parent_path() / "../../../shared/data";
-}
-
-// All sets for this number of ranks.
-std::vector<IndexedDomain> published_meshes() {
-    std::vector<IndexedDomain> meshes;
-    for (const char* name : {"opencalc-B0-", "opencalc-B1-", "opencalc-B2-"}) {
-        const fs::path folder = data_folder() / (name + std::to_string(ranks()));
-        if (!fs::exists(folder)) continue;
-        PartitionPart part = read_partition(folder);
-        meshes.emplace_back(part.owned, std::move(part.ghosts));
-    }
-    return meshes;
-}
-
-}  // namespace
 
 CASE("meshes that were published with real partitions travel with a grid") {
     const auto meshes = published_meshes();

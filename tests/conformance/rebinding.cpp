@@ -118,18 +118,16 @@ CASE("over every transport, an exchange of an index map fills whatever arrays of
     }
 }
 
-CASE("time levels are swapped by naming them, views or a vector of views, and parts take them, too") {
+CASE("time levels are swapped by naming them, views or a vector of views") {
     Row row;
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
-        ExchangeOptions options{route.transport};
-        options.parts = 3;
         Row held;  // arrays for transports inside a node, too
         auto shared_u = make_array<double>(row.domain), shared_v = make_array<double>(row.domain);
         const bool any = route.memory == Memory::ordinary;
         const Field first = any ? view(row.domain, held.u.data()) : view(shared_u);
         if (route.memory == Memory::elsewhere) continue;
-        Exchange exchange(build_pattern(row.domain), {first}, options);
+        Exchange exchange(build_pattern(row.domain), {first}, {route.transport});
         for (int round = 0; round < 4; ++round) {
             row.fill(row.u, round), row.fill(row.v, 1000 + round);
             exchange(view(row.domain, row.u.data()));
@@ -138,9 +136,7 @@ CASE("time levels are swapped by naming them, views or a vector of views, and pa
             EXPECT_TRUE(row.is_filled(row.v, 1000 + round));
             std::swap(row.u, row.v);
             row.fill(row.u, 5 + round);
-            auto step = exchange.begin_parts(view(row.domain, row.u.data()));
-            for (int part = 0; part < 3; ++part) step.ready(part);
-            step.end();
+            exchange.begin(view(row.domain, row.u.data())).end();
             EXPECT_TRUE(row.is_filled(row.u, 5 + round));
         }
     }

@@ -68,11 +68,6 @@ void check_subset(const Pattern& pattern, Exchange& exchange, const Only& only, 
     check("begin and end", forward, [&] { exchange.only(only).begin().end(); });
     check("reverse", reverse, [&] { subset.reverse(Reduction::replace); });
     check("begin and end of reverse", reverse, [&] { subset.begin_reverse(Reduction::replace, named).end(); });
-    check("in parts", forward, [&] {
-        auto step = subset.begin_parts();
-        for (int part = 0; part < subset.parts(); ++part) step.ready(part);
-        step.end();
-    });
 }
 
 // A ring of cells over all ranks, in three fields.
@@ -121,9 +116,7 @@ CASE("over every transport, a subset of a grid's fields to a smaller depth is wh
         for (const Route& route : routes_for(turn, 2)) {
             CAPTURE(route.transport);
             auto fields = make_fields(domain, 4, turn, route.memory), twins = make_fields(domain, 4, turn, Memory::ordinary);
-            ExchangeOptions options{route.transport};
-            options.parts = 2;
-            Exchange exchange(pattern, views(fields), options);
+            Exchange exchange(pattern, views(fields), {route.transport});
             check_subset(pattern, exchange, Only{.fields = {2, 0}}, fields, twins, turn);
             check_subset(pattern, exchange, one_less(domain, {0, 1, 2, 3}, fields), fields, twins, turn);
             check_subset(pattern, exchange, one_less(domain, {3}, fields), fields, twins, turn);

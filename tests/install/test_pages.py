@@ -142,8 +142,6 @@ FORTRAN_NAMES = (
 COMPILED_FRAGMENTS = {
     "docs/ghost-arrays.md": ("cpp", "void update_interior(parhelion::GhostArray<double, parhelion::FixedRows<5>>&);\n{includes}\nvoid fragment() {{ {body} }}"),
     "docs/placement.md": ("cpp", "void fragment() {{ {body} }}"),
-    "docs/transports.md": ("cpp", "using namespace parhelion; void update(int&, PartOfBlock);\n"
-                           "void fragment(Pattern pattern, std::vector<Field> fields, int threads, int u) {{ {body} }}"),
     "docs/tour.md": ("cpp", "using namespace parhelion; void fragment(CartesianDomain domain, double* u) {{ {body} }}"),
     "docs/gather.md": ("cpp", "void fragment(const parhelion::IndexMap& map) {{ {body} }}"),
     "docs/c.md": ("c", "#include <stdio.h>\nvoid fragment(MPI_Comm comm, const int64_t* extents, phl_cartesian domain, phl_exchange exchange, double* p, double* u,\n"

@@ -37,15 +37,13 @@ void all_directions(Exchange& exchange) {
     exchange.reverse(Reduction::sum);
     auto step = exchange.begin();
     step.end();
-    auto parts = exchange.begin_parts();
-    parts.end();
 }
 
 void exchanges(MPI_Comm comm) {
     for (const Algorithm algorithm : {Algorithm::standard, Algorithm::staged}) {
         const CartesianDomain domain({12, 10}, {.halo = 1, .periodic = true, .algorithm = algorithm}, comm);
         const auto array = make_array<double>(domain);
-        for (const std::string& way : test::every_way(false))
+        for (const std::string& way : test::every_way())
             untouched("exchange over " + way, [&] {
                 Exchange exchange(build_pattern(domain), {view(array)}, {way});
                 all_directions(exchange);

@@ -9,19 +9,11 @@
 
 namespace test {
 
-// Open MPI's partitioned messages need all ranks of MPI_COMM_WORLD (see mpi_partitioned.cpp).
-#ifdef OPEN_MPI
-inline constexpr bool partitioned_reaches_some = false;
-#else
-inline constexpr bool partitioned_reaches_some = true;
-#endif
-
 /// Every transport that works here, the hybrids of near and thin ones, those of near and far ones, and auto.
-inline std::vector<std::string> every_way(bool all_ranks) {
+inline std::vector<std::string> every_way() {
     std::vector<std::string> near, far, all;
     for (const parhelion::TransportInfo& info : parhelion::transports()) {
         if (!info.unavailable().empty() || info.scope == parhelion::Scope::own_rank || info.name == "xpmem") continue;
-        if (info.name == "mpi_partitioned" && !all_ranks && !partitioned_reaches_some) continue;
         (info.scope == parhelion::Scope::same_node ? near : far).push_back(info.name);
     }
     all.insert(all.end(), near.begin(), near.end());

@@ -223,7 +223,6 @@ CASE("what is made to be called at once cannot be begun") {
     if (ranks() == 1) return;
     made_in_rows(Fresh(), {.transport = "auto", .at_once = true}, [](Exchange& exchange) {
         EXPECT_TRUE(holds(error_of([&] { exchange.begin().end(); }), "called at once only"));
-        EXPECT_TRUE(holds(error_of([&] { exchange.begin_parts().end(); }), "called at once only"));
         EXPECT_TRUE(holds(error_of([&] { exchange.begin_reverse().end(); }), "called at once only"));
     });
     EXPECT_TRUE(holds(error_of([] { made_in_rows(Fresh(), {.overlap = true, .at_once = true}); }), "use one of at_once and overlap"));

@@ -123,18 +123,6 @@ int MPI_Neighbor_alltoallw_init(const void* send, const int send_counts[], const
                                         comm, info, made);
 }
 #endif
-#ifdef PARHELION_WITH_PARTITIONED
-int MPI_Psend_init(const void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Info info,
-                   MPI_Request* made) {
-    ++test::counters.requests_made;
-    return PMPI_Psend_init(buffer, partitions, count, type, rank, tag, comm, info, made);
-}
-int MPI_Precv_init(void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Info info,
-                   MPI_Request* made) {
-    ++test::counters.requests_made;
-    return PMPI_Precv_init(buffer, partitions, count, type, rank, tag, comm, info, made);
-}
-#endif
 int MPI_Request_free(MPI_Request* request) {
     ++test::counters.requests_freed;
     return PMPI_Request_free(request);

@@ -154,7 +154,6 @@ CASE("ranks whose fields differ are told when the exchange is made") {
     refuse_difference([](auto&, auto& fields, auto&) { fields[0].halo.upper[1] = 0; });
     refuse_difference([](auto&, auto&, auto& options) { options.transport = "mpi_persistent"; });
     refuse_difference([](auto&, auto&, auto& options) { options.transport = "auto"; });
-    refuse_difference([](auto&, auto&, auto& options) { options.parts = 7; });
     if (ranks() == 1) return;
     const auto said = [](const std::string& here, const std::string& there, auto&& change) {
         refuse_fields(here + " on rank 0 and " + there + " on rank " + std::to_string(ranks() - 1),
@@ -167,7 +166,6 @@ CASE("ranks whose fields differ are told when the exchange is made") {
     said("the number of components of field 0 is 1", "2", [](auto& fields, auto&) { fields[0].components = 2; });
     said("the upper halo width of field 0 in dimension 1 is 2", "0", [](auto& fields, auto&) { fields[0].halo.upper[1] = 0; });
     said("the transport is mpi_p2p", "mpi_persistent", [](auto&, auto& options) { options.transport = "mpi_persistent"; });
-    said("the number of parts is 1", "7", [](auto&, auto& options) { options.parts = 7; });
 }
 
 CASE("fields that do not fit are refused on every rank, though only one has them") {

@@ -16,10 +16,8 @@ namespace {
 
 bool alone() { return Communicator(MPI_COMM_WORLD).size() < 2; }
 
-// A collective may wait for all that take part, a partitioned send for its receiver, whatever its size.
-bool may_run_ahead(const Route& route) {
-    return !route.transport.starts_with("mpi_neighbor") && !route.transport.starts_with("mpi_partitioned");
-}
+// A collective may wait for all that take part.
+bool may_run_ahead(const Route& route) { return !route.transport.starts_with("mpi_neighbor"); }
 
 void tell(int whom) { MPI_Send(nullptr, 0, MPI_BYTE, whom, 7, MPI_COMM_WORLD); }
 void hear_from(int whom) { MPI_Recv(nullptr, 0, MPI_BYTE, whom, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }

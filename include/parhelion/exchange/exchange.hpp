@@ -11,7 +11,6 @@
 #include "parhelion/exchange/stale.hpp"
 #include "parhelion/plan/bound_arrays.hpp"
 #include "parhelion/plan/only.hpp"
-#include "parhelion/plan/part.hpp"
 #include "parhelion/plan/plan.hpp"
 #include "parhelion/transport/transport.hpp"
 
@@ -32,13 +31,11 @@ struct ExchangeOptions {
     /// polled. It takes some of a core's time; MPI must have been started with MPI_THREAD_MULTIPLE where MPI moves the data, or
     /// the thread does nothing. False: as the environment variable PARHELION_PROGRESS says (1: yes), else no.
     bool progress_thread = false;
-    /// Into how many parts the owned cells are divided for begin_parts; equal on all ranks.
-    int parts = 1;
     /// How the exchange will be used: begun and ended around work (true), or called at once. `auto` measures it so, and counts only what
     /// is spent inside begin and end. Equal on all ranks. False: as the environment variable PARHELION_OVERLAP says (1: yes), else no.
     bool overlap = false;
     /// A promise: it is only ever called at once, by all ranks, none of which waits for another one's call to return before its own;
-    /// begin and begin_parts are refused. Then `auto` tries, too, to pass edges and corners on, dimension by dimension, and to collect what a node
+    /// begin is refused. Then `auto` tries, too, to pass edges and corners on, dimension by dimension, and to collect what a node
     /// owes another (docs/transports.md, "Dimension by dimension", "Node by node"), which a rank that has begun and gone away would
     /// hold up. Equal on all ranks.
     bool at_once = false;
@@ -52,7 +49,7 @@ struct ExchangeOptions {
     /// Checked mode (docs/checks.md). Neighbors tell each other each call, with its direction, reduction, fields and depth, and a rank that
     /// makes another one than its neighbor gets an Error that says who asked for what, as does the neighbor, instead of both waiting. Ghosts
     /// hold signalling NaNs, or bytes of 0xdb, while an exchange that fills them is under way; and what the program writes meanwhile though it
-    /// must not is an Error of this rank at the end, with field, cell and both values; but for exchanges that are begun in parts. Without a
+    /// must not is an Error of this rank at the end, with field, cell and both values. Without a
     /// time limit there is one of 30 s. Takes some messages for each call, copies of what is sent, and memory; nothing where it is off. Equal
     /// on all ranks. False: as the environment variable PARHELION_CHECK says (1: yes), else no.
     bool check = false;
@@ -106,8 +103,6 @@ public:
         Step(Step&& other) noexcept = default;
         Step& operator=(Step&&) = delete;
         ~Step();
-        /// See Exchange::ready.
-        void ready(int part);
         /// Gets the exchange on, without waiting, and tells whether `end` will return, or throw, at once. To be called between pieces of
         /// work; `end` has to be called all the same. Errors are told by `end`. True for a step that has ended.
         bool test();
@@ -131,30 +126,6 @@ public:
     void operator()(const Arrays&... arrays) {
         run_with(ArrayList(arrays...));
     }
-
-    /// Forward, for threads that finish their cells at different times. Tell each part's cells by `ready` once, when they have their
-    /// values; any thread may, several at once. Over mpi_partitioned a part is packed by the thread that tells it and given to MPI as
-    /// soon as a partition of the message is full; other transports begin when the last part is ready. `end` takes parts that nobody
-    /// has told of for ready. Until then only cells of parts that are not ready may be written, and ghosts must not be touched.
-    ///
-    ///     auto step = exchange.begin_parts();          // options: .transport = "mpi_partitioned", .parts = threads
-    ///     #pragma omp parallel for
-    ///     for (int p = 0; p < exchange.parts(); ++p) update(u, exchange.part(p)), step.ready(p);
-    ///     step.end();
-    ///
-    /// Threads need MPI_THREAD_MULTIPLE for that to be early: with less, what other threads than the one that began have packed is
-    /// given to MPI by the next call of that one. Errors of ready: no such part, a part told twice, nothing begun in parts.
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
-    [[nodiscard]] Step begin_parts(const Arrays&... arrays) {
-        return begin_parts_with(ArrayList(arrays...));
-    }
-    void ready(int part);
-    int parts() const;
-    /// Which owned cells of a block of a group the part consists of: a share of the dimension that changes slowest in memory, or of
-    /// the local indices of an indexed domain. A part is ready when its cells of all groups are. Fields of a grid that differ in stagger
-    /// are groups of their own here, in the order in which they first appear. Local. Errors: no such part, block or group.
-    PartOfBlock part(int part, int block = 0, int group = 0) const;
 
     /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then as in its pattern), so
     /// that floating-point sums repeat bit for bit. Ghosts keep their values (with the staged algorithm they do not).
@@ -227,7 +198,6 @@ private:
     void check_with(const ArrayList& arrays);
     Step begin_with(const ArrayList& arrays);
     void run_with(const ArrayList& arrays);
-    Step begin_parts_with(const ArrayList& arrays);
     Step begin_reverse_with(Reduction reduction, const ArrayList& arrays);
     void reverse_with(Reduction reduction, const ArrayList& arrays);
 

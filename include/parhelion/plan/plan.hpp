@@ -86,7 +86,6 @@ struct Plan {
     std::vector<StagePlan> stages;
     const Interpreter* interpreter = nullptr;  ///< of the fields' memory; null: the host's loops
     std::shared_ptr<CopyTeam> team = {};       ///< threads that share large copies; null: the caller copies alone
-    int parts = 1;                             ///< into which owned cells are divided for those who finish them at different times
 
     const Communicator& communicator() const { return patterns.front()->communicator; }
     /// The pattern of a field.

@@ -48,16 +48,6 @@ public:
     /// What a slot waits for, with the state of both sides, for an error; empty when its neighbor is not waited for.
     virtual std::string state(int slot) const = 0;
 
-    /// Whether an exchange may be begun by open_parts and put_part, so that what is finished first leaves first. Forward only.
-    virtual bool takes_parts() const { return false; }
-    /// Instead of begin; then put_part once for each of the plan's parts, then close_parts; nothing else before that.
-    virtual void open_parts() {}
-    /// The part's cells have their values. By any thread, by several at once. `may_call_mpi`: this thread may; else what has to be
-    /// told to MPI waits for the next call by one that may.
-    virtual void put_part(int /*part*/, bool /*may_call_mpi*/) {}
-    /// All parts are there. By a thread that may call MPI.
-    virtual void close_parts() {}
-
     /// Where messages between nodes are collected: how many go to each node, and how many there would be.
     virtual std::vector<NodeTraffic> traffic() const { return {}; }
 

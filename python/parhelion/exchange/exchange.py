@@ -57,7 +57,6 @@ class Exchange(_core.Exchange):
     transport: "auto", a name that `ph.transports()` lists, or "NEAR+FAR" for neighbors on the own node and others.
         None: the environment variable PARHELION_TRANSPORT, else "auto".
     timeout: seconds after which waiting is an error that says who did not answer. None: PARHELION_TIMEOUT, else never.
-    parts: into how many parts the owned cells are divided for `begin_parts`, equal on all ranks.
     check: checked mode. A rank that makes another call than its neighbor (direction, reduction, fields, depth) gets an Error that
         says who asked for what, as does the neighbor, instead of both waiting. Ghosts hold signalling NaNs, or bytes of 0xdb, while
         an exchange that fills them is under way, and owned cells that are written meanwhile (reverse: ghosts) are a ValueError of this
@@ -86,7 +85,6 @@ class Exchange(_core.Exchange):
         *arrays: Any,
         transport: str | None = None,
         timeout: float | None = None,
-        parts: int = 1,
         check: bool = False,
         overlap: bool = False,
         at_once: bool = False,
@@ -103,9 +101,9 @@ class Exchange(_core.Exchange):
         read_from = [each if isinstance(each, CartesianDomain) else each._native for each in self._sources]
 
         def parse() -> tuple[Any, ...]:
-            return read_groups(read_from, passed), transport_name(transport), time_limit(timeout), _count(parts)
+            return read_groups(read_from, passed), transport_name(transport), time_limit(timeout)
 
-        read, name, seconds, count = together(comm, parse, limit)
+        read, name, seconds = together(comm, parse, limit)
         split = split_components(comm, read)
         groups = [(native, [field.native() for field in chain(*fields)]) for native, fields in zip(natives, split, strict=True)]
         kept = [array for group in read for each in group for array in each.arrays]
@@ -115,7 +113,6 @@ class Exchange(_core.Exchange):
             groups,
             name,
             seconds,
-            count,
             bool(check),
             bool(overlap),
             bool(at_once),
@@ -194,15 +191,6 @@ class Exchange(_core.Exchange):
             self._patterns.extend(build_pattern(each) if isinstance(each, CartesianDomain) else each for each in self._sources)
         return tuple(self._patterns)
 
-    def part(self, part: int, block: int = 0, group: int = 0) -> tuple[slice, ...]:
-        """Which owned cells part `part` consists of: an index into the owned cells of a block, as `u.owned[exchange.part(0)]`.
-
-        Equal shares of the axis that changes slowest in memory; of the owned cells of an indexed domain. It is ready when its cells
-        of all groups are. Local. ValueError when there is no such part, block or group.
-        """
-        dimension, first, last = self._part(part, block, group)
-        return (*[slice(None)] * dimension, slice(first, last))
-
     def __repr__(self) -> str:
         return f"<Exchange of {len(self.arrays)} arrays by {self.transport}>"
 
@@ -240,11 +228,3 @@ def _numbers(fields: Any, count: int) -> tuple[int, ...]:
     if len(set(numbers)) < len(numbers):
         raise ValueError(f"an array is named twice in {numbers}: name each once")
     return tuple(int(number) for number in numbers)
-
-
-def _count(parts: Any) -> int:
-    if isinstance(parts, bool) or not isinstance(parts, int):
-        raise TypeError(f"parts is {parts!r}: pass a number of parts")
-    if not 1 <= parts <= 4096:
-        raise ValueError(f"an exchange cannot have {parts} parts: use 1 to 4096")
-    return parts

@@ -111,13 +111,12 @@ static void compare_with_owners(phl_exchange exchange, double* u) {
     u[0] = kept;
 }
 
-// What is written too early is told, and parts are ready one by one.
+// What is written too early is told.
 static void exchange_with_options(phl_cartesian domain, double* u, const phl_field* fields, int64_t cells, int has_cells) {
     phl_exchange_options options = PHL_EXCHANGE_OPTIONS_INIT;
     options.transport = "mpi_p2p";
     options.timeout_s = 60;
     options.check = 1;
-    options.parts = 2;
     phl_exchange exchange = NULL;
     GOOD(phl_exchange_create_cartesian(domain, 2, fields, &options, &exchange));
     GOOD(phl_exchange_begin(exchange, NULL, 0));
@@ -129,20 +128,8 @@ static void exchange_with_options(phl_cartesian domain, double* u, const phl_fie
     memcpy(u, changed, sizeof(double) * (size_t)cells);
     free(changed);
     GOOD(phl_exchange_forward(exchange, NULL, 0));
-    GOOD(phl_exchange_begin_parts(exchange, NULL, 0));
-    int32_t dimension = -1;
-    int64_t first[2], last[2];
-    for (int part = 0; part < 2; ++part) {
-        GOOD(phl_exchange_part(exchange, part, 0, 0, &dimension, &first[part], &last[part]));
-        GOOD(phl_exchange_ready(exchange, part));
-    }
-    CHECK(dimension == 0 && first[0] == 0 && last[0] == first[1]);
-    FAILS(phl_exchange_ready(exchange, 2), PHL_ERROR_VALUE, "no part 2");
-    GOOD(phl_exchange_end(exchange));
     GOOD(phl_exchange_check(exchange, NULL, 0));
     GOOD(phl_exchange_free(&exchange));
-    options.parts = -1;
-    FAILS(phl_exchange_create_cartesian(domain, 2, fields, &options, &exchange), PHL_ERROR_VALUE, "-1 parts");
 }
 
 static void exchange_grid(phl_cartesian domain) {

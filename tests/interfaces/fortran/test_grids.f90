@@ -155,30 +155,25 @@ contains
     call check(exchange%transport() == 'mpi_p2p' .and. index(exchange%explain(), 'transport mpi_p2p') > 0, 'explain')
   end subroutine
 
-  !> Checked, and in parts.
+  !> Checked.
   subroutine exchange_with_options()
     type(cartesian_domain) :: domain
     type(halo_exchange) :: exchange
     real(real64), allocatable, target :: u(:, :)
-    integer :: a(2), b(2), lo(2), hi(2), along, first, last, next, finish, stat
+    integer :: a(2), b(2), lo(2), hi(2), stat
     character(300) :: message
     call domain%init(world, extent, halo=width, periodic=[.true., .true.])
     call domain%owned(a, b)
     call domain%extended(lo, hi)
     allocate (u(lo(1):hi(1), lo(2):hi(2)), source=real(rank, real64))
-    call exchange%init(domain, u, options=exchange_options(transport='mpi_p2p', timeout=60d0, parts=2, check=.true.))
+    call exchange%init(domain, u, options=exchange_options(transport='mpi_p2p', timeout=60d0, check=.true.))
     call exchange%begin()
     u = -7
     call exchange%end(stat=stat, errmsg=message)
     if (all(a <= b)) then
       call check(stat == phl_error_value .and. index(message, 'was written between begin and end') > 0, 'checked: ' // message)
     end if
-    call exchange%begin_parts()
-    call exchange%part(1, along, first, last)
-    call exchange%part(2, along, next, finish)
-    call check(along == 2 .and. first == 1 .and. next == last + 1, 'parts: cells')
-    call exchange%ready(2)
-    call exchange%ready(1)
+    call exchange%begin()
     call exchange%end()
     call exchange%check()
     call exchange%init(domain, u, options=exchange_options(at_once=.true.))

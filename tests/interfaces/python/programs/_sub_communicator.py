@@ -14,8 +14,6 @@ from parhelion.placement import PlacedComm
 def exchange_all(comm: MPI.Intracomm, folder: Path) -> None:
     domain = ph.CartesianDomain((12, 10), halo=1, periodic=True, comm=comm)
     names = [each.name for each in ph.transports() if not each.unavailable and each.reach != "rank" and each.name != "xpmem"]
-    if MPI.Get_library_version().startswith("Open MPI"):  # its partitioned transfers need all ranks of MPI_COMM_WORLD there
-        names = [each for each in names if each != "mpi_partitioned"]
     for name in [*names, "shared|staged_shared", "shared+mpi_persistent", "auto"]:
         u = domain.zeros()
         exchange = ph.Exchange(domain, u, transport=name)

@@ -119,15 +119,6 @@ def test_a_reverse_sum_counts_each_group_by_itself():
     assert x[0] == (2 if COMM.size > 1 else 1) and y[0] == (20 if COMM.size > 2 else 10)
 
 
-def test_the_parts_of_each_group_can_be_told():
-    cells, _ = grids()
-    nodes, _ = ring(1)
-    u, x = cells.zeros(), np.zeros(nodes.size)
-    exchange = ph.Exchange([(cells, u), (nodes, x)], parts=2)
-    assert exchange.part(1, group=1) == (slice(2, 4),)
-    refused(ValueError, exchange.part, 0, 0, 2, says="there is no group 2")
-
-
 def test_wrong_groups_are_refused():
     (cells, _), (nodes, _) = grids(), ring(1)
     u, x = cells.zeros(), np.zeros(nodes.size)

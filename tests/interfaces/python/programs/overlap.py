@@ -81,51 +81,6 @@ def test_a_program_may_say_how_an_exchange_will_be_used():
         refused(ValueError, ph.Exchange, domain, sample.view, at_once=last, says="only called at once")
 
 
-def test_threads_tell_their_parts_when_these_have_their_values():
-    domain = ph.CartesianDomain((10 * COMM.size, 6), halo=1, periodic=True, process_grid=(COMM.size, 1))
-    for name, usable in (("mpi_partitioned", can_use("mpi_partitioned")), ("mpi_persistent", True)):
-        if not usable:
-            continue
-        u = domain.zeros()
-        exchange = ph.Exchange(domain, u, transport=name, parts=3)
-        assert exchange.parts == 3 and "3 parts" in exchange.explain()
-        for time_step in range(3):
-            u[...] = -1
-            with exchange.begin_parts() as step:
-
-                def compute(part, step=step, value=10 * time_step, u=u, exchange=exchange):
-                    u.owned[exchange.part(part)] = value + COMM.rank
-                    step.ready(part)
-
-                threads = [threading.Thread(target=compute, args=(part,)) for part in (2, 0, 1)]
-                for thread in threads:
-                    thread.start()
-                for thread in threads:
-                    thread.join()
-            value = 10 * time_step
-            assert (u[0] == value + (COMM.rank - 1) % COMM.size).all(), name
-            assert (u[-1] == value + (COMM.rank + 1) % COMM.size).all(), name
-            assert (u[1:-1] == value + COMM.rank).all(), name
-
-
-def test_mistakes_with_parts_are_refused():
-    domain, sample = domain_and_sample()
-    exchange = ph.Exchange(domain, sample.view, parts=2)
-    refused(ValueError, lambda: exchange.part(2), says="parts 0 to 1")
-    with exchange.begin_parts() as step:
-        step.ready(1)
-        refused(ValueError, lambda: step.ready(1), says="ready before")
-        refused(ValueError, lambda: step.ready(5), says="no part 5")
-    refused(ValueError, lambda: step.ready(0), says="ended")
-    sample.check("in parts")
-    refused(ValueError, lambda: ph.Exchange(domain, sample.view, parts=0), says="0 parts")
-    refused(TypeError, lambda: ph.Exchange(domain, sample.view, parts=2.0), says="parts is 2.0")
-
-
-def can_use(name):
-    return any(transport.name == name and not transport.unavailable for transport in ph.transports())
-
-
 def test_several_exchanges_are_under_way_at_once():
     domain, _ = domain_and_sample()
     samples = [domain_and_sample(field)[1] for field in range(5)]

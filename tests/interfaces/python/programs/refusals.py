@@ -131,8 +131,6 @@ def test_what_differs_is_said_with_rank_and_values():
     differ((domain.zeros(components=3), one[1]), one, f"the number of components of field 0 is 1 on rank 0 and 3 {there}")
     narrow = domain.zeros(halo=(2, (2, 1)))
     differ((one[0], narrow), one, f"the upper halo width of field 1 in dimension 1 is 2 on rank 0 and 1 {there}")
-    refused(ValueError, ph.Exchange, domain, one[0], parts=on_last(3, 2),
-            says=f"the number of parts is 2 on rank 0 and 3 {there}")  # fmt: skip
     refused(ValueError, ph.Exchange, domain, one[0], transport=on_last("mpi_p2p", "auto"),
             says=f"the transport is auto on rank 0 and mpi_p2p {there}")  # fmt: skip
     tensors = [domain.zeros(components=(2, 2), order="F") for _ in range(on_last(2, 1))]

@@ -79,17 +79,15 @@ def test_arrays_at_the_call_of_a_subset():
     step.end()
 
 
-def test_reverse_and_parts_of_subsets():
+def test_reverse_and_begin_of_subsets():
     domain = ph.CartesianDomain((8 * COMM.size,), halo=2, periodic=True)
     u, v = domain.zeros() + 1, domain.zeros() + 1
-    exchange = ph.Exchange(domain, u, v, parts=2)
+    exchange = ph.Exchange(domain, u, v)
     exchange.only(fields=[1], depth=1).reverse("sum")
     assert np.asarray(u).sum() == 12
     assert np.asarray(v.owned).sum() == 8 + 2
     u.owned[...] = 5
-    with exchange.only([0]).begin_parts() as step:
-        step.ready(1)
-        step.ready(0)
+    exchange.only([0]).begin().end()
     assert (np.asarray(u) == 5).all()
 
 
