@@ -15,7 +15,7 @@ struct AutoList {
     bool leaves_out(const std::string& name) const;
 };
 
-/// "+cma,-shared" → AutoList. Throws Error for what has no sign, for names that `known` does not hold, and for one with both signs.
+/// "+mpi_neighbor,-shared" → AutoList. Throws Error for what has no sign, for names that `known` does not hold, and for one with both signs.
 AutoList parse_auto_list(const std::string& text, const std::vector<TransportInfo>& known);
 
 /// The environment variable PARHELION_AUTO; empty where it is not set.

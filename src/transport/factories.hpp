@@ -16,7 +16,6 @@ std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context);
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context);
-std::unique_ptr<Transport> make_cma(const TransportContext& context);
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
 /// Rings in memory of another kind.
 std::unique_ptr<Transport> make_staged(const TransportContext& context, std::shared_ptr<slots::Memory> memory);

@@ -64,7 +64,6 @@ struct Registry {
          xpmem_unavailable,
          make_xpmem,
          {.refusal = xpmem_refusal, .straight = true, .handicap = for_straight}},
-        {"cma", "one copy by the kernel (process_vm_readv)", Scope::same_node, works, make_cma, {.by_name_only = true}},
         {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx, {.between_nodes = true}},
         {"node_aware(mpi)",
          "what one node owes another collected, sent by MPI",

@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
         // Two before anything is made: what each rank was passed, and what neighbors have told each other. Then one for each direction in which
         // a transport asks for memory.
         all = takes_at_most(2, reductions(domain, "mpi_persistent", 4), "mpi_persistent") && all;
-        for (const char* transport : {"shared", "staged_shared", "cma"})
+        for (const char* transport : {"shared", "staged_shared"})
             all = takes_at_most(4, reductions(domain, transport, 4), transport) && all;
         reductions(domain, "auto", 4);
         all = takes_at_most(5, reductions(domain, "auto", 3), "auto, after one of four fields, with three of them") && all;

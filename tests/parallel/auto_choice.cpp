@@ -115,9 +115,9 @@ CASE("one race serves exchanges that send about as much the same way, and no oth
 
 CASE("users add transports to the race and leave others out") {
     if (ranks() == 1) return;
-    const Variable list("PARHELION_AUTO", "+cma,-shared,+mpi_neighbor");
+    const Variable list("PARHELION_AUTO", "-shared,+mpi_neighbor");
     const std::string told = made();
-    for (const char* part : {" cma ", " mpi_neighbor ", " staged_shared "}) EXPECT_TRUE(holds(told, part));
+    for (const char* part : {" mpi_neighbor ", " staged_shared "}) EXPECT_TRUE(holds(told, part));
     EXPECT_FALSE(holds(told, " shared "));
     EXPECT_FALSE(holds(told, "shared|"));
 }
@@ -128,9 +128,9 @@ CASE("a list that is wrong, or not the same on all ranks, is refused on all of t
         EXPECT_TRUE(holds(error_of([] { made(); }), "no transport 'wheel': use some of loopback"));
     }
     if (ranks() == 1) return;
-    const Variable list("PARHELION_AUTO", last() ? "-shared" : "+cma");
+    const Variable list("PARHELION_AUTO", last() ? "-shared" : "+mpi_neighbor");
     const std::string error = error_of([] { made(); });
-    EXPECT_TRUE(holds(error, "PARHELION_AUTO is +cma on rank 0 and -shared on rank "));
+    EXPECT_TRUE(holds(error, "PARHELION_AUTO is +mpi_neighbor on rank 0 and -shared on rank "));
     EXPECT_TRUE(holds(error_of([] {
                           std::string all;
                           for (const TransportInfo& info : transports()) all += (all.empty() ? "-" : ",-") + info.name;

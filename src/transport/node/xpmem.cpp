@@ -90,13 +90,13 @@ std::int64_t share() {
     const std::int64_t segment =
         working_xpmem().calls.make(nullptr, all_memory, permitted_by_mode, reinterpret_cast<void*>(std::uintptr_t{0600}));
     if (segment == -1)
-        throw Error(std::string("xpmem_make failed (") + std::strerror(errno) + "): use transport staged_shared or cma", ErrorKind::system);
+        throw Error(std::string("xpmem_make failed (") + std::strerror(errno) + "): use transport staged_shared", ErrorKind::system);
     return segment;
 }
 
 [[noreturn]] void fail(const char* call, std::int64_t segment) {
     throw Error(std::string(call) + " of segment " + std::to_string(segment) + " failed (" + std::strerror(errno) +
-                    "): both processes must be of one user; use transport staged_shared or cma",
+                    "): both processes must be of one user; use transport staged_shared",
                 ErrorKind::system);
 }
 

@@ -47,7 +47,7 @@ def case_line(job, case, contender, by_rank, rng):
         "error": None, "skipped": None, "setup_s": {"pattern": 4e-4, "plan": 1e-4, "first": 9e-5}, "iterations": 8,
         "samples": by_rank.max(axis=0).tolist(), "samples_by_rank": by_rank.tolist(),
         "probe_ns": rng.choice([50.0, 210.0], by_rank.shape[1]).tolist(), "bytes": 196608, "messages": 26,
-        "explain": "transport cma, chosen automatically; 26 messages" if contender == "auto" else None,
+        "explain": "transport xpmem, chosen automatically; 26 messages" if contender == "auto" else None,
     }  # fmt: skip
 
 
@@ -111,7 +111,7 @@ with open(sys.argv[-1], "a") as record:
 def write_flavor(folder: Path, before="", each="pass", after="", kind="mpich"):
     """A flavor whose measuring program makes its figures up; Python source is put in before, between and after them."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = [{"name": name, "role": "own"} for name in (*OWN, *BASELINES, "cma")]
+    names = [{"name": name, "role": "own"} for name in (*OWN, *BASELINES, "xpmem")]
     listing = json.dumps({"halo": names, "gather": names})
     text = PROGRAM.format(python=sys.executable, here=str(Path(__file__).parent), listing=listing, before=before, each=each, after=after)
     _write_program(folder / "phl-bench", text)

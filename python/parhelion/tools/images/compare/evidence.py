@@ -96,7 +96,7 @@ def base_name(path: str | None) -> str:
 
 
 THROUGH_MPI = re.compile(r"^(mpi_|hand_|pairwise|spread_out|bruck)")
-PAST_MPI = re.compile(r"^(shared|staged_shared|cma|xpmem|node_aware)$")
+PAST_MPI = re.compile(r"^(shared|staged_shared|xpmem|node_aware)$")
 COPYING = re.compile(r"^floor_")
 GROUPS = {"through MPI": THROUGH_MPI, "past MPI": PAST_MPI, "copying alone": COPYING}
 CHANGED = (Verdict.SLOWER, Verdict.FASTER)

@@ -21,7 +21,7 @@ class Check:
 
 
 CHECKS = (
-    Check("process_vm_readv", process_vm_readv, "cma, and long messages of many MPIs", missed=4),
+    Check("process_vm_readv", process_vm_readv, "long messages of many MPIs", missed=4),
     Check("XPMEM", xpmem, "xpmem", missed=9, welcome=True),
     Check("/dev/shm", dev_shm, "MPI itself; this library does without", missed=3),
     Check("memfd", memfd, "shared, staged_shared", missed=1),

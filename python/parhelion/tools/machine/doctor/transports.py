@@ -8,7 +8,6 @@ from .probes import Finding
 NEEDS = {
     "shared": ("memfd", "futex"),
     "staged_shared": ("memfd", "futex"),
-    "cma": ("process_vm_readv",),
     "xpmem": ("XPMEM",),
     "ucx": ("UCX",),
 }
