@@ -58,17 +58,15 @@ std::vector<OwnWay> own_ways() {
     std::vector<OwnWay> ways{{"auto", true}};
     for (const TransportInfo& info : transports())
         ways.push_back({info.name, info.scope == Scope::same_node, rarely_there(info), info.unavailable()});
-    ways.push_back({"mpi", false, true});
     for (const TransportInfo& near : transports()) {
         if (near.scope != Scope::same_node) continue;
-        ways.push_back({near.name + "+mpi", true, true});
         for (const TransportInfo& far : transports())
             if (far.scope == Scope::anywhere) ways.push_back({near.name + "+" + far.name, true, true});
     }
     for (const char* staged : {"staged:", "staged_far:"})
         for (const TransportInfo& info : transports()) {
             if (info.scope == Scope::anywhere) ways.push_back({staged + info.name, false, true, info.unavailable()});
-            if (info.scope == Scope::same_node) ways.push_back({staged + info.name + "+mpi_persistent", true, true, info.unavailable()});
+            if (info.scope == Scope::same_node) ways.push_back({staged + info.name + "+mpi", true, true, info.unavailable()});
         }
     return ways;
 }

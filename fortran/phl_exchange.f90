@@ -441,7 +441,7 @@ contains
                                     place_of(fields)), stat, errmsg)
   end subroutine
 
-  !> Name of what moves the data, such as 'mpi_persistent'. Local.
+  !> Name of what moves the data, such as 'mpi'. Local.
   function transport(this) result(name)
     class(halo_exchange), intent(in) :: this
     character(:), allocatable :: name

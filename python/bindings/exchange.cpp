@@ -189,7 +189,7 @@ void bind_exchange(nb::module_& module) {
                      "What it keeps alive: the arrays as passed, and NumPy's views of them.")
         .def_prop_ro(
             "transport", [](const PythonExchange& self) { return self.exchange().transport(); },
-            "Name of what moves the data, such as 'mpi_persistent' or 'shared+mpi_p2p'.")
+            "Name of what moves the data, such as 'mpi' or 'shared+mpi'.")
         .def(
             "explain", [](const PythonExchange& self) { return self.exchange().explain(); },
             "What was chosen for which neighbor and why, in a few lines.")

@@ -104,7 +104,7 @@ void bind_ghost_exchange(nb::module_& module) {
             nb::sig("def kept_alive(self, /) -> typing.Any"), "What it keeps alive: the arrays as passed.")
         .def_prop_ro(
             "transport", [](const PythonGhostExchange& self) { return inner(self).transport(); },
-            "Name of what moves the rows, such as 'shared' or 'mpi_persistent'.")
+            "Name of what moves the rows, such as 'shared' or 'mpi'.")
         .def(
             "explain", [](const PythonGhostExchange& self) { return inner(self).explain(); },
             "What was chosen for which neighbor and why, in a few lines.")

@@ -320,7 +320,7 @@ class Exchange:
     @property
     def transport(self) -> str:
         """
-        Name of what moves the data, such as 'mpi_persistent' or 'shared+mpi_p2p'.
+        Name of what moves the data, such as 'mpi' or 'shared+mpi'.
         """
 
     def explain(self) -> str:
@@ -494,7 +494,7 @@ class GhostExchange:
 
     @property
     def transport(self) -> str:
-        """Name of what moves the rows, such as 'shared' or 'mpi_persistent'."""
+        """Name of what moves the rows, such as 'shared' or 'mpi'."""
 
     def explain(self) -> str:
         """What was chosen for which neighbor and why, in a few lines."""

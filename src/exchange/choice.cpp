@@ -33,7 +33,7 @@ Choice parse_choice(const std::string& full_name) {
     const TransportInfo& far = plus == std::string::npos ? near : find_transport(name.substr(plus + 1));
     if (plus != std::string::npos && far.scope != Scope::anywhere)
         throw Error("transport " + far.name + " does not reach other nodes: put what does behind the +, as in " + near.name +
-                    "+mpi_persistent");
+                    "+mpi");
     return {&near, &thin, &far, staging};
 }
 

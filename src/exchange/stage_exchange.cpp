@@ -15,7 +15,7 @@ void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node
     if (info.scope == Scope::own_rank)
         throw Error(refusal + ": it serves a rank's own periodic images only, which every transport does: use auto");
     if (info.scope == Scope::same_node && !on_node)
-        throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi_persistent");
+        throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi");
 }
 
 // Whoever the neighbors are: known to all ranks without asking.

@@ -12,7 +12,7 @@ namespace parhelion {
 StaleCheck::StaleCheck(const Plan& plan) : plan_(plan) {
     validate_together(plan_.communicator(), [&] { allocate(); });
     arrays_ = std::make_unique<BoundArrays>(plan_);
-    stages_ = choose_by_name(plan_, *arrays_, "mpi_p2p").stages;
+    stages_ = choose_by_name(plan_, *arrays_, "mpi").stages;
 }
 
 // Pages that no cell that is exchanged lies in are never touched.

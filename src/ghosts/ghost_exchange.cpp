@@ -214,7 +214,7 @@ const std::vector<GhostRows>& GhostExchange::arrays() const { return impl_->arra
 const Exchange& GhostExchange::exchange() const { return *impl_->forward; }
 
 void fill_ghosts(std::vector<GhostRows> arrays) {
-    GhostExchange exchange(std::move(arrays), {.transport = "mpi_p2p"});
+    GhostExchange exchange(std::move(arrays), {.transport = "mpi"});
     exchange();
 }
 

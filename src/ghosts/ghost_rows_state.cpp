@@ -66,7 +66,7 @@ void fetch_sizes(const GhostMap& map, std::vector<std::vector<local_index>>& siz
         auto* ghosts = reinterpret_cast<std::byte*>(list.data() + map.owned());
         fields.push_back(view_cells(owned, map.owned(), ghosts, map.ghosts(), element_of<local_index>()));
     }
-    Exchange(map.pattern(), std::move(fields), {.transport = "mpi_p2p"})();
+    Exchange(map.pattern(), std::move(fields), {.transport = "mpi"})();
 }
 
 }  // namespace parhelion

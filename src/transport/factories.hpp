@@ -11,8 +11,7 @@ class Memory;
 
 /// For no neighbors at all.
 std::unique_ptr<Transport> make_loopback(const TransportContext& context);
-std::unique_ptr<Transport> make_mpi_p2p(const TransportContext& context);
-std::unique_ptr<Transport> make_mpi_persistent(const TransportContext& context);
+std::unique_ptr<Transport> make_mpi(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context);
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context);

@@ -17,12 +17,11 @@ std::string xpmem_refusal(const Plan& plan) {
     return missing.empty() ? ragged_field(plan) : missing;
 }
 
-// Other names of a transport, for people who do not care which of MPI's ways it is.
+// A shorter name of a transport.
 const TransportInfo* alias(const std::string& name) {
-    static const TransportInfo mpi{"mpi", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent};
     static const TransportInfo node_aware{"node_aware", "messages between nodes collected, sent by MPI", Scope::anywhere, works,
                                           make_node_aware_mpi};
-    return name == mpi.name ? &mpi : name == node_aware.name ? &node_aware : nullptr;
+    return name == node_aware.name ? &node_aware : nullptr;
 }
 
 }  // namespace
@@ -48,8 +47,7 @@ struct Registry {
          works,
          make_loopback,
          {.spaces = {MemorySpace::host, MemorySpace::device}}},
-        {"mpi_p2p", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi_p2p, {.akin = "mpi_persistent"}},
-        {"mpi_persistent", "persistent MPI requests", Scope::anywhere, works, make_mpi_persistent},
+        {"mpi", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi},
         {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor, {.by_name_only = true}},
         {"shared",
          "one copy between arrays in node-shared memory",

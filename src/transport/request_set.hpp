@@ -22,8 +22,8 @@ inline void check_reached(int code, int rank, const char* call) {
                              "): look for its error message, at the network between the two, and start the job again");
 }
 
-/// Requests with the channel that each belongs to. Frees persistent ones that are still there. Those that are under way then, because
-/// the exchange was given up, get a second to end: MPI may still read and write their memory.
+/// Requests with the channel that each belongs to. Those that are under way when they go, because the exchange was given up, get a second
+/// to end: MPI may still read and write their memory.
 class RequestSet {
 public:
     enum class Kind { sends, receives };
@@ -38,20 +38,15 @@ public:
     }
 
     /// A request for the channel to `rank`.
-    MPI_Request& add(int channel, int rank) {
+    void add(int channel, int rank) {
         channels_.push_back(channel);
         ranks_.push_back(rank);
         statuses_.emplace_back();
-        return requests_.emplace_back(MPI_REQUEST_NULL);
+        requests_.push_back(MPI_REQUEST_NULL);
     }
     MPI_Request& operator[](int i) { return requests_[static_cast<std::size_t>(i)]; }
     int size() const { return static_cast<int>(requests_.size()); }
     int channel(int i) const { return channels_[static_cast<std::size_t>(i)]; }
-
-    /// A persistent one.
-    void start(int i) {
-        check_reached(MPI_Start(&requests_[static_cast<std::size_t>(i)]), ranks_[static_cast<std::size_t>(i)], "MPI_Start");
-    }
 
     /// Index of a request that has completed since the last call, or −1.
     int test_any() {

@@ -1,7 +1,7 @@
 // What every simulated rank runs: the library's own exchange, for a list of cases. Rank 0 prints one line of JSON per case. Where a rank
 // sits is decided by the order of the host file; rank numbers are the domain's own.
 //
-//     phl-simulate GRID EXTENT ITERATIONS CHECK TRANSPORT HALO:FIELDS…     e.g. 12x12x12 64x64x64 2 0 mpi_p2p 1:1 5:8
+//     phl-simulate GRID EXTENT ITERATIONS CHECK TRANSPORT HALO:FIELDS…     e.g. 12x12x12 64x64x64 2 0 mpi 1:1 5:8
 //     phl-simulate maps MAPS ITERATIONS CHECK TRANSPORT HALO:FIELDS…       index maps as `parhelion partition` writes them; HALO is not used
 #include <mpi.h>
 

@@ -111,7 +111,7 @@ int run(const Grid& grid, bool one_process) {
     Pattern pattern = stage(comm, one_process, "pattern", [&] { return build_pattern(domain); });
     auto exchange = stage(comm, one_process, "exchange", [&] {
         return std::make_unique<Exchange>(std::move(pattern), std::vector<Field>{view(domain, x.data())},
-                                          ExchangeOptions{.transport = "mpi_p2p"});
+                                          ExchangeOptions{.transport = "mpi"});
     });
     for (local_index i = 0; i < domain.owned(); ++i) x[static_cast<std::size_t>(i)] = static_cast<double>(domain.global_of(i));
     stage(comm, one_process, "first gather", [&] { return (*exchange)(), 0; });

@@ -166,7 +166,7 @@ CASE("each neighbor gets one message, as many as the group with most neighbors h
     std::vector<double> p(32), q(32), x(32);
     const Pattern grid = build_pattern(cells), mesh = build_pattern(nodes);
     const Exchange both{{{grid, {view(cells, p.data()), view(cells, q.data())}}, {mesh, {view(nodes, x.data())}}},
-                        {.transport = "mpi_p2p"}};
+                        {.transport = "mpi"}};
     EXPECT_EQ(both.plan().messages_sent(), 2);
     EXPECT_EQ(both.plan().bytes_sent(), 24 + 48);  // fields begin at multiples of 16 bytes: 8, 8 and 8, 8, 16
     EXPECT_EQ(both.plan().patterns.size(), 2u);
@@ -242,7 +242,7 @@ void refuse(const std::string& part, Change&& change) {
     Pair pair;
     auto groups = pair.groups();
     if (rank() == ranks() - 1) change(pair, groups);
-    const std::string message = error_of([&] { Exchange(std::move(groups), {.transport = "mpi_p2p"}); });
+    const std::string message = error_of([&] { Exchange(std::move(groups), {.transport = "mpi"}); });
     CAPTURE(message);
     EXPECT_TRUE(holds(message, part));
     agree(Communicator(MPI_COMM_WORLD), "");
@@ -280,7 +280,7 @@ CASE("a pattern of a group that its neighbors have otherwise is refused, by grou
         nodes.ghosts = 0;
         for (Link& link : nodes.stages[0]) link.receive = {}, link.receive_unique = 0;
     }
-    const std::string message = error_of([&] { Exchange(std::move(groups), {.transport = "mpi_p2p"}); });
+    const std::string message = error_of([&] { Exchange(std::move(groups), {.transport = "mpi"}); });
     CAPTURE(message);
     EXPECT_TRUE(holds(message, "exchanges other cells of group 1 with this rank"));
 }

@@ -79,7 +79,7 @@ void forward(const IndexMap& map, std::vector<CellField>& arrays, int round, boo
 // Waits in another exchange, for a rank that is late: meanwhile this process gets on what else is under way.
 void wait_elsewhere(int late) {
     const Communicator comm(MPI_COMM_WORLD);
-    const IndexMap other(IndexedDomain(1, {(comm.rank() + 1) % comm.size()}, comm, SelfGhosts::allowed), {"mpi_p2p"});
+    const IndexMap other(IndexedDomain(1, {(comm.rank() + 1) % comm.size()}, comm, SelfGhosts::allowed), {"mpi"});
     for (int turn = 0; turn < 2; ++turn) {  // the first one sets up
         std::vector<int> x{comm.rank(), -1};
         if (comm.rank() == late % comm.size()) std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -119,8 +119,8 @@ CASE("fields of four staggers are one message for each neighbor") {
     const CartesianDomain domain({8, 6 * ranks()}, {.halo = 2, .process_grid = {1, ranks()}});
     auto cells = make_array<double>(domain), corners = make_array<double>(domain, {.stagger = {1, 1}, .array_halo = 3, .depth = 1});
     auto across = make_array<double>(domain, {.stagger = {1, 0}}), along = make_array<double>(domain, {.stagger = {0, 1}, .depth = 0});
-    Exchange all(domain, {view(cells), view(corners), view(across), view(along)}, {"mpi_p2p"});
-    EXPECT_EQ(all.plan().messages_sent(), Exchange(domain, {view(cells)}, {"mpi_p2p"}).plan().messages_sent());
+    Exchange all(domain, {view(cells), view(corners), view(across), view(along)}, {"mpi"});
+    EXPECT_EQ(all.plan().messages_sent(), Exchange(domain, {view(cells)}, {"mpi"}).plan().messages_sent());
     EXPECT_EQ(all.plan().patterns.size(), 4);
     const Box own = domain.owned();
     const bool last = own.hi[1] == 6 * ranks();
@@ -148,7 +148,7 @@ CASE("a saved pattern of points with owned ends comes back as it was, and is for
     GridSpec spec{whole, 1, domain.halo()};
     spec.stagger = {0, 1};
     fields.emplace_back(domain, spec, 3, Memory::ordinary);
-    Exchange exchange(again, views(fields), {"mpi_p2p"});
+    Exchange exchange(again, views(fields), {"mpi"});
     check_forward(exchange, fields, 0);
     spec.stagger = {1, 0};
     const GridField other(domain, spec, 4, Memory::ordinary);

@@ -145,7 +145,7 @@ CASE("time levels are swapped by naming them, views or a vector of views") {
 CASE("node-shared memory that is given back and comes again at the same address is another array") {
     const CartesianDomain domain({32, 32}, {.halo = 1, .periodic = true});
     auto first = make_array<double>(domain);
-    Exchange exchange(build_pattern(domain), {view(first)}, {"shared+mpi_p2p"});
+    Exchange exchange(build_pattern(domain), {view(first)}, {"shared+mpi"});
     std::vector<const void*> places;
     int again = 0;
     for (int round = 0; round < 40; ++round) {

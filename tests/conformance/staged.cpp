@@ -42,7 +42,7 @@ CASE("random domains in stages: every ghost is right, and the way back is the pa
     for_random_cases(affordable(40), [&](Random& random) {
         const CartesianDomain domain = random_domain(random);
         const test::Route route = random.pick(all_routes());
-        const std::string transport = route.transport == "auto" ? "mpi_p2p" : route.transport;
+        const std::string transport = route.transport == "auto" ? "mpi" : route.transport;
         auto fields = random_fields(random, domain, route.memory);
         staged += goes("staged:" + transport, domain, fields);
         staged_far += goes("staged_far:" + transport, domain, fields);
@@ -62,11 +62,11 @@ CASE("two ranks along each of three dimensions: three messages, or four where th
         EXPECT_EQ(exchange.plan().messages_sent(), 7);
         return exchange.explain();
     };
-    EXPECT_TRUE(goes("staged:mpi_p2p", domain, fields));
-    EXPECT_TRUE(holds(told("staged:mpi_p2p"), "; 3 messages"));
+    EXPECT_TRUE(goes("staged:mpi", domain, fields));
+    EXPECT_TRUE(holds(told("staged:mpi"), "; 3 messages"));
     const bool several_nodes = comm.node().size() < comm.size();
-    EXPECT_EQ(goes("staged_far:mpi_p2p", domain, fields), several_nodes);
-    if (several_nodes) EXPECT_TRUE(holds(told("staged_far:mpi_p2p"), "; 4 messages"));
+    EXPECT_EQ(goes("staged_far:mpi", domain, fields), several_nodes);
+    if (several_nodes) EXPECT_TRUE(holds(told("staged_far:mpi"), "; 4 messages"));
 }
 
 CASE("dimensions in any order and grouping bring every ghost") {
@@ -80,7 +80,7 @@ CASE("dimensions in any order and grouping bring every ghost") {
         const Plan plan = make_plan({Group(domain, views(fields))});
         const BoundArrays arrays(plan);
         const auto staged = std::make_shared<const Plan>(staged_plan(plan, random_stages(random, domain.dimensions())));
-        Stages stages(plan, arrays, parse_choice("mpi_p2p"), staged);
+        Stages stages(plan, arrays, parse_choice("mpi"), staged);
         for (int round = 0; round < 2; ++round) {
             for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();
             stages.begin(Direction::forward);

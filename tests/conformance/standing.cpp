@@ -105,7 +105,7 @@ CASE("fields of many types and widths travel in one message per neighbor") {
     const CartesianDomain domain({11, 9}, {.halo = 3, .periodic = true});
     const Pattern pattern = build_pattern(domain);
     auto fields = make_fields(domain, 15, 0, Memory::ordinary);
-    Exchange exchange(pattern, views(fields), {"mpi_p2p"});
+    Exchange exchange(pattern, views(fields), {"mpi"});
     EXPECT_EQ(exchange.plan().messages_sent(), static_cast<int>(neighbor_ranks(pattern).size()));
     check_forward(exchange, fields, 0);
 }

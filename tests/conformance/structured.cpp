@@ -81,7 +81,7 @@ CASE("periodic images of owned cells alone are there after begin, those of other
         CAPTURE(threads);
         const CartesianDomain domain({4 * ranks, 6, 5}, {.halo = {1, 2, 1}, .periodic = true, .process_grid = {ranks, 1, 1}});
         auto u = make_array<double>(domain), v = make_array<double>(domain);
-        Exchange exchange(build_pattern(domain), {view(u), view(v)}, {.transport = "mpi_p2p", .threads = threads});
+        Exchange exchange(build_pattern(domain), {view(u), view(v)}, {.transport = "mpi", .threads = threads});
         const Box all = domain.extended(), own = domain.owned();
         const auto value = [&](const Coordinates& x) {
             return static_cast<double>((x[0] + 4 * ranks) % (4 * ranks) * 100 + (x[1] + 6) % 6 * 10 + (x[2] + 5) % 5);

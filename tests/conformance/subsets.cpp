@@ -42,7 +42,7 @@ void check_subset(const Pattern& pattern, Exchange& exchange, const Only& only, 
         const Field view = twins[static_cast<std::size_t>(f)].view();
         alone.push_back(only.depth == HaloWidth(Only::as_made) ? view : narrowed(view, only.depth));
     }
-    Exchange expected(pattern, alone, {"mpi_p2p"});
+    Exchange expected(pattern, alone, {"mpi"});
     const auto copies = [](const Fields& all) {
         std::vector<std::vector<std::byte>> bytes;
         for (const auto& field : all) bytes.push_back(field.copy());
@@ -129,7 +129,7 @@ CASE("a subset of an exchange that goes dimension by dimension is what an exchan
     const CartesianDomain domain({9, 8, 7}, {.halo = 2, .periodic = {true, false, true}, .process_grid = {2, 2, world().size() / 4}});
     const Pattern pattern = build_pattern(domain);
     auto fields = make_fields(domain, 3, 0, Memory::ordinary), twins = make_fields(domain, 3, 0, Memory::ordinary);
-    Exchange exchange(pattern, views(fields), {"staged:mpi_p2p"});
+    Exchange exchange(pattern, views(fields), {"staged:mpi"});
     check_subset(pattern, exchange, Only{.fields = {2, 0}}, fields, twins, 0);
     check_subset(pattern, exchange, one_less(domain, {0, 1, 2}, fields), fields, twins, 1);
     for (int d = 0; d < 3; ++d) {

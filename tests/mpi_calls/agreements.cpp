@@ -38,10 +38,10 @@ int main(int argc, char** argv) {
     bool all = true;
     {
         const CartesianDomain domain({8 * Communicator(MPI_COMM_WORLD).size(), 8}, {.halo = 1, .periodic = true});
-        reductions(domain, "mpi_p2p", 1);  // what belongs to the communicator is there from now on
+        reductions(domain, "mpi", 1);  // what belongs to the communicator is there from now on
         // Two before anything is made: what each rank was passed, and what neighbors have told each other. Then one for each direction in which
         // a transport asks for memory.
-        all = takes_at_most(2, reductions(domain, "mpi_persistent", 4), "mpi_persistent") && all;
+        all = takes_at_most(2, reductions(domain, "mpi", 4), "mpi") && all;
         for (const char* transport : {"shared", "staged_shared"})
             all = takes_at_most(4, reductions(domain, transport, 4), transport) && all;
         reductions(domain, "auto", 4);

@@ -15,7 +15,7 @@ FOLDERS = ("src", "include", "c", "fortran", "python/bindings")
 SUFFIXES = {".cpp", ".hpp", ".h", ".c", ".inl"}
 PROTOTYPE = re.compile(r"\b(int|double|MPI_Fint|MPI_Comm)\s+(MPI_[A-Z]\w*)\s*\(([^()]*)\)\s*[^;{}]*;")
 TYPES = {"MPI_Comm", "MPI_Fint"}  # in casts and pointers to functions
-ONLY_MPI_4 = {"MPI_Neighbor_alltoallw_init", "MPI_Psend_init", "MPI_Precv_init", "MPI_Pready", "MPI_Pready_range", "MPI_Parrived"}
+ONLY_MPI_4 = {"MPI_Neighbor_alltoallw_init"}
 # To be called at any time (MPI-4.1 §11.4.1), or the program's to call.
 NOT_WATCHED = {"MPI_Init_thread", "MPI_Finalize", "MPI_Initialized", "MPI_Finalized", "MPI_Get_library_version"}
 

@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
             Communicator(comm).node();  // MPICH 5.0.2 mixes up communicators that several threads make at the same time, at times
         }
         const int before = watched_world_calls();
-        for (const char* transport : {"auto", "shared", "staged_shared", "mpi_persistent"}) all = holds(comms, transport) && all;
+        for (const char* transport : {"auto", "shared", "staged_shared", "mpi"}) all = holds(comms, transport) && all;
         if (watched_world_calls() != before) {
             std::printf("FAILED: %s was called on MPI_COMM_WORLD\n", watched_world_call());
             all = false;

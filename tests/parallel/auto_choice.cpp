@@ -99,7 +99,7 @@ CASE("auto tries what can serve, tells what it measured, and remembers it") {
         EXPECT_TRUE(holds(first, "transport loopback, the only way"));
         return;
     }
-    for (const char* part : {"the fastest when", "staged_shared", "shared", "mpi_persistent"}) EXPECT_TRUE(holds(first, part));
+    for (const char* part : {"the fastest when", "staged_shared", "shared", "mpi"}) EXPECT_TRUE(holds(first, part));
     EXPECT_TRUE(holds(second, "as measured for a plan like it before"));
 }
 
@@ -230,7 +230,7 @@ CASE("what is made to be called at once cannot be begun") {
 }
 
 CASE("stages asked for by name are refused where they save nothing") {
-    for (const char* name : {"staged:mpi_p2p", "staged_far:mpi_p2p"})
+    for (const char* name : {"staged:mpi", "staged_far:mpi"})
         EXPECT_TRUE(holds(error_of([&] {
                               const CartesianDomain row({6 * ranks(), 9}, {.halo = 2, .process_grid = {ranks(), 1}});
                               std::vector<double> cells(static_cast<std::size_t>((6 + 4) * (9 + 4)));

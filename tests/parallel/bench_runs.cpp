@@ -26,7 +26,7 @@ using namespace parhelion::bench;
 namespace {
 
 const std::vector<std::string> measured{
-    "auto", "mpi_p2p", "hand_packed", "hand_staged_datatype", "hand_neighbor_alltoallv", "hand_neighbor_alltoallw"};
+    "auto", "mpi", "hand_packed", "hand_staged_datatype", "hand_neighbor_alltoallv", "hand_neighbor_alltoallw"};
 
 std::map<std::string, Outcome> run(const Case& which, const Communicator& comm) {
     Job job;
@@ -117,7 +117,7 @@ CASE("work that is no length of time is refused") {
 
 CASE("every way to exchange gives an application the bits of the reference, and its exchanges are timed") {
     for (const char* app : {"multigrid_cg", "finite_volume", "poisson", "hydrodynamics"})
-        for (const auto& [name, outcome] : outcomes_of(small(app), {"all", "mpi_p2p"})) {
+        for (const auto& [name, outcome] : outcomes_of(small(app), {"all", "mpi"})) {
             if (name == "petsc" || name == "dolfinx") continue;  // where they are built
             CAPTURE(app);
             CAPTURE(name);

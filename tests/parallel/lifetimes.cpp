@@ -145,7 +145,7 @@ CASE("thousands of exchanges come and go and leave nothing behind") {
         for (int round = 0, same = 0; round < 3 && !same; ++round) {
             before = left();
             // More than the context ids that an MPI has (2048 in MPICH): a communicator that is not freed would be missed.
-            come_and_go(affordable(route.transport == "mpi_persistent" || route.transport == "mpi_neighbor" ? 3000 : 500));
+            come_and_go(affordable(route.transport == "mpi" || route.transport == "mpi_neighbor" ? 3000 : 500));
             after = left();
             const int equal = after == before;
             MPI_Allreduce(&equal, &same, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
@@ -262,7 +262,7 @@ CASE("an exchange works on after the user has freed the communicator") {
     {
         const CartesianDomain domain({9, 8}, {.periodic = true}, user);
         auto fields = make_fields(domain, 2, 0, Memory::ordinary);
-        Exchange exchange(build_pattern(domain), views(fields), {"mpi_persistent"});
+        Exchange exchange(build_pattern(domain), views(fields), {"mpi"});
         MPI_Comm_free(&user);
         --counters.communicators_freed;
         check_forward(exchange, fields, 0);

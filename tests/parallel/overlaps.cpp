@@ -9,7 +9,7 @@ using namespace test;
 namespace {
 
 std::string complaint(const Pattern& pattern, const std::vector<Field>& fields) {
-    const std::string text = error_of([&] { Exchange(pattern, fields, {"mpi_p2p"}); });
+    const std::string text = error_of([&] { Exchange(pattern, fields, {"mpi"}); });
     agree(Communicator(MPI_COMM_WORLD), "");  // nobody is left behind
     return text;
 }
@@ -55,7 +55,7 @@ CASE("strides that fold an array onto itself are refused") {
 CASE("components of one array may be fields of their own, and sums are right") {
     const CartesianDomain domain({6 * ranks()}, {.halo = 1, .periodic = true});
     std::vector<double> cells(24, 1.0);
-    Exchange exchange(build_pattern(domain), {part(domain, cells.data(), 0, 1), part(domain, cells.data(), 1, 2)}, {"mpi_p2p"});
+    Exchange exchange(build_pattern(domain), {part(domain, cells.data(), 0, 1), part(domain, cells.data(), 1, 2)}, {"mpi"});
     exchange.reverse();
     EXPECT_EQ(cells[3], 2.0);
     EXPECT_EQ(cells[5], 2.0);
@@ -128,13 +128,13 @@ CASE("rows of an array are exchanged once") {
     GhostRows other(map, {.kind = RowKind::ragged, .element = element_of<double>()}, sizes, nullptr);
     for (const GhostRows& rows : {uniform, padded, ragged})
         EXPECT_TRUE(holds(error_of([&] { GhostExchange(std::vector<GhostRows>{other, rows, rows}); }), "array 2 is array 1 once more"));
-    GhostExchange(std::vector<GhostRows>{uniform, padded, ragged, other}, {"mpi_p2p"})();
+    GhostExchange(std::vector<GhostRows>{uniform, padded, ragged, other}, {"mpi"})();
     // Two arrays over the same memory of the caller.
     std::vector<double> memory(6);
     auto* bytes = reinterpret_cast<std::byte*>(memory.data());
     const RowLayout layout{.element = element_of<double>()};
     GhostRows one(map, layout, {bytes, 8}, {bytes + 16, 8}), another(map, layout, {bytes + 24, 8}, {bytes + (last() ? 0 : 40), 8});
-    const std::string text = error_of([&] { GhostExchange(std::vector<GhostRows>{one, another}, {"mpi_p2p"}); });
+    const std::string text = error_of([&] { GhostExchange(std::vector<GhostRows>{one, another}, {"mpi"}); });
     if (ranks() > 1) check_shared(text, "the owned cells of field 0 and the ghosts of field 1");
     else EXPECT_EQ(text, "");
 }

@@ -125,7 +125,7 @@ namespace {
 
 // Exchanges that only the last rank makes as told by `change`.
 template <class Change>
-void refuse_fields(const std::string& part, Change&& change, const std::string& transport = "mpi_p2p") {
+void refuse_fields(const std::string& part, Change&& change, const std::string& transport = "mpi") {
     const CartesianDomain domain({16, 16}, {.halo = 2, .periodic = true});
     std::vector<double> data(8192);
     std::vector<Field> fields{view(domain, data.data()), view(domain, data.data() + 4096)};
@@ -152,7 +152,7 @@ CASE("ranks whose fields differ are told when the exchange is made") {
     refuse_difference([](auto&, auto& fields, auto&) { fields[0].components = 2; });
     refuse_difference([](auto&, auto& fields, auto&) { fields[0].halo = 1; });
     refuse_difference([](auto&, auto& fields, auto&) { fields[0].halo.upper[1] = 0; });
-    refuse_difference([](auto&, auto&, auto& options) { options.transport = "mpi_persistent"; });
+    refuse_difference([](auto&, auto&, auto& options) { options.transport = "mpi_neighbor"; });
     refuse_difference([](auto&, auto&, auto& options) { options.transport = "auto"; });
     if (ranks() == 1) return;
     const auto said = [](const std::string& here, const std::string& there, auto&& change) {
@@ -165,7 +165,7 @@ CASE("ranks whose fields differ are told when the exchange is made") {
     said("the element of field 1 is float64", "int64", [](auto& fields, auto&) { fields[1].element = element_of<std::int64_t>(); });
     said("the number of components of field 0 is 1", "2", [](auto& fields, auto&) { fields[0].components = 2; });
     said("the upper halo width of field 0 in dimension 1 is 2", "0", [](auto& fields, auto&) { fields[0].halo.upper[1] = 0; });
-    said("the transport is mpi_p2p", "mpi_persistent", [](auto&, auto& options) { options.transport = "mpi_persistent"; });
+    said("the transport is mpi", "mpi_neighbor", [](auto&, auto& options) { options.transport = "mpi_neighbor"; });
 }
 
 CASE("fields that do not fit are refused on every rank, though only one has them") {
@@ -215,7 +215,7 @@ CASE("a rank that owns nothing may pass a null pointer") {
 }
 
 CASE("transports that do not exist, or cannot serve, are refused by name") {
-    for (const std::string name : {"carrier_pigeon", "mpi_p2p+carrier_pigeon", "+", "mpi_p2p+", "shared+shared", "auto+auto"}) {
+    for (const std::string name : {"carrier_pigeon", "mpi+carrier_pigeon", "+", "mpi+", "shared+shared", "auto+auto"}) {
         const auto change = [&](auto&, auto&, ExchangeOptions& options) { options.transport = name; };
         refuse_fields("transport", change);
     }
@@ -244,29 +244,29 @@ CASE("structured fields with an indexed pattern, and the other way round, are re
     const CartesianDomain grid({16, 16});
     const IndexedDomain cells(4, {});
     std::vector<double> data(8192);
-    check_refused("indexed", [&] { Exchange(build_pattern(grid), {view(cells, data.data())}, {"mpi_p2p"}); });
-    check_refused("indexed", [&] { Exchange(build_pattern(cells), {view(grid, data.data())}, {"mpi_p2p"}); });
+    check_refused("indexed", [&] { Exchange(build_pattern(grid), {view(cells, data.data())}, {"mpi"}); });
+    check_refused("indexed", [&] { Exchange(build_pattern(cells), {view(grid, data.data())}, {"mpi"}); });
     if (ranks() > 1)
         check_refused("differ", [&, structured = build_pattern(grid), indexed = build_pattern(cells)] {
-            if (last()) Exchange(structured, {view(grid, data.data())}, {"mpi_p2p"});
-            else Exchange(indexed, {view(cells, data.data())}, {"mpi_p2p"});
+            if (last()) Exchange(structured, {view(grid, data.data())}, {"mpi"});
+            else Exchange(indexed, {view(cells, data.data())}, {"mpi"});
         });
 }
 
 CASE("reductions that an element does not have are refused before anything moves") {
     const CartesianDomain domain({16, 16}, {.periodic = true});
     std::vector<std::complex<double>> data(4096);
-    Exchange complex(build_pattern(domain), {view(domain, data.data())}, {"mpi_p2p"});
+    Exchange complex(build_pattern(domain), {view(domain, data.data())}, {"mpi"});
     check_refused("cannot be combined", [&] { complex.reverse(Reduction::min); });
     check_refused("cannot be combined", [&] { complex.reverse(Reduction::bit_and); });
     struct Opaque {
         char bytes[12];
     };
     std::vector<Opaque> things(4096);
-    Exchange opaque(build_pattern(domain), {view(domain, things.data())}, {"mpi_p2p"});
+    Exchange opaque(build_pattern(domain), {view(domain, things.data())}, {"mpi"});
     check_refused("cannot be combined", [&] { opaque.reverse(); });
     std::vector<float> numbers(4096);
-    Exchange floats(build_pattern(domain), {view(domain, numbers.data())}, {"mpi_p2p"});
+    Exchange floats(build_pattern(domain), {view(domain, numbers.data())}, {"mpi"});
     check_refused("cannot be combined", [&] { floats.reverse(Reduction::bit_or); });
     EXPECT_FALSE(complex.under_way());
     complex.reverse();

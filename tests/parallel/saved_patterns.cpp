@@ -75,7 +75,7 @@ CASE("a structured pattern comes back as it was saved, and works") {
         if (turn++ % 6 != 0) continue;
         verify(again);
         auto fields = make_fields(domain, 2, turn, Memory::ordinary);
-        Exchange exchange(again, views(fields), {"mpi_persistent"});
+        Exchange exchange(again, views(fields), {"mpi"});
         check_forward(exchange, fields, 0);
     }
 }
@@ -88,7 +88,7 @@ CASE("an indexed pattern comes back as it was saved, and works") {
         EXPECT_TRUE(equal(pattern, again));
         verify(again);
         auto fields = make_fields(domain, each.mesh, 2, 0, Memory::ordinary);
-        Exchange exchange(again, views(fields), {"mpi_persistent"});
+        Exchange exchange(again, views(fields), {"mpi"});
         check_forward(exchange, fields, 0);
     }
 }
@@ -174,7 +174,7 @@ void run_if_accepted(const std::string& bytes, const Pattern& original, const Co
         pattern.ghosts != original.ghosts || !(pattern.halo == original.halo))
         return;  // of other arrays
     static_cast<void>(error_of([&] {
-        Exchange exchange(pattern, views(fields), {"mpi_p2p"});
+        Exchange exchange(pattern, views(fields), {"mpi"});
         exchange();
         exchange.reverse(Reduction::replace);
     }));

@@ -23,7 +23,7 @@ void refuse(const Pattern& good, const std::vector<Field>& fields, const std::st
     Pattern pattern = good;
     if (comm.rank() == comm.size() - 1) tamper(pattern);
     EXPECT_NE(error_of([&] { verify(pattern); }), "");
-    EXPECT_NE(error_of([&] { Exchange(pattern, fields, {"mpi_p2p"}); }), "");
+    EXPECT_NE(error_of([&] { Exchange(pattern, fields, {"mpi"}); }), "");
 }
 
 // The link with most to tamper with.

@@ -80,8 +80,8 @@ CASE("a message that had to wait for its reader goes out while its sender waits 
 
 CASE("a large MPI message gets on while its sender waits for a neighbor on its node") {
     if (Communicator(MPI_COMM_WORLD).size() < 3) return;
-    run_chain("mpi_persistent", "shared", 1 << 17);
-    run_chain("mpi_p2p", "staged_shared", 1 << 17);
+    run_chain("mpi", "shared", 1 << 17);
+    run_chain("mpi", "staged_shared", 1 << 17);
 }
 
 CASE("the user's own large message gets on while its sender waits for a neighbor on its node") {

@@ -40,7 +40,7 @@ def main() -> int:
     # MPICH 5.0 crashes in MPI_Start of a message to a rank on another host that has ended.
     for place in ("between", "amid", *(["early"] if flavor.kind != "mpich" else [])):
         failures += lose_alone(options, launcher, place)
-    if options.transport.startswith(("mpi_persistent", "node_aware")):
+    if options.transport.startswith(("mpi", "node_aware")):
         for spread, victim in EVERY if options.every else USUAL:
             failures += [failure for place in ("between", "amid") for failure in lose(options, launcher, place, spread, victim)]
     if options.transport.startswith("node_aware"):

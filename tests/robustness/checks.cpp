@@ -135,7 +135,7 @@ CASE("checked: an owned cell that is written between begin and end is told, wher
 CASE("checked: a ghost that is written in the middle of a reverse exchange is told; an unchecked one keeps quiet") {
     for (const bool check : {true, false}) {
         CAPTURE(check);
-        Ring ring({"mpi_p2p", Memory::ordinary}, 1, check);
+        Ring ring({"mpi", Memory::ordinary}, 1, check);
         ring.exchange()();
         auto step = ring.exchange().begin_reverse(Reduction::replace);
         if (ring.rank() == 0) ring[0] = 3.5;
@@ -153,7 +153,7 @@ CASE("checked: cells of an index map are told by their global ids") {
     const int before = (comm.rank() + comm.size() - 1) % comm.size();
     const IndexedDomain domain(5, {5 * before + 3});
     std::vector<int> values(6, comm.rank());
-    Exchange exchange(build_pattern(domain), {view(domain, values.data())}, {.transport = "mpi_p2p", .timeout_s = 60, .check = true});
+    Exchange exchange(build_pattern(domain), {view(domain, values.data())}, {.transport = "mpi", .timeout_s = 60, .check = true});
     auto step = exchange.begin();
     values[3] = 9;
     EXPECT_TRUE(holds(told_by([&] { step.end(); }).text,

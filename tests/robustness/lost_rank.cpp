@@ -79,7 +79,7 @@ void exchange_until_death(const Orders& orders, const Communicator& comm) {
     // In a row, so that most ranks are not neighbors of the victim.
     const CartesianDomain domain({8 * comm.size(), 8}, {.halo = 1, .process_grid = {comm.size(), 1}}, comm);
     auto u = make_array<double>(domain);
-    std::optional<Exchange> first(std::in_place, build_pattern(domain), std::vector<Field>{view(u)}, ExchangeOptions{"mpi_p2p"});
+    std::optional<Exchange> first(std::in_place, build_pattern(domain), std::vector<Field>{view(u)}, ExchangeOptions{"mpi"});
     if (comm.rank() == orders.victim) agreements_left = std::atoi(orders.place.c_str());
     Exchange exchange(build_pattern(domain), {view(u)}, {orders.transport, orders.timeout_s});
     first.reset();

@@ -56,7 +56,7 @@ CASE("exchanges in flight over different transports, late and in any order, neve
     const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});
     std::vector<Work> all;
     const char* asked_for = std::getenv("PARHELION_TEST_ROUTES");
-    for (const Route& route : routes_asked_for(asked_for ? asked_for : "shared,staged_shared,shared|staged_shared,mpi_persistent"))
+    for (const Route& route : routes_asked_for(asked_for ? asked_for : "shared,staged_shared,shared|staged_shared,mpi"))
         all.emplace_back(domain, route.transport, static_cast<int>(all.size()));
     run_schedule(all, comm.rank());
 }
@@ -72,7 +72,7 @@ CASE("exchanges by dimensions, on different communicators, may be ended in any o
         all.emplace_back(here, "shared", 0);
         all.emplace_back(there, "shared", 1);
         all.emplace_back(here, "staged_shared", 2);
-        all.emplace_back(there, "mpi_p2p", 3);
+        all.emplace_back(there, "mpi", 3);
         run_schedule(all, here.communicator().rank());
     }
     MPI_Comm_free(&other);

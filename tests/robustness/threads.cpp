@@ -89,7 +89,7 @@ CASE("threads make, use and destroy exchanges at the same time, each on a commun
 
 CASE("threads exchange at the same time, each on a communicator of its own") {
     if (!threads_allowed()) return;
-    for (const char* transport : {"shared", "staged_shared", "mpi_persistent", "ucx"}) {
+    for (const char* transport : {"shared", "staged_shared", "mpi", "ucx"}) {
         if (!is_usable(transport)) continue;
         CAPTURE(transport);
         std::vector<MPI_Comm> comms(thread_count);
@@ -138,11 +138,11 @@ CASE("threads that share large copies change no value, over every transport") {
 CASE("numbers of threads that make no sense are refused by all ranks") {
     const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true});
     const bool odd = Communicator(MPI_COMM_WORLD).rank() == Communicator(MPI_COMM_WORLD).size() - 1;
-    EXPECT_TRUE(holds(error_of([&] { Work(domain, "mpi_p2p", 0, {.threads = odd ? -2 : 1}); }), "cannot copy by -2 threads"));
+    EXPECT_TRUE(holds(error_of([&] { Work(domain, "mpi", 0, {.threads = odd ? -2 : 1}); }), "cannot copy by -2 threads"));
     setenv("PARHELION_THREADS", "two", 1);
-    EXPECT_TRUE(holds(error_of([&] { Work(domain, "mpi_p2p", 0); }), "PARHELION_THREADS is 'two'"));
+    EXPECT_TRUE(holds(error_of([&] { Work(domain, "mpi", 0); }), "PARHELION_THREADS is 'two'"));
     setenv("PARHELION_THREADS", "2", 1);
-    EXPECT_TRUE(holds(Work(domain, "mpi_p2p", 0).exchange().explain(), "by 2 threads"));
+    EXPECT_TRUE(holds(Work(domain, "mpi", 0).exchange().explain(), "by 2 threads"));
     unsetenv("PARHELION_THREADS");
 }
 
@@ -166,7 +166,7 @@ CASE("one thread begins what another ends, while a third waits in another exchan
 CASE("a process with several blocks exchanges among its own and with its neighbors") {
     const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain domain({16, 12}, {.halo = 2, .periodic = true, .blocks_per_rank = {2, 2}});
-    for (const char* transport : {"shared", "staged_shared", "mpi_p2p"}) {
+    for (const char* transport : {"shared", "staged_shared", "mpi"}) {
         CAPTURE(transport);
         Work work(domain, transport, 0);
         for (int round = 0; round < repetitions; ++round)

@@ -83,7 +83,7 @@ CASE("a rank that has no descriptor left to watch a neighbor with does not take 
     const IndexedDomain near(3, comm.rank() == 1 ? first(0) : none, own), far(3, comm.rank() == 1 ? first(2) : none, own);
     std::vector<double> cells(4, comm.rank());
     const auto made = [&](const IndexedDomain& domain) {
-        return Exchange(build_pattern(domain), {view(domain, cells.data())}, {.transport = "mpi_p2p", .timeout_s = 60});
+        return Exchange(build_pattern(domain), {view(domain, cells.data())}, {.transport = "mpi", .timeout_s = 60});
     };
     made(near);
     rlimit limit{};

@@ -31,7 +31,7 @@ std::vector<Group> groups_of(const AnyGroups& all) {
 int messages_of_all(const AnyGroups& all) {
     std::set<std::pair<std::size_t, int>> messages;
     for (const auto& each : all) {
-        const Exchange alone({each->group()}, {.transport = "mpi_p2p"});
+        const Exchange alone({each->group()}, {.transport = "mpi"});
         for (std::size_t s = 0; s < alone.plan().stages.size(); ++s)
             for (const LinkPlan& link : alone.plan().stages[s].links)
                 if (link.forward.send_bytes > 0) messages.emplace(s, link.rank);
@@ -55,7 +55,7 @@ void check_together(AnyGroups& groups, const Route& route) {
     }
     const auto together = rounded_sums(groups, [&] { exchange.reverse(); });
     const auto alone = rounded_sums(groups, [&] {
-        for (auto& each : groups) Exchange({each->group()}, {.transport = "mpi_p2p"}).reverse();
+        for (auto& each : groups) Exchange({each->group()}, {.transport = "mpi"}).reverse();
     });
     EXPECT_EQ(together, alone);
 }

@@ -16,7 +16,7 @@ struct Route {
     Memory memory;          ///< where the fields lie
 };
 
-inline std::string paired(const TransportInfo& info) { return info.scope == Scope::same_node ? info.name + "+mpi_p2p" : info.name; }
+inline std::string paired(const TransportInfo& info) { return info.scope == Scope::same_node ? info.name + "+mpi" : info.name; }
 
 /// Transport xpmem is for arrays that only XPMEM maps.
 inline Memory memory_for(const TransportInfo& info) {
@@ -46,7 +46,7 @@ inline std::vector<Route> all_routes() {
     for (const TransportInfo& info : transports())
         if (info.unavailable().empty() && (info.scope != Scope::own_rank || Communicator(MPI_COMM_WORLD).size() == 1))
             routes.push_back({paired(info), memory_for(info)});
-    routes.push_back({"mpi_neighbor+mpi_p2p", Memory::ordinary});
+    routes.push_back({"mpi_neighbor+mpi", Memory::ordinary});
     if (is_usable("ucx")) routes.push_back({"staged_shared+ucx", Memory::ordinary});
     routes.push_back({"auto", Memory::node_shared});
     if (const char* only = std::getenv("PARHELION_TEST_ONLY"))

@@ -183,7 +183,7 @@ public:
     std::string refusal(Direction direction, const ArrayList& arrays);
 
     const Plan& plan() const;
-    /// Name of what moves the data: "mpi_persistent", "shared+mpi_p2p", …
+    /// Name of what moves the data: "mpi", "shared+mpi", …
     std::string transport() const;
     /// What this rank's node sends to each other node in a forward exchange, and what it would send from rank to rank; nothing where no
     /// transport collects messages between nodes. Local.

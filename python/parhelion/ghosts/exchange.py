@@ -118,4 +118,4 @@ def fill_ghosts(*arrays: Rows) -> None:
 
     u = ph.GhostArray(cells); ph.fill_ghosts(u)
     """
-    GhostExchange(*arrays, transport="mpi_p2p")()
+    GhostExchange(*arrays, transport="mpi")()

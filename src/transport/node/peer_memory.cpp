@@ -33,8 +33,8 @@ Cache& cache() {
 [[noreturn]] void fail(const RemotePlace& place, const std::string& what) {
     const bool used_up = errno == EMFILE || errno == ENFILE;
     throw Error("cannot " + what + " the shared memory of process " + std::to_string(place.process) + " (" + std::strerror(errno) + "): " +
-                    (used_up ? "raise the limit of open files (ulimit -n), or use transport mpi_persistent"
-                             : "both must be of one user and one container; use transport mpi_persistent if they cannot be"),
+                    (used_up ? "raise the limit of open files (ulimit -n), or use transport mpi"
+                             : "both must be of one user and one container; use transport mpi if they cannot be"),
                 ErrorKind::system);
 }
 

@@ -114,7 +114,7 @@ static void compare_with_owners(phl_exchange exchange, double* u) {
 // What is written too early is told.
 static void exchange_with_options(phl_cartesian domain, double* u, const phl_field* fields, int64_t cells, int has_cells) {
     phl_exchange_options options = PHL_EXCHANGE_OPTIONS_INIT;
-    options.transport = "mpi_p2p";
+    options.transport = "mpi";
     options.timeout_s = 60;
     options.check = 1;
     phl_exchange exchange = NULL;
@@ -191,7 +191,7 @@ static void exchange_cells(void) {
     for (int64_t i = 0; i < 2 * owned; ++i) x[i] = (float)(2 * first_of(rank) + i);
     const phl_field field = {.element = {PHL_FLOAT32, 2, 0}, .cells = x, .ghosts = g};
     phl_exchange exchange = NULL;
-    GOOD(phl_exchange_create_index_map(map, 1, &field, &(phl_exchange_options){.transport = "mpi_p2p"}, &exchange));
+    GOOD(phl_exchange_create_index_map(map, 1, &field, &(phl_exchange_options){.transport = "mpi"}, &exchange));
     GOOD(phl_index_map_free(&map));
     GOOD(phl_exchange_forward(exchange, NULL, 0));
     for (int i = 0; i < 2 * ghosts; ++i) CHECK(g[i] == (float)(2 * ids[i / 2] + i % 2));
@@ -217,7 +217,7 @@ static void exchange_cells(void) {
     FAILS(phl_exchange_reverse(exchange, 77, NULL, 0), PHL_ERROR_VALUE, "does not exist");
     const char* name = NULL;
     GOOD(phl_exchange_transport(exchange, &name));
-    CHECK(strstr(name, "mpi_p2p") != NULL);
+    CHECK(strstr(name, "mpi") != NULL);
     GOOD(phl_exchange_free(&exchange));
     free(x);
     free(g);
@@ -273,8 +273,8 @@ static void exchange_groups(phl_cartesian domain) {
     const phl_group groups[2] = {{.domain = domain, .field = &fields[0], .fields = 1}, {.map = map, .field = &fields[1], .fields = 1}};
     phl_exchange both = NULL, grid = NULL, rest = NULL;
     GOOD(phl_exchange_create_groups(2, groups, NULL, &both));
-    GOOD(phl_exchange_create_groups(1, groups, &(phl_exchange_options){.transport = "mpi_p2p"}, &grid));
-    GOOD(phl_exchange_create_index_map(map, 1, &fields[1], &(phl_exchange_options){.transport = "mpi_p2p"}, &rest));
+    GOOD(phl_exchange_create_groups(1, groups, &(phl_exchange_options){.transport = "mpi"}, &grid));
+    GOOD(phl_exchange_create_index_map(map, 1, &fields[1], &(phl_exchange_options){.transport = "mpi"}, &rest));
     int32_t together = 0, of_grid = 0, of_map = 0;
     GOOD(phl_exchange_traffic(both, PHL_FORWARD, NULL, &together));
     GOOD(phl_exchange_traffic(grid, PHL_FORWARD, NULL, &of_grid));

@@ -121,7 +121,7 @@ static void one_setting(setting* s) {
                              .blocks = arrays,
                              .block_count = blocks};
     phl_exchange_options plain = PHL_EXCHANGE_OPTIONS_INIT;
-    plain.transport = "mpi_p2p";
+    plain.transport = "mpi";
     phl_exchange exchange = NULL;
     GOOD(phl_exchange_create_cartesian(domain, 1, &field, &plain, &exchange));
     check_laws(s, domain, exchange, u, blocks);

@@ -134,7 +134,7 @@ static void shared_memory(void) {
     phl_field fields[2] = {{.element = element, .cells = u}, {.element = element, .cells = rank == last ? u + 10 : v}};
     FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange), PHL_ERROR_VALUE, "field 0 and field 1 share memory");
     fields[1].cells = v;
-    GOOD(phl_exchange_create_cartesian(domain, 2, fields, &(phl_exchange_options){.transport = "mpi_p2p"}, &exchange));
+    GOOD(phl_exchange_create_cartesian(domain, 2, fields, &(phl_exchange_options){.transport = "mpi"}, &exchange));
     GOOD(phl_exchange_free(&exchange));
     fields[0].own_halo = fields[1].own_halo = 1;  // and no widths
     FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange), PHL_ERROR_VALUE,
@@ -171,7 +171,7 @@ static void rank_without_cells(void) {
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 1, &extent, &options, &domain));
     double u[20] = {0};
     const phl_field field = {.element = {PHL_FLOAT64, 4, 0}, .order = PHL_ORDER_FORTRAN, .cells = split[rank] > 0 ? u : NULL};
-    GOOD(phl_exchange_create_cartesian(domain, 1, &field, &(phl_exchange_options){.transport = "mpi_p2p"}, &exchange));
+    GOOD(phl_exchange_create_cartesian(domain, 1, &field, &(phl_exchange_options){.transport = "mpi"}, &exchange));
     for (int c = 0; c < 4; ++c) u[5 * c + 1] = u[5 * c + 3] = 10 * c + 1;
     GOOD(phl_exchange_forward(exchange, NULL, 0));
     for (int c = 0; c < 4 && split[rank] > 0; ++c) CHECK(u[5 * c] == 10 * c + 1 && u[5 * c + 4] == 10 * c + 1);

@@ -110,7 +110,7 @@ contains
     ids = ghosts_of(rank)
     call map%init(world, owned_by(rank), ids)
     allocate (x(2, owned_by(rank)), g(2, size(ids)))
-    call exchange%init(map, x, g, options=exchange_options(transport='mpi_p2p'))
+    call exchange%init(map, x, g, options=exchange_options(transport='mpi'))
     do i = 1, owned_by(rank)
       x(:, i) = (before(rank) + i) * [1, -1]
     end do
@@ -152,7 +152,7 @@ contains
     call exchange%check(x, right)
     call exchange%stale(counts, x, right)
     call check(counts(1) == 0, 'stale: none')
-    call check(exchange%transport() == 'mpi_p2p' .and. index(exchange%explain(), 'transport mpi_p2p') > 0, 'explain')
+    call check(exchange%transport() == 'mpi' .and. index(exchange%explain(), 'transport mpi') > 0, 'explain')
   end subroutine
 
   !> Checked.
@@ -166,7 +166,7 @@ contains
     call domain%owned(a, b)
     call domain%extended(lo, hi)
     allocate (u(lo(1):hi(1), lo(2):hi(2)), source=real(rank, real64))
-    call exchange%init(domain, u, options=exchange_options(transport='mpi_p2p', timeout=60d0, check=.true.))
+    call exchange%init(domain, u, options=exchange_options(transport='mpi', timeout=60d0, check=.true.))
     call exchange%begin()
     u = -7
     call exchange%end(stat=stat, errmsg=message)
@@ -209,8 +209,8 @@ contains
     call groups(1)%init(domain, u)
     call groups(2)%init(map, x)
     call both%init(groups)
-    call grid%init(groups(1:1), options=exchange_options(transport='mpi_p2p'))
-    call cells%init(map, x, options=exchange_options(transport='mpi_p2p'))
+    call grid%init(groups(1:1), options=exchange_options(transport='mpi'))
+    call cells%init(map, x, options=exchange_options(transport='mpi'))
     call check(both%messages_sent() <= ranks - 1 .and. both%messages_sent() >= max(grid%messages_sent(), cells%messages_sent()), &
                'one message for all groups')
     call both%forward()

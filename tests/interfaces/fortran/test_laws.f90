@@ -68,7 +68,7 @@ contains
       if (b == 1) call list%add(u(b)%values, stagger=s%stagger, depth=[s%depth])
       if (b > 1) call list%add_block(u(b)%values)
     end do
-    call exchange%init(domain, fields=list, options=exchange_options(transport='mpi_p2p'))
+    call exchange%init(domain, fields=list, options=exchange_options(transport='mpi'))
     call check_laws(s, exchange, list, u(:s%blocks), points(:s%blocks))
     do b = 1, s%blocks
       deallocate (u(b)%values)

@@ -110,6 +110,6 @@ def test_setup_is_measured_stage_by_stage_as_ranks_grow(tmp_path):
     cases = document(tmp_path)["cases"]
     stages = {"mpi_init", "mpi_comm_dup", "communicator", "pattern", "plan", "first_exchange", "later_exchange"}
     seen = {(case["params"]["ranks"], case["params"]["transport"], case["contender"]) for case in cases}
-    assert seen == {(ranks, way, stage) for ranks in (1, 2, 3) for way in ("auto", "mpi_persistent") for stage in stages}
+    assert seen == {(ranks, way, stage) for ranks in (1, 2, 3) for way in ("auto", "mpi") for stage in stages}
     assert all(case["verified"] and len(case["samples"]) == (1 if case["contender"] == "mpi_init" else 3) for case in cases)
     assert all(case["time_over_best_baseline"] is None for case in cases)

@@ -217,18 +217,18 @@ def test_a_command_that_fails_leaves_no_empty_document(flavor):
 
 
 def test_a_crash_keeps_every_finished_case_and_gives_status_3(flavor):
-    flavor(each="if line.get('contender') == 'mpi_p2p': record.write('{\"type'); record.flush(); os.kill(os.getpid(), 11)")
+    flavor(each="if line.get('contender') == 'mpi_neighbor': record.write('{\"type'); record.flush(); os.kill(os.getpid(), 11)")
     result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--out", "run", "--json", "out.json")
     assert result.exit_code == 3
     assert "SIGSEGV" in result.output
     record = read_record("run")
-    assert [case.contender for case in record.cases] == ["auto", "mpi_persistent"]
+    assert [case.contender for case in record.cases] == ["auto", "mpi"]
     assert not record.notes
     assert json.loads(Path("out.json").read_text())["failures"][0]["status"] == "killed by SIGSEGV"
 
 
 def test_ranks_that_hang_are_stopped_and_finished_cases_kept(flavor):
-    flavor(each="if line.get('contender') == 'mpi_p2p': time.sleep(100)")
+    flavor(each="if line.get('contender') == 'mpi_neighbor': time.sleep(100)")
     start = time.monotonic()
     result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--quick", "--timeout", "1", "--out", "run")
     assert time.monotonic() - start < 30

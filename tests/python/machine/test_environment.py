@@ -63,7 +63,7 @@ def test_every_variable_of_our_own_is_recorded():
 def test_no_line_of_a_real_record_holds_a_planted_secret(tmp_path, name, benchmark):
     harmless = {key: KNOWN[key] for key in ("OMP_WAIT_POLICY", "PARHELION_KERNELS")}  # what no MPI stumbles over
     extra = {**UNKNOWN, **NAMED_SECRETS, **harmless, "UCX_LOG_FILE_FILTER": "https://planted:word@host/x"}
-    what = ["--extent", "4"] if benchmark == "ghosts" else ["--extent", "4x4x4", "--halo", "1", "--fields", "1", "--contenders", "mpi_p2p"]
+    what = ["--extent", "4"] if benchmark == "ghosts" else ["--extent", "4x4x4", "--halo", "1", "--fields", "1", "--contenders", "mpi"]
     done = parhelion("bench", benchmark, "--flavor", name, "--ranks", "2", "--launches", "1", "--repetitions", "2", *what, "--out", "run",
                      cwd=tmp_path, timeout=200, **extra)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

@@ -65,11 +65,11 @@ def test_ranks_are_spread_over_both_hosts_and_every_byte_arrives(possible, tmp_p
 def test_halos_between_hosts_are_verified_too(possible, tmp_path):
     need_build()
     done = parhelion("hosts", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "2", "--extent", "8", "--halo", "1",
-                     "--fields", "1", "--contenders", "auto,mpi_persistent,shared,hand_packed,hand_nodes", "--repetitions", "3", "--per-node", "--json", "out.json",
+                     "--fields", "1", "--contenders", "auto,mpi,shared,hand_packed,hand_nodes", "--repetitions", "3", "--per-node", "--json", "out.json",
                      cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     found = document(tmp_path)
-    assert {case["contender"] for case in found["cases"]} == {"auto", "mpi_persistent", "hand_packed", "hand_nodes"}
+    assert {case["contender"] for case in found["cases"]} == {"auto", "mpi", "hand_packed", "hand_nodes"}
     assert all(case["verified"] for case in found["cases"])
     between = {case["contender"]: case["traffic_by_level"] for case in found["cases"]}
     # 26 neighbors, of which 18 lie to the left or the right, on the other host: as many messages, unless they are joined.
@@ -111,7 +111,7 @@ EXCHANGE_TIME = """
 import time, parhelion as ph
 from mpi4py import MPI
 domain = ph.CartesianDomain((8, 8), halo=1, periodic=True)
-exchange = ph.Exchange(domain, domain.zeros(dtype="float32"), transport="mpi_persistent", timeout=60)
+exchange = ph.Exchange(domain, domain.zeros(dtype="float32"), transport="mpi", timeout=60)
 exchange()
 MPI.COMM_WORLD.Barrier()
 start = time.perf_counter()

@@ -55,7 +55,7 @@ CASES = {
 
 def whole_record(benchmark):
     """The lines of a small record with everything in it."""
-    contenders = ("mpi_alltoall", "hand_packed") if benchmark == "alltoall" else ("auto", "mpi_p2p", "hand_packed")
+    contenders = ("mpi_alltoall", "hand_packed") if benchmark == "alltoall" else ("auto", "mpi", "hand_packed")
     lines = [synthetic.run_line(benchmark, labels={"image": "a"}, environment={"cpu": {"usable_cores": 2}, "load": "0.1 0.1"})]
     for launch in range(2):
         lines += synthetic.launch_lines(synthetic.job(benchmark, launch=launch, repetitions=4, cases=CASES[benchmark](), contenders=contenders))

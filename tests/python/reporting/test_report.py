@@ -153,7 +153,7 @@ def test_failed_and_skipped_contenders_are_named_with_their_reason(tmp_path):
     run = synthetic.write_record(tmp_path / "run", launches=1, cases=ONE)
     lines = [json.loads(line) for line in (run / "record.jsonl").read_text().splitlines()]
     for line in lines:
-        if line.get("contender") == "mpi_p2p":
+        if line.get("contender") == "mpi":
             line.update(verified=False, samples=[], samples_by_rank=[], error="3 elements were wrong")
         if line.get("contender") == "mpi_neighbor":
             line.update(verified=False, samples=[], samples_by_rank=[], skipped="this MPI has none")

@@ -101,8 +101,8 @@ def test_a_program_that_is_not_there_is_refused():
 def test_ranks_hear_of_the_options_and_rank_0_reads_what_comes_in():
     need_build()
     code = "import os, sys; print(os.environ['PARHELION_TRANSPORT'], comm.size, sys.stdin.read().split()) if comm.rank == 0 else comm.Get_rank()"
-    done = parhelion_run("-n", 2, "--transport", "mpi_p2p", "python", "-c", RANK + code, text="some input")
-    assert done.returncode == 0 and done.stdout == "mpi_p2p 2 ['some', 'input']\n", done.stdout + done.stderr
+    done = parhelion_run("-n", 2, "--transport", "mpi", "python", "-c", RANK + code, text="some input")
+    assert done.returncode == 0 and done.stdout == "mpi 2 ['some', 'input']\n", done.stdout + done.stderr
 
 
 def test_an_exception_on_one_rank_ends_all():
@@ -159,7 +159,7 @@ def without_extras(*words):
 def test_it_needs_no_package_of_the_command_line():
     need_build()
     code = RANK + "import sys; comm.rank or sys.stdout.write(f'{comm.size} {sys.argv[1:]}\\n')"
-    done = without_extras("run", "-n", "2", "--transport=mpi_p2p", "--option=-l", "--", "python", "-c", code, "-n", "--x")
+    done = without_extras("run", "-n", "2", "--transport=mpi", "--option=-l", "--", "python", "-c", code, "-n", "--x")
     assert done.returncode == 0 and done.stdout == "[0] 2 ['-n', '--x']\n", done.stdout + done.stderr
 
 

@@ -102,9 +102,9 @@ def test_where_messages_take_time_by_their_number_what_nodes_owe_goes_sooner_at_
         for transport in TRANSPORTS
         for overhead in (0.0, 1e-5)
     }
-    assert times["mpi_p2p", 1e-5] - times["mpi_p2p", 0] > 26 * 2e-5 * 0.9
-    assert times["node_aware", 1e-5] - times["node_aware", 0] < 0.8 * (times["mpi_p2p", 1e-5] - times["mpi_p2p", 0])
-    assert times["node_aware", 1e-5] < times["mpi_p2p", 1e-5]
+    assert times["mpi", 1e-5] - times["mpi", 0] > 26 * 2e-5 * 0.9
+    assert times["node_aware", 1e-5] - times["node_aware", 0] < 0.8 * (times["mpi", 1e-5] - times["mpi", 0])
+    assert times["node_aware", 1e-5] < times["mpi", 1e-5]
 
 
 @needs_simgrid
@@ -134,10 +134,10 @@ def test_a_network_takes_the_time_that_the_busiest_node_needs(program, placement
 def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
     done = CliRunner().invoke(root, ["simulate", "--topology", "node:4 core:8", "--ranks-per-node", "8", "--grid", "4x4x2",
                                      "--extent", "24x24x24", "--halo", "2", "--fields", "4", "--numberings", "XYZ",
-                                     "--contenders", "mpi_p2p,node_aware", "--picture", str(tmp_path / "plot.svg"), "--json", str(tmp_path / "out.json")])  # fmt: skip
+                                     "--contenders", "mpi,node_aware", "--picture", str(tmp_path / "plot.svg"), "--json", str(tmp_path / "out.json")])  # fmt: skip
     assert done.exit_code == 0, done.output
     cells = json.loads((tmp_path / "out.json").read_text())["cells"]
-    assert [cell["transport"] for cell in cells] == ["mpi_p2p", "node_aware"]
+    assert [cell["transport"] for cell in cells] == ["mpi", "node_aware"]
     assert cells[0]["speed_up"] > 1.1
     assert cells[1]["speed_up"] > 1  # there is less to be saved
     assert "<svg" in (tmp_path / "plot.svg").read_text()
@@ -148,7 +148,7 @@ def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
     [
         (["--halo", "1,2", "--fields", "1"], "do not make pairs", 2),
         (["--grid", "3x3x3", "--topology", "node:2 core:4", "--ranks-per-node", "4"], "27 points but the machine 8 ranks", 2),
-        (["--contenders", "shared"], "shared cannot be simulated: choose from mpi_p2p, node_aware", 2),
+        (["--contenders", "shared"], "shared cannot be simulated: choose from mpi, node_aware", 2),
     ],
 )
 @needs_simgrid

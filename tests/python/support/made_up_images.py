@@ -11,7 +11,7 @@ from parhelion.tools.profiling.model import SCHEMA as PROFILE_SCHEMA, Frame, How
 
 MPICH = "MPICH Version:      5.0.2\nMPICH Device:  ch4"
 OPEN_MPI = "Open MPI v5.0.11, package: somebody's"
-CONTENDERS = ("mpi_persistent", "hand_packed", "shared")
+CONTENDERS = ("mpi", "hand_packed", "shared")
 FILES = {"/usr/lib/libmpi.so.12": LoadedFile(1000, "aa"), "/usr/lib/libucp.so.0": LoadedFile(10, "bb"), "/usr/lib/libc.so.6": LoadedFile(20, "cc")}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-OWN = ("auto", "mpi_persistent", "mpi_p2p", "mpi_neighbor")
+OWN = ("auto", "mpi", "mpi_neighbor")
 BASELINES = ("hand_packed", "hand_persistent", "hand_datatypes", "hand_neighbor_alltoallv")
 FLOORS, PEERS = ("floor_packed", "floor_get"), ("ghex_comm_cma", "petsc")
 SPEED = dict.fromkeys(FLOORS, 0.8) | dict.fromkeys(PEERS, 1.35) | {name: 1 + 0.1 * place for place, name in enumerate((*OWN, *BASELINES))}

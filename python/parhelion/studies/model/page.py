@@ -45,14 +45,14 @@ message, so that the term of copying remains. `parhelion model fit` takes cases 
 ```
 $ for n in 2:8 3:9 4:8; do for cells in 8 32 64; do
     parhelion hosts --hosts ${n%:*} parhelion bench halo --ranks ${n#*:} --extent $cells --halo 1,2 --fields 1,4 \\
-      --contenders "shared+node_aware(mpi),mpi_p2p" --out runs/n${n%:*}-$cells
+      --contenders "shared+node_aware(mpi),mpi" --out runs/n${n%:*}-$cells
   done; done
 $ parhelion model fit runs/n* --contender "shared+node_aware(mpi)" --file figures.json
 $ parhelion place --grid 8x8x8 --nodes 8 --ranks-per-node 64 --neighbors full --extent 32x32x32 --parameters figures.json
 ```
 
 So on two cores that did nothing else, MPICH, 8 samples, 36 cases of each: `shared+node_aware(mpi)` 0.14 ms per message of the busiest node, 0.63 GB/s out of a node and
-18 GB/s of copying, median error 29 %; `mpi_p2p` 19 µs per message of a rank, 0.34 GB/s and no cost of copying, 36 %. All nodes share two cores, so that much of it is
+18 GB/s of copying, median error 29 %; `mpi` 19 µs per message of a rank, 0.34 GB/s and no cost of copying, 36 %. All nodes share two cores, so that much of it is
 the time that ranks wait for one: none of these figures is a default of anything; fit to runs of the machine in question.
 
 ## Which rows were used for what

@@ -26,7 +26,7 @@ def published(data: Path | None, markdown: Path | None, out: Path | None, json_f
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=RUN, metavar="RUN...")
-@click.option("--contender", default="mpi_p2p", show_default=True, help="Whose times.")
+@click.option("--contender", default="mpi", show_default=True, help="Whose times.")
 @click.option("--file", type=FILE, required=True, metavar="FILE", help="File to write.")
 @json_option
 def fit(runs: tuple[Path, ...], contender: str, file: Path, json_file: str | None) -> None:

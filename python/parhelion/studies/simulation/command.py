@@ -24,8 +24,8 @@ RUNNING, OUTPUT = map(options_of, ("Simulation", "Output"))
 @click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,8", show_default=True, help="Number of fields [float32].")
 @click.option("--all-pairs", is_flag=True, help="Every halo width with every number of fields [in turn: 1 with 1, 5 with 8].")
 @click.option("--numberings", type=Names(), default="XYZ,ZYX", show_default=True, help="Numberings of ranks, the fastest dimension first.")
-@click.option("--contenders", type=Names(), default="mpi_p2p", show_default=True, metavar="NAME[,NAME]",
-              help="Only these: mpi_p2p, a message for each pair of ranks; node_aware, between nodes collected.")
+@click.option("--contenders", type=Names(), default="mpi", show_default=True, metavar="NAME[,NAME]",
+              help="Only these: mpi, a message for each pair of ranks; node_aware, between nodes collected.")
 @click.option("--maps", type=click.Path(path_type=Path, exists=True), metavar="MAPS", help="Instead of a grid: index maps of `partition`, of as many parts as ranks.")
 @click.option("--parameters", type=FILE, metavar="FILE",
               help="Latency and bandwidth, as `model fit` or `model published` wrote them [fitted to published rows of 64 ranks a node].")

@@ -97,7 +97,7 @@ def find_cases(options: dict[str, Any]) -> list[tuple[int, int]]:
 def results_table(results: list[CellResult]) -> Table:
     """One row per cell. `gain`: how many times as fast as pair by pair in the same order, blocked and placed."""
     table = Table("ranks/node", "numbering", "halo", "fields", "transport", "blocked, ms", "placed, ms", "speed-up", "gain", "published", "off by")
-    pairwise = {r.cell: r for r in results if r.cell.transport == "mpi_p2p"}
+    pairwise = {r.cell: r for r in results if r.cell.transport == "mpi"}
     for r in results:
         c = r.cell
         published, off, gain = "–", "–", "–"
@@ -105,7 +105,7 @@ def results_table(results: list[CellResult]) -> Table:
             ratios = r.published_speed_ups.values()
             published = f"{min(ratios):.2f} … {max(ratios):.2f}"
             off = f"×{min(map(r.off_by, r.published)):.2f} … ×{max(map(r.off_by, r.published)):.2f}"
-        other = pairwise.get(replace(c, transport="mpi_p2p"))
+        other = pairwise.get(replace(c, transport="mpi"))
         if other and other is not r:
             gain = f"×{other.blocked_s / r.blocked_s:.2f}, ×{other.placed_s / r.placed_s:.2f}"
         table.add_row(str(c.ranks_per_node), c.numbering, str(c.halo), str(c.fields), c.transport, f"{1e3 * r.blocked_s:.3f}",

@@ -23,7 +23,7 @@ from .program import Program, SimulationError
 
 MOMENTS_PER_EXCHANGE = 300
 # Inside a node ranks send messages in both, so that what differs is between nodes.
-TRANSPORTS = {"mpi_p2p": "mpi_p2p", "node_aware": "mpi_p2p+node_aware(mpi)"}
+TRANSPORTS = {"mpi": "mpi", "node_aware": "mpi+node_aware(mpi)"}
 # The system tells the largest of all children that a process ever had, so each launch is the only child of one of its own.
 MEASURED = """
 import json, resource, subprocess, sys
@@ -53,7 +53,7 @@ def simulate(
     figures: Parameters,
     cases: Sequence[Case],
     numbering: str = "",
-    transport: str = "mpi_p2p",
+    transport: str = "mpi",
     overhead_s: float = 0.0,
     iterations: int = 2,
     timeout_s: float = 3600.0,
@@ -75,7 +75,7 @@ def simulate(
             "PARHELION_SIMULATED_COPY": f"{copy_seconds_per_byte(placement.machine, figures) / 2:.6e}",
             "PARHELION_SIMULATED_OVERHEAD": f"{overhead_s:.3e}",
             "PARHELION_SIMULATED_POLL": f"{moment:.3e}",
-            "PARHELION_PATIENT": str(int(transport == "mpi_p2p")),
+            "PARHELION_PATIENT": str(int(transport == "mpi")),
         }
         text, took, busy, used = _start(program, placement, figures, numbering, _options(moment), arguments, environment, timeout_s)
         line = _result(text, case)
@@ -174,7 +174,7 @@ class Cell:
     numbering: str
     halo: int
     fields: int
-    transport: str = "mpi_p2p"
+    transport: str = "mpi"
 
 
 @dataclass(frozen=True)

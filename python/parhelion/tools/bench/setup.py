@@ -21,7 +21,7 @@ USUAL_MOST = 8
 @click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
 @click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")
 @click.option("--element", type=ELEMENT_NAMES, default="float32", show_default=True, help="Element type.")
-@click.option("--transport", type=Names(), default="auto,mpi_persistent", show_default=True, help="What moves the data: whose plans are made.")
+@click.option("--transport", type=Names(), default="auto,mpi", show_default=True, help="What moves the data: whose plans are made.")
 @measuring_options
 def setup(options: MeasuringOptions, ranks: tuple[int, ...] | None, transport: tuple[str, ...], halo: int, fields: int, **grid: Any) -> None:
     """What comes before the first exchange, as the number of ranks grows: MPI_Init, communicator, pattern, plan, first exchange.

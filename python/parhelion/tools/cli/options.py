@@ -80,7 +80,7 @@ class Numbers(click.ParamType):
 
 
 class Names(click.ParamType):
-    """A list of names such as `auto,mpi_persistent`; those that are `known`, where that is given, each of which `is_one` tells."""
+    """A list of names such as `auto,mpi`; those that are `known`, where that is given, each of which `is_one` tells."""
 
     name = "names"
 

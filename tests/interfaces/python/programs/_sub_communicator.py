@@ -14,7 +14,7 @@ from parhelion.placement import PlacedComm
 def exchange_all(comm: MPI.Intracomm, folder: Path) -> None:
     domain = ph.CartesianDomain((12, 10), halo=1, periodic=True, comm=comm)
     names = [each.name for each in ph.transports() if not each.unavailable and each.reach != "rank" and each.name != "xpmem"]
-    for name in [*names, "shared|staged_shared", "shared+mpi_persistent", "auto"]:
+    for name in [*names, "shared|staged_shared", "shared+mpi", "auto"]:
         u = domain.zeros()
         exchange = ph.Exchange(domain, u, transport=name)
         exchange()

@@ -16,7 +16,7 @@ def samples(domain, count):
 
 
 def usable():
-    return [t.name if t.reach == "anywhere" else f"{t.name}+mpi_p2p" for t in ph.transports() if not t.unavailable and t.reach != "rank"]
+    return [t.name if t.reach == "anywhere" else f"{t.name}+mpi" for t in ph.transports() if not t.unavailable and t.reach != "rank"]
 
 
 def test_each_rank_names_what_it_likes_over_every_transport():
@@ -38,7 +38,7 @@ def test_each_rank_names_what_it_likes_over_every_transport():
 def test_node_shared_arrays_and_private_ones_take_turns():
     domain = ph.CartesianDomain((8, 6), halo=1, periodic=True)
     u, v, expected = domain.zeros(), domain.zeros(), samples(domain, 1)[0]
-    exchange = ph.Exchange(domain, u, transport="shared+mpi_p2p")
+    exchange = ph.Exchange(domain, u, transport="shared+mpi")
     private = np.zeros(u.shape)
     start = np.array(expected.view)
     exchange(expected.view)

@@ -69,8 +69,8 @@ def test_objects_with_a_buffer_are_filled_in_place():
 def test_an_exchange_tells_about_itself():
     domain = ph.CartesianDomain((2 * COMM.size, 4, 4), halo=1, periodic=True, process_grid=(COMM.size, 1, 1))
     u, v = domain.zeros("float32"), domain.zeros("float64")
-    exchange = ph.Exchange(domain, u, v, transport="mpi_p2p", timeout=60)
-    assert exchange.transport == "mpi_p2p" and "mpi_p2p" in exchange.explain() and "mpi_p2p" in repr(exchange)
+    exchange = ph.Exchange(domain, u, v, transport="mpi", timeout=60)
+    assert exchange.transport == "mpi" and "mpi" in exchange.explain() and "mpi" in repr(exchange)
     assert exchange.messages_sent() == exchange.messages_sent("reverse") == len(exchange.pattern.neighbor_ranks)
     assert (exchange.bytes_sent() > 0) == (COMM.size > 1)
     refused(ValueError, exchange.bytes_sent, "sideways", says="forward")

@@ -60,7 +60,7 @@ def test_fields_of_four_staggers_travel_in_one_message():
     for boundary, depth, order, extra in product(("open", "owned"), (0, 1, 2), "CF", (0, 1)):
         domain = make(boundary)
         arrays = [domain.zeros(stagger=stagger, halo=2 + extra, depth=depth, order=order) for stagger in STAGGERS]
-        exchange = ph.Exchange(domain, *arrays, transport="mpi_p2p")
+        exchange = ph.Exchange(domain, *arrays, transport="mpi")
         for _ in range(2):
             for number, array in enumerate(arrays):
                 fill(domain, array, number)
@@ -90,7 +90,7 @@ def laws_hold(domain, stagger, depth, order):
     """What forward fills, and that reverse is its adjoint."""
     arrays = domain.full(-1.0, stagger=stagger, depth=depth, order=order)
     arrays = arrays if isinstance(arrays, list) else [arrays]
-    exchange = ph.Exchange(domain, arrays if len(arrays) > 1 else arrays[0], transport="mpi_p2p")
+    exchange = ph.Exchange(domain, arrays if len(arrays) > 1 else arrays[0], transport="mpi")
     known, sums = [], np.zeros(2)
     for block in domain.blocks:
         all, own, right = zip(*own_and_right(domain, block, stagger, depth), strict=True)

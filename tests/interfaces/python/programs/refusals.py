@@ -112,7 +112,7 @@ def test_ranks_that_pass_different_fields_are_told():
         refused(ValueError, ph.Exchange, domain, on_last(wrong, domain.zeros()), says="differ")
     many = [domain.zeros() for _ in range(on_last(2, 1))]
     refused(ValueError, ph.Exchange, domain, *many, says="differ")
-    refused(ValueError, ph.Exchange, domain, domain.zeros(), transport=on_last("mpi_p2p", "mpi_persistent"), says="differ")
+    refused(ValueError, ph.Exchange, domain, domain.zeros(), transport=on_last("mpi", "mpi_neighbor"), says="differ")
 
 
 def test_what_differs_is_said_with_rank_and_values():
@@ -131,8 +131,8 @@ def test_what_differs_is_said_with_rank_and_values():
     differ((domain.zeros(components=3), one[1]), one, f"the number of components of field 0 is 1 on rank 0 and 3 {there}")
     narrow = domain.zeros(halo=(2, (2, 1)))
     differ((one[0], narrow), one, f"the upper halo width of field 1 in dimension 1 is 2 on rank 0 and 1 {there}")
-    refused(ValueError, ph.Exchange, domain, one[0], transport=on_last("mpi_p2p", "auto"),
-            says=f"the transport is auto on rank 0 and mpi_p2p {there}")  # fmt: skip
+    refused(ValueError, ph.Exchange, domain, one[0], transport=on_last("mpi", "auto"),
+            says=f"the transport is auto on rank 0 and mpi {there}")  # fmt: skip
     tensors = [domain.zeros(components=(2, 2), order="F") for _ in range(on_last(2, 1))]
     refused(ValueError, ph.Exchange, domain, *tensors, says=f"their number is 1 on rank 0 and 2 {there}")
     refused(ValueError, ph.CartesianDomain, (on_last(7, 6), 6), says=f"the extent in dimension 0 is 6 on rank 0 and 7 {there}")
@@ -209,7 +209,7 @@ def test_arrays_that_take_turns_in_memory_are_exchanged_together():
     ph.Exchange(domain, record["a"], record["b"]).reverse("sum")
     assert record["a"][1:-1].tolist() == record["b"][1:-1].tolist() == [2, 1, 2]
     lines = np.ones((10, 2))
-    ph.Exchange(domain, lines[::2], lines[1::2, :], transport="mpi_p2p").reverse("sum")
+    ph.Exchange(domain, lines[::2], lines[1::2, :], transport="mpi").reverse("sum")
     assert lines[2:-2].tolist() == [[2, 2]] * 2 + [[1, 1]] * 2 + [[2, 2]] * 2
 
 

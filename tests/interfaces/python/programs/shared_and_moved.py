@@ -80,7 +80,7 @@ def test_holders_of_a_grids_points_get_the_same_bits_of_their_sum():
         domain = ph.CartesianDomain((3 * COMM.size + 1, 5, 2)[:dims], periodic=periodic, boundary=("open", "owned")[number % 2])
         one = domain.full(-1.0, stagger=stagger, halo=number % 3, order="CF"[number // 6])
         two = domain.full(-1.0, "f4", stagger=stagger, halo=number % 3, components=2, order="CF"[number // 6])
-        sums = ph.PointSums(domain, one, two, transport="mpi_p2p")
+        sums = ph.PointSums(domain, one, two, transport="mpi")
         for round in range(2):
             for array in (one, two):
                 array.held[...] = random.normal(size=array.held.shape)

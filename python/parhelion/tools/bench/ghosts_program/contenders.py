@@ -32,7 +32,7 @@ def contenders() -> list[Contender]:
 
 # Known without MPI, for the command line.
 NAMES = {
-    "own": ["auto", "auto_from_cpp", "shared", "staged_shared", "mpi_persistent"],
+    "own": ["auto", "auto_from_cpp", "shared", "staged_shared", "mpi"],
     "baseline": ["published_hindexed", "packed_persistent", "mpi4py_isend", "planted_fault"],
     "peer": ["petsc_sf"],
     "floor": ["floor_put", "floor_in_process"],

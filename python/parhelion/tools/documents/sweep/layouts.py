@@ -97,7 +97,7 @@ def _told(seconds: Sequence[float]) -> str:
 
 OF_COMBINATION = ("mpi", "network")
 MOST_COLUMNS = 8
-LEADERS = ("mpi_alltoall", "auto", "mpi_persistent")
+LEADERS = ("mpi_alltoall", "auto", "mpi")
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,11 @@ from ...tables.finish import exit_status
 from ..folder import BENCHMARKS, RAN, SCHEMA, Image, LoadedFile, create_folder, profile_folder, write_image
 
 SIZES = (1, 1024, 65536, 1048576)
-HALO_CONTENDERS = ("auto", "mpi_persistent", "shared", "hand_packed", "hand_persistent", "hand_neighbor_alltoallv", "floor_packed")
-GATHER_CONTENDERS = ("auto", "mpi_persistent", "shared", "hand_isend", "hand_neighbor_alltoallv", "floor_get")
+HALO_CONTENDERS = ("auto", "mpi", "shared", "hand_packed", "hand_persistent", "hand_neighbor_alltoallv", "floor_packed")
+GATHER_CONTENDERS = ("auto", "mpi", "shared", "hand_isend", "hand_neighbor_alltoallv", "floor_get")
 HALOS, FIELDS = (1, 5), (1, 8)
 CELLS = 50_000
-PROFILED = {"alltoall": ("mpi_alltoall", "mpi_ialltoall"), "halo": ("mpi_persistent", "hand_packed", "hand_persistent")}
+PROFILED = {"alltoall": ("mpi_alltoall", "mpi_ialltoall"), "halo": ("mpi", "hand_packed", "hand_persistent")}
 PROFILE_REPETITIONS, QUICK_REPETITIONS, PROFILE_SAMPLE_S = 150, 60, 0.001
 
 

@@ -11,7 +11,7 @@ NEEDS = {
     "xpmem": ("XPMEM",),
     "ucx": ("UCX",),
 }
-OVER_MPI = ("mpi_p2p", "mpi_persistent", "mpi_neighbor")
+OVER_MPI = ("mpi", "mpi_neighbor")
 
 
 def transports(findings: list[Finding], built: Mapping[str, str]) -> list[Finding]:
