@@ -16,7 +16,7 @@ using namespace test;
 namespace {
 
 // Exchanges and how often they are repeated; ranks that take turns on a core need longer for each.
-int affordable(int count) { return Communicator(MPI_COMM_WORLD).size() <= 2 ? count : count / 50; }
+int repetitions(int count) { return Communicator(MPI_COMM_WORLD).size() <= 2 ? count : count / 50; }
 
 // A rank that is late finds what its neighbors have left for it: the memory for that is made and mapped the first time.
 void exchange_with_a_late(Exchange& exchange, int rank) {
@@ -145,7 +145,7 @@ CASE("thousands of exchanges come and go and leave nothing behind") {
         for (int round = 0, same = 0; round < 3 && !same; ++round) {
             before = left();
             // More than the context ids that an MPI has (2048 in MPICH): a communicator that is not freed would be missed.
-            come_and_go(affordable(route.transport == "mpi" || route.transport == "mpi_neighbor" ? 3000 : 500));
+            come_and_go(repetitions(route.transport == "mpi" || route.transport == "mpi_neighbor" ? 3000 : 500));
             after = left();
             const int equal = after == before;
             MPI_Allreduce(&equal, &same, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
@@ -174,7 +174,7 @@ CASE("domains, patterns and arrays come and go and leave nothing behind") {
     };
     come_and_go(10);
     const Left before = left();
-    come_and_go(affordable(1000));
+    come_and_go(repetitions(1000));
     EXPECT_EQ(left(), before);
 }
 
@@ -249,7 +249,7 @@ CASE("freeing the user's communicator frees everything that hung on it") {
     };
     come_and_go(4);
     const Left before = left();
-    come_and_go(affordable(200));
+    come_and_go(repetitions(200));
     EXPECT_EQ(left().communicators, before.communicators);
     EXPECT_EQ(left().descriptors, before.descriptors);
     EXPECT_EQ(left().memory, before.memory);
