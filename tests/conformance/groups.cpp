@@ -200,6 +200,29 @@ CASE("arrays of all groups may be others at each call, told group by group") {
     }
 }
 
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path data_folder() {
+    if (const char* folder = std::getenv("PARHELION_DATA")) return folder;
+    return fs::path(__FILE__).parent_path() / "../../../shared/data";
+}
+
+// All sets for this number of ranks.
+std::vector<IndexedDomain> published_meshes() {
+    std::vector<IndexedDomain> meshes;
+    for (const char* name : {"opencalc-B0-", "opencalc-B1-", "opencalc-B2-"}) {
+        const fs::path folder = data_folder() / (name + std::to_string(ranks()));
+        if (!fs::exists(folder)) continue;
+        PartitionPart part = read_partition(folder);
+        meshes.emplace_back(part.owned, std::move(part.ghosts));
+    }
+    return meshes;
+}
+
+}  // namespace
+
 CASE("meshes that were published with real partitions travel with a grid") {
     const auto meshes = published_meshes();
     if (meshes.empty()) return;
