@@ -26,6 +26,13 @@ def test_advection_on_triangles_equals_the_serial_run(flavor, ranks):
 
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 @pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_vectors_beyond_turned_ends_equal_those_of_the_whole_ring(flavor, ranks):
+    done, output = run_python(flavor, ranks, str(EXAMPLES / "turned_ends.py"))
+    assert done.ok and f"{ranks} ranks: equal to the serial result" in output, output
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
 def test_finite_volumes_and_elements_on_a_disk_give_the_serial_result(flavor, ranks):
     for program, words in (("heat_disk.py", "equal to"), ("heat_elements.py", "within 1e-12 of")):
         done, output = run_python(flavor, ranks, str(EXAMPLES / program))

@@ -185,20 +185,14 @@ def test_wrong_files_are_refused():
     refused(ValueError, filled(map).save, "/proc/no/rows.h5", says="/proc/no")
 
 
-def test_ghosts_beyond_a_turned_periodic_end_are_rotated_on_arrival():
-    map = ring()
-    vector, tensor = ph.GhostArray(map, 4), ph.GhostArray(map, (2, 2))
-    vector.owned[:] = np.arange(16).reshape(4, 4) + 16 * RANK
-    tensor.owned[:] = vector.owned.reshape(4, 2, 2)
-    exchange = ph.GhostExchange(vector, tensor)
-    turn = np.array([[0.0, -1], [1, 0]])
-    exchange.rotate(vector, turn, ghosts=[0], first=1)
-    exchange.rotate(tensor, turn, ghosts=[0], order=2)
-    exchange()
-    v = np.arange(4.0) + 4 * map.ghost_ids[0]
-    assert vector.ghosts[0].tolist() == [v[0], -v[2], v[1], v[3]]
-    assert np.array_equal(tensor.ghosts[0], turn @ v.reshape(2, 2) @ turn.T)
-    assert vector.ghosts[1].tolist() == (np.arange(4.0) + 4 * map.ghost_ids[1]).tolist()
+QUARTER = np.array([[0.0, -1], [1, 0]])
+
+
+def turn_on_arrival(exchange, array, ghost, matrix):
+    def turn(by):
+        array.ghosts[ghost] = by @ array.ghosts[ghost]
+
+    exchange.on_arrival(lambda: turn(matrix), reverse=lambda: turn(matrix.T))
 
 
 def test_a_reverse_exchange_turns_contributions_back():
@@ -206,8 +200,8 @@ def test_a_reverse_exchange_turns_contributions_back():
     x, y = ph.GhostArray(map, 2), ph.GhostArray(map, 2)
     draw = np.random.default_rng(RANK)
     forward, back = ph.GhostExchange(x), ph.GhostExchange(y)
-    for exchange, array in ((forward, x), (back, y)):
-        exchange.rotate(array, [[0.0, -1], [1, 0]], ghosts=[1])
+    turn_on_arrival(forward, x, 1, QUARTER)
+    turn_on_arrival(back, y, 1, QUARTER)
     x.owned[:] = draw.integers(-9, 9, (4, 2))
     y.ghosts[:] = draw.integers(-9, 9, (2, 2))
     forward()
@@ -310,7 +304,6 @@ def test_wrong_exchanges_are_refused_on_every_rank():
     refused(ValueError, exchange.refresh, says="under way")
     step.end()
     refused(ValueError, step.end, says="ended")
-    refused(ValueError, ph.GhostExchange(array).rotate, array, np.eye(3), says="not in rows of 2")
 
 
 def test_a_reverse_exchange_takes_a_function_of_the_program():
