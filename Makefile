@@ -178,7 +178,7 @@ tidy: configure $(STAMPS)/lint ## clang-tidy on the C++ sources: some minutes
 	@$(BIN)/run-clang-tidy.py -quiet -clang-tidy-binary $(BIN)/clang-tidy -p build/tidy -j $(JOBS) $(TIDY_ARGS) \
 	  '^$(CURDIR)/(src|c|fortran|bench|python)/.*[.]cpp$$'
 
-docs: $(STAMPS)/docs $(STAMPS)/run ## The documentation site, without network: build/site/index.html
+docs: $(STAMPS)/docs $(STAMPS)/run $(STAMPS)/build ## The documentation site, without network: build/site/index.html
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@$(call own,build/site)
 	@echo "file://$(CURDIR)/build/site/index.html"

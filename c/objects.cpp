@@ -10,8 +10,6 @@ HandleTable<T>& table() {
     return *all;
 }
 
-constexpr int bytes_of[] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
-
 int in_range(int number, int last, const char* what) {
     if (number < 0 || number > last)
         throw Error(std::string(what) + " " + std::to_string(number) + " does not exist: use 0 … " + std::to_string(last));
@@ -27,8 +25,8 @@ HandleTable<RedistributionObject>& table_of(phl_redistribution) { return table<R
 HandleTable<PointSumsObject>& table_of(phl_point_sums) { return table<PointSumsObject>(); }
 
 Element element_from(phl_element element) {
-    const int scalar = in_range(element.scalar, PHL_COMPLEX128, "element type");
-    const int size = scalar == PHL_BYTES ? element.bytes : bytes_of[scalar];
+    const int scalar = in_range(element.scalar, PHL_SCALAR_COUNT - 1, "element type");
+    const int size = scalar == PHL_BYTES ? element.bytes : size_of(static_cast<Scalar>(scalar));
     if (size < 1 || (element.bytes != 0 && element.bytes != size))
         throw Error("elements of " + std::to_string(element.bytes) + " bytes do not fit element type " + std::to_string(scalar) +
                         ": give the size of opaque elements, 0 for others",

@@ -13,6 +13,8 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "parhelion/core/kinds.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,26 +32,14 @@ enum phl_status {
     PHL_ERROR_INTERNAL = 8
 };
 
-/* What one component of a cell is. PHL_BYTES is opaque: it can be copied and replaced, not added. */
-enum phl_scalar {
-    PHL_BYTES = 0,
-    PHL_INT8,
-    PHL_INT16,
-    PHL_INT32,
-    PHL_INT64,
-    PHL_UINT8,
-    PHL_UINT16,
-    PHL_UINT32,
-    PHL_UINT64,
-    PHL_FLOAT32,
-    PHL_FLOAT64,
-    PHL_COMPLEX64,
-    PHL_COMPLEX128
-};
+/* What one component of a cell is: PHL_INT8 … PHL_INT64, PHL_UINT8 … PHL_UINT64, PHL_FLOAT32, PHL_FLOAT64, PHL_COMPLEX64, PHL_COMPLEX128 (core/kinds.h).
+ * PHL_BYTES is opaque: it can be copied and replaced, not added. */
+enum phl_scalar { PHL_BYTES = 0, PHL_SCALARS(PHL_NAME) PHL_SCALAR_COUNT };
 
-/* What an owner does with the values that come back in a reverse exchange, or phl_reduction_create. Complex numbers have no minimum or maximum,
+/* What an owner does with the values that come back in a reverse exchange: PHL_REPLACE (0), PHL_SUM, PHL_MIN, PHL_MAX, PHL_AND, PHL_OR, PHL_PROD
+ * (core/kinds.h), or what phl_reduction_create gave. Complex numbers have no minimum or maximum,
  * floating-point numbers no bits. */
-enum phl_reduction { PHL_REPLACE = 0, PHL_SUM, PHL_MIN, PHL_MAX, PHL_AND, PHL_OR, PHL_PROD };
+enum phl_reduction { PHL_REDUCTIONS(PHL_NAME) };
 
 /* An associative function of the program's own: into[i] = into[i] ⊕ from[i] for `count` elements next to each other, aligned. It need not be
  * commutative: values are combined in ascending order of rank, so that results repeat bit for bit. It must not call this library or MPI. */

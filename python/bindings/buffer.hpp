@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string_view>
+
 namespace parhelion::python {
 
 /// False where it shows none that can be written.
@@ -28,5 +30,11 @@ private:
 };
 
 inline const char* format_of(const Py_buffer& buffer) { return buffer.format != nullptr ? buffer.format : "B"; }
+
+/// The 64-bit integers of C have two names.
+inline bool equal_format(std::string_view a, std::string_view b) {
+    const auto plain = [](char c) { return c == 'q' ? 'l' : c == 'Q' ? 'L' : c; };
+    return a == b || (a.size() == 1 && b.size() == 1 && plain(a[0]) == plain(b[0]));
+}
 
 }  // namespace parhelion::python

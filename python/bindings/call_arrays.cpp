@@ -14,12 +14,6 @@ namespace nb = nanobind;
 namespace parhelion::python {
 namespace {
 
-// The 64-bit integers of C have two names.
-bool equal_format(const char* a, const std::string& b) {
-    const auto plain = [](char c) { return c == 'q' ? 'l' : c == 'Q' ? 'L' : c; };
-    return b == a || (b.size() == 1 && a[0] != '\0' && a[1] == '\0' && plain(b[0]) == plain(a[0]));
-}
-
 std::string text(const Py_ssize_t* values, std::size_t count) {
     std::string all;
     for (std::size_t i = 0; i < count; ++i) all += (i == 0 ? "" : ", ") + std::to_string(values[i]);

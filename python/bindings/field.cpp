@@ -38,6 +38,12 @@ void add_block(Field& field, std::uintptr_t first, const std::vector<byte_count>
 }  // namespace
 
 void bind_field(nb::module_& module) {
+#define PARHELION_TEXT(name, ...) #name,
+    constexpr const char* elements[] = {PHL_SCALARS(PARHELION_TEXT)};
+#undef PARHELION_TEXT
+    nb::list names;
+    for (const char* name : elements) names.append(name);
+    module.attr("elements") = nb::tuple(names);
     nb::class_<Field>(module, "Field", "Where the values of one field lie. Keeps nothing alive.")
         .def("__init__", &construct, "element"_a, "components"_a, "indexed"_a)
         .def("set_layers", &set_layers, "lower"_a, "upper"_a, "array_lower"_a, "array_upper"_a, "stagger"_a, "owns_ends"_a)

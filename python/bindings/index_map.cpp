@@ -21,12 +21,11 @@ namespace {
 
 // What is no native number travels as bytes.
 Element element_of_buffer(const Py_buffer& buffer) {
-    static constexpr std::pair<const char*, Scalar> known[] = {
-        {"b", Scalar::int8},    {"h", Scalar::int16},   {"i", Scalar::int32},      {"l", Scalar::int64},      {"q", Scalar::int64},
-        {"B", Scalar::uint8},   {"H", Scalar::uint16},  {"I", Scalar::uint32},     {"L", Scalar::uint64},     {"Q", Scalar::uint64},
-        {"f", Scalar::float32}, {"d", Scalar::float64}, {"Zf", Scalar::complex64}, {"Zd", Scalar::complex128}};
-    for (const auto& [format, scalar] : known)
-        if (std::strcmp(format, format_of(buffer)) == 0) return {scalar, static_cast<std::int32_t>(buffer.itemsize)};
+#define PARHELION_FORMAT(name, NAME, bytes, format) {Scalar::name, format},
+    static constexpr std::pair<Scalar, const char*> known[] = {PHL_SCALARS(PARHELION_FORMAT)};
+#undef PARHELION_FORMAT
+    for (const auto& [scalar, format] : known)
+        if (equal_format(format_of(buffer), format)) return {scalar, static_cast<std::int32_t>(buffer.itemsize)};
     return {Scalar::bytes, static_cast<std::int32_t>(buffer.itemsize)};
 }
 

@@ -1,34 +1,17 @@
 #include "python_exchange.hpp"
 
-#include <array>
-#include <string_view>
-
 namespace parhelion::python {
-namespace {
-
-// In the order in which messages name them.
-constexpr std::array<std::pair<std::string_view, Reduction>, 7> reductions{{
-    {"sum", Reduction::sum},
-    {"prod", Reduction::prod},
-    {"min", Reduction::min},
-    {"max", Reduction::max},
-    {"replace", Reduction::replace},
-    {"bit_and", Reduction::bit_and},
-    {"bit_or", Reduction::bit_or},
-}};
-
-}  // namespace
 
 Reduction parse_reduction(const std::string& name) {
-    for (const auto& [known, reduction] : reductions)
-        if (known == name) return reduction;
+    for (int kind = 0; kind < Reduction::user; ++kind)
+        if (const Reduction one = static_cast<Reduction::Kind>(kind); to_string(one) == name) return one;
     throw Error("unknown reduction '" + name + "': use " + reduction_names(" or "));
 }
 
 std::string reduction_names(const std::string& before_last) {
     std::string names;
-    for (const auto& [name, reduction] : reductions)
-        names += (names.empty() ? "" : name == reductions.back().first ? before_last : ", ") + std::string(name);
+    for (int kind = 0; kind < Reduction::user; ++kind)
+        names += (kind == 0 ? "" : kind + 1 == Reduction::user ? before_last : ", ") + to_string(static_cast<Reduction::Kind>(kind));
     return names;
 }
 

@@ -213,6 +213,8 @@ def build_pattern(domain: IndexedDomain) -> Pattern: ...
 
 def load_pattern(data: bytes, comm: Communicator) -> Pattern: ...
 
+elements: tuple = ...
+
 class Field:
     """Where the values of one field lie. Keeps nothing alive."""
 
@@ -319,9 +321,7 @@ class Exchange:
 
     @property
     def transport(self) -> str:
-        """
-        Name of what moves the data, such as 'mpi' or 'shared+mpi'.
-        """
+        """Name of what moves the data, such as 'mpi' or 'shared+mpi'."""
 
     def explain(self) -> str:
         """What was chosen for which neighbor and why, in a few lines."""

@@ -1,6 +1,8 @@
 """Names that the Fortran module `parhelion` makes public, with the comments of the modules that they come from."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +17,9 @@ PROCEDURES = {"subroutine", "function"}
 
 def read_modules(folder: Path) -> list[SourceFile]:
     """The module for users first, then those that it hands on, each with what is public in `parhelion`."""
-    door = _module(folder / "parhelion.f90")
+    door = _module(folder / "parhelion.fypp")
     public = {name for node in _all(door, "public_statement") for name in _identifiers(node)}
-    paths = [folder / "parhelion.f90", *sorted(folder / f"{name}.f90" for name in ("phl_cartesian", "phl_exchange", "phl_index_map", "phl_status"))]
+    paths = [folder / "parhelion.fypp", *sorted(folder / f"{name}.fypp" for name in ("phl_cartesian", "phl_exchange", "phl_index_map", "phl_status"))]
     return [_source_file(path, public) for path in paths]
 
 
@@ -74,7 +76,8 @@ def _constants(node: Node, public: set[str]) -> Entry:
 
 
 def _module(path: Path) -> Node:
-    root = PARSER.parse(path.read_bytes()).root_node
+    written = subprocess.run([sys.executable, "-B", "-m", "fypp", "-M", path.parent, "-m", "write", path], check=True, capture_output=True)
+    root = PARSER.parse(written.stdout).root_node
     return next(child for child in root.children if child.type == "module")
 
 

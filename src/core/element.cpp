@@ -12,20 +12,9 @@ struct Named {
     Element element;
 };
 
-constexpr std::array<Named, 12> known{{
-    {"int8", {Scalar::int8, 1}},
-    {"int16", {Scalar::int16, 2}},
-    {"int32", {Scalar::int32, 4}},
-    {"int64", {Scalar::int64, 8}},
-    {"uint8", {Scalar::uint8, 1}},
-    {"uint16", {Scalar::uint16, 2}},
-    {"uint32", {Scalar::uint32, 4}},
-    {"uint64", {Scalar::uint64, 8}},
-    {"float32", {Scalar::float32, 4}},
-    {"float64", {Scalar::float64, 8}},
-    {"complex64", {Scalar::complex64, 8}},
-    {"complex128", {Scalar::complex128, 16}},
-}};
+#define PARHELION_NAMED(name, NAME, bytes, ...) {#name, {Scalar::name, bytes}},
+constexpr Named known[] = {PHL_SCALARS(PARHELION_NAMED)};
+#undef PARHELION_NAMED
 
 }  // namespace
 

@@ -30,8 +30,9 @@ std::string remedy(const Element& element, Reduction reduction) {
 }  // namespace
 
 std::string to_string(Reduction reduction) {
-    static constexpr const char* names[] = {"replace", "sum", "min", "max", "bit_and", "bit_or", "prod", "the program's own"};
-    static_assert(std::size(names) == Reduction::user + 1);
+#define PARHELION_TEXT(name, ...) #name,
+    static constexpr const char* names[] = {PHL_REDUCTIONS(PARHELION_TEXT) "the program's own"};
+#undef PARHELION_TEXT
     return names[reduction.kind()];
 }
 

@@ -6,25 +6,15 @@
 #include <string>
 #include <type_traits>
 
+#include "parhelion/core/kinds.h"
 #include "parhelion/core/types.hpp"
 
 namespace parhelion {
 
-/// What one component of a cell is.
+/// What one component of a cell is: int8 … int64, uint8 … uint64, float32, float64, complex64, complex128 (core/kinds.h), or bytes.
 enum class Scalar : std::uint8_t {
     bytes,  ///< opaque: can be copied and replaced, not added
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    float32,
-    float64,
-    complex64,
-    complex128
+    PHL_SCALARS(PHL_CPP_NAME)
 };
 
 /// Element type of a field: a scalar that can be reduced, several of them next to each other (std::array<double, 3>), which are reduced

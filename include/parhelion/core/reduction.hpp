@@ -17,7 +17,7 @@ class UserReduction;
 /// must live as long as what it was passed to is under way.
 class Reduction {
 public:
-    enum Kind : std::uint8_t { replace, sum, min, max, bit_and, bit_or, prod, user };
+    enum Kind : std::uint8_t { PHL_REDUCTIONS(PHL_CPP_NAME) user };  ///< of core/kinds.h, and the program's own
 
     constexpr Reduction(Kind kind) : kind_(kind) {}                          // NOLINT: `Reduction::sum` is one
     constexpr Reduction(const UserReduction& by) : kind_(user), by_(&by) {}  // NOLINT: as what the program defines

@@ -14,12 +14,6 @@ from ..base.arguments import Sides, depth_of, halo_sides, stagger_of
 from ..domain.arrays import HaloArray
 from ..domain.cartesian import CartesianDomain
 
-NAMED = {
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-    "float32", "float64", "complex64", "complex128",
-}  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Field:
     """An array (a list of them for several blocks) told with what does not follow from its shape.
@@ -171,7 +165,7 @@ def _from_buffer(value: Any, name: str) -> np.ndarray:
 
 def element_name(dtype: np.dtype) -> str:
     """Name of the element in C++; whatever is no native number is opaque bytes."""
-    return dtype.name if dtype.isnative and dtype.name in NAMED else f"bytes{dtype.itemsize}"
+    return dtype.name if dtype.isnative and dtype.name in _core.elements else f"bytes{dtype.itemsize}"
 
 
 @dataclass(frozen=True)

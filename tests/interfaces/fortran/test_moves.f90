@@ -1,9 +1,7 @@
 !> Values from one domain to another, reductions of the program's own, owners that decide, partitions on disk.
 module test_moves
-  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_funloc, c_int, c_int32_t, c_int64_t, &
-    c_null_char, c_null_funptr, c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funloc, c_int, c_int32_t, c_int64_t, c_null_char, c_null_funptr
   use, intrinsic :: iso_fortran_env, only: int64, real64
-  use phl_bindings, only: phl_f_index_map_push
   use support
   implicit none
   private
@@ -215,9 +213,7 @@ contains
   subroutine owners_decide()
     type(index_map) :: owners, map
     integer :: cells(ranks), everybody(ranks), i, count, x(3), status
-    type(c_ptr) :: made
     character(300) :: message
-    made = c_null_ptr
     cells = 2
     everybody = [(i, i = 0, ranks - 1)]
     count = merge(ranks, 0, rank == 0)
@@ -229,9 +225,9 @@ contains
     cells = 3
     call map%push(owners, cells(:count), everybody(:count), stat=status, errmsg=message)
     call check_failure('a cell that nobody owns', status, phl_error_value, message, 'use 1 … 2')
-    ! As default integers of 64 bits arrive: the low half of 2^32 is rank 0.
-    status = phl_f_index_map_push(owners%c_handle(), [1_int64], [2_int64**32], made)
-    call check(status == phl_error_value .and. .not. c_associated(made), 'a rank beyond 32 bits')
+    ! The low half of 2^32 is rank 0.
+    call map%push(owners, [1_int64], [2_int64**32], stat=status, errmsg=message)
+    call check_failure('a rank beyond 32 bits', status, phl_error_value, message, 'does not exist')
   end subroutine
 
   !> Those that are there: sets/check_sets.f90.

@@ -18,7 +18,7 @@ INTERFACES = {
     "C++": text_of("include/parhelion/**/*.hpp"),
     "Python": text_of("python/parhelion/*.pyi", *(f"python/parhelion/{room}/*.py" for room in ("domain", "exchange", "ghosts"))),
     "C": text_of("include/parhelion/phl.h"),
-    "Fortran": text_of("fortran/*.f90"),
+    "Fortran": text_of("fortran/*.fypp"),
 }
 
 
@@ -66,9 +66,9 @@ def test_a_planted_row_that_is_wrong_is_found(row):
 @pytest.mark.parametrize(
     ("language", "start", "end", "count"),
     [
-        ("C++", "struct ExchangeOptions {", "\n};", 10),
-        ("C", "typedef struct phl_exchange_options {", "} phl_exchange_options;", 10),
-        ("Fortran", "  type :: exchange_options", "  end type", 10),
+        ("C++", "struct ExchangeOptions {", "\n};", 9),
+        ("C", "typedef struct phl_exchange_options {", "} phl_exchange_options;", 9),
+        ("Fortran", "  type :: exchange_options", "  end type", 9),
     ],
 )
 def test_every_option_has_a_row(language, start, end, count):

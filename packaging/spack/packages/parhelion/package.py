@@ -20,6 +20,7 @@ class Parhelion(CMakePackage):
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("fortran", type="build", when="+fortran")
+    depends_on("py-fypp@3:", type="build", when="+fortran")
     depends_on("cmake@3.24:", type="build")
     depends_on("mpi")
     depends_on("ucx", when="+ucx")
