@@ -22,6 +22,7 @@ def single_threaded(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
 
 
 TAKE_A_WORD = ("-W", "-X", "--check-hash-based-pycs")
+NO_SCRIPT = ("-m", "-c", "-")
 
 
 def program_words(words: Sequence[str]) -> list[str]:
@@ -51,12 +52,24 @@ def ends_together(words: Sequence[str]) -> list[str]:
 
     `words` begin with a Python. It stays as it is where it has no mpi4py, and where it is given no program.
     """
-    at = 1
-    while at < len(words) and words[at].startswith("-") and words[at] not in ("-m", "-c", "-"):
-        at += 2 if words[at] in TAKE_A_WORD else 1
+    at = _program_at(words)
     if at >= len(words) or words[at : at + 2] in (["-m", "mpi4py"], ["-m", "mpi4py.run"]) or not importlib.util.find_spec("mpi4py"):
         return list(words)
     return [*words[:at], "-m", "mpi4py", *words[at:]]
+
+
+def script_of(words: Sequence[str]) -> Path | None:
+    """The file that these words, which begin with a Python, run; None for a module, for code, and for none."""
+    at = _program_at(words)
+    return Path(words[at]) if at < len(words) and words[at] not in NO_SCRIPT else None
+
+
+def _program_at(words: Sequence[str]) -> int:
+    """Where Python's own options end."""
+    at = 1
+    while at < len(words) and words[at].startswith("-") and words[at] not in NO_SCRIPT:
+        at += 2 if words[at] in TAKE_A_WORD else 1
+    return at
 
 
 def _is_python(program: str) -> bool:

@@ -42,7 +42,7 @@ def without_click(words: Sequence[str], missing: str) -> int:
         missing = str(error)
     except ModuleNotFoundError as error:  # of `run --profile`
         missing = what_is_missing(error) or str(error)
-    if words[:1] == ["--version"]:
+    if words[:1] in (["--version"], ["-V"]):
         from importlib.metadata import version
 
         print(f"parhelion, version {version('parhelion')}")

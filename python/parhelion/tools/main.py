@@ -83,7 +83,7 @@ class Root(LazyGroup):
 
 
 @click.group(cls=Root, table=COMMANDS, groups=GROUPS, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="parhelion", prog_name="parhelion")
+@click.version_option(None, "-V", "--version", package_name="parhelion", prog_name="parhelion")
 def root() -> None:
     """Moves halos, places ranks, and measures both.
 

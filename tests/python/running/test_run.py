@@ -98,6 +98,38 @@ def test_a_program_that_is_not_there_is_refused():
         choose(["/nowhere/solver"], None)
 
 
+@pytest.mark.parametrize("words", [["{}/heat.py"], ["python", "-u", "-W", "error", "{}/heat.py", "x"]])
+def test_a_script_that_is_not_there_is_refused_once(words, tmp_path):
+    need_build()
+    done = parhelion_run("-n", 2, *[word.format(tmp_path) for word in words])
+    assert (done.returncode, done.stderr) == (2, f"Error: there is no {tmp_path}/heat.py: check the path of the program\n")
+
+
+def test_a_module_and_code_are_no_files():
+    assert [program.script_of(["p", *words]) for words in (["-m", "x"], ["-c", "x"], ["-"], [], ["-u"])] == [None] * 5
+
+
+MISTYPED = [
+    (["--np", "2", "true"], "--np"),
+    (["--verbos", "-n", "2", "true"], "--verbos"),
+    (["-V", "-n", "2", "true"], "-V"),
+    (["true", "-n", "2"], "-n stands after the program, which gets it: put it before, parhelion run -n N true"),
+    (["heat.py", "-np", "2"], "-np stands after the program"),
+]
+
+
+@pytest.mark.parametrize(("words", "told"), MISTYPED)
+def test_mistyped_options_are_no_programs(words, told):
+    for done in (parhelion_run(*words), without_extras("run", *words)):
+        assert done.returncode == 2 and told in done.stderr and "such as ./" not in done.stderr, done.stderr
+
+
+def test_ranks_are_counted_as_with_mpiexec():
+    need_build()
+    for done in (parhelion_run("-np", 2, "echo", "-n", "x"), without_extras("run", "-np", "2", "echo", "-n", "x")):
+        assert (done.returncode, done.stdout) == (0, "xx"), done.stderr
+
+
 def test_ranks_hear_of_the_options_and_rank_0_reads_what_comes_in():
     need_build()
     code = "import os, sys; print(os.environ['PARHELION_TRANSPORT'], comm.size, sys.stdin.read().split()) if comm.rank == 0 else comm.Get_rank()"
@@ -166,7 +198,7 @@ def test_it_needs_no_package_of_the_command_line():
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["run", "-n", "x", "true"], "-n/--ranks: 'x' is not a whole number from 1 to"),
+        (["run", "-n", "x", "true"], "-n/-np/--ranks: 'x' is not a whole number from 1 to"),
         (["run", "--timeout", "nan", "true"], "'nan' is not a number from 1 to"),
         (["run", "--transport", "", "true"], "name one, or leave the option out"),
         (["run", "-n", "2"], "say which program"),

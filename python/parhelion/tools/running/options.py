@@ -45,7 +45,7 @@ class Option(NamedTuple):
 
 # In the order of the help.
 OPTIONS = (
-    Option("-n --ranks", "Ranks [tasks of the Slurm job].", "N", (1, MOST_RANKS)),
+    Option("-n -np --ranks", "Ranks [tasks of the Slurm job].", "N", (1, MOST_RANKS)),
     Option("--flavor", "Which build [the one for the program's own MPI; for Python the one built last].", "FLAVOR"),
     Option("--transport", "What moves the data: such as shared+mpi; sets PARHELION_TRANSPORT.", "NAME"),
     Option("--timeout", "Stop ranks after so long: exit status 124.", "SECONDS", (1.0, MOST_SECONDS)),

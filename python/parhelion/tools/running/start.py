@@ -11,7 +11,7 @@ from ...launch import Flavor, Launch, find_flavor, inside_launcher
 from ...launch.inside import by_srun
 from ...launch.linked import flavor_of_library, is_compiled, linked_mpi
 from ...launch.process import Completed, run_command
-from ...launch.program import ends_together, program_words, python_words
+from ...launch.program import ends_together, program_words, python_words, script_of
 from ...launch.schedulers import job_told
 
 STOPPED = 124  # as `timeout` ends
@@ -54,7 +54,7 @@ def start(wanted: Wanted) -> int:
     _refuse_inside()
     if wanted.on_hosts:
         return _on_hosts(wanted)
-    ranks = wanted.ranks or _tasks_of_the_job()
+    ranks = wanted.ranks or _tasks_of_the_job(wanted.program)
     words, flavor, notes = choose(wanted.program, wanted.flavor)
     if wanted.profile:
         return _profiled(wanted, words, ranks, flavor)
@@ -67,6 +67,7 @@ def choose(program: list[str], name: str | None) -> tuple[list[str], Flavor, lis
     """The words to start, the MPI to start them under, and what the user should know of that."""
     python = python_words(program)
     if python:
+        _refuse_missing(script_of(python))
         return ends_together(python), find_flavor(name), []
     words = program_words(program)
     found = shutil.which(words[0])
@@ -82,6 +83,12 @@ def choose(program: list[str], name: str | None) -> tuple[list[str], Flavor, lis
         return words, own, []
     _refuse_another(words[0], library, find_flavor(name))
     return words, find_flavor(name), []
+
+
+def _refuse_missing(script: Path | None) -> None:
+    """Said once, where every rank would end with a traceback."""
+    if script is not None and not script.exists():
+        raise InputError(f"there is no {script}{'' if script.is_absolute() else f' in {Path.cwd()}'}: check the path of the program")
 
 
 def _refuse_another(program: str, library: Path, flavor: Flavor) -> None:
@@ -101,10 +108,12 @@ def _refuse_inside() -> None:
                      "start the program itself, or call `parhelion run` once, from the batch script")  # fmt: skip
 
 
-def _tasks_of_the_job() -> int:
+def _tasks_of_the_job(program: list[str]) -> int:
     job = job_told(os.environ)
     if job and job.tasks:
         return job.tasks
+    if late := next((word for word in program[1:] if word in ("-n", "-np", "--ranks")), None):
+        raise InputError(f"{late} stands after the program, which gets it: put it before, parhelion run {late} N {program[0]}")
     raise InputError("say how many ranks are to be started, such as -n 4")
 
 
