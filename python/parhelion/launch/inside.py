@@ -1,7 +1,7 @@
 """Has a launcher (mpiexec, srun, …) already started this process as one of several ranks?"""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 
@@ -25,14 +25,33 @@ LAUNCHERS = (
 )
 
 
-def inside_launcher(env: Mapping[str, str] | None = None) -> Rank | None:
+OF_A_SHELL = ("PMI_", "PMI2_", "PMIX_")  # what a launcher gives to a rank, and an interactive step to its shell
+
+
+def has_terminal() -> bool:
+    """Whether this process has a controlling terminal."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
+def inside_launcher(env: Mapping[str, str] | None = None, terminal: Callable[[], bool] = has_terminal) -> Rank | None:
     """(rank, size, kind) of this process when a launcher started it, else None. Local."""
     env = os.environ if env is None else env
     for kind, rank, size in LAUNCHERS:
         number = _integer(env.get(rank))
         if number is not None and (kind != "slurm" or _is_slurm_step(env)):
-            return Rank(number, _integer(env.get(size)), kind)
+            here = Rank(number, _integer(env.get(size)), kind)
+            return None if _is_interactive(here, env, terminal) else here
     return None
+
+
+def without_shell(env: Mapping[str, str], terminal: Callable[[], bool] = has_terminal) -> dict[str, str]:
+    """The environment for a launcher: in a shell of an interactive step, without that step's connection for its one rank."""
+    shell = "SLURM_PTY_PORT" in env and inside_launcher(env, terminal) is None
+    return {name: value for name, value in env.items() if not (shell and name.startswith(OF_A_SHELL))}
 
 
 def by_srun(here: Rank, env: Mapping[str, str] | None = None) -> bool:
@@ -43,9 +62,15 @@ def by_srun(here: Rank, env: Mapping[str, str] | None = None) -> bool:
 
 
 def _is_slurm_step(env: Mapping[str, str]) -> bool:
-    """A batch script and a shell from `srun --pty` have SLURM_PROCID too, but are no ranks."""
+    """A batch script has SLURM_PROCID too, but is no rank."""
     step = env.get("SLURM_STEP_ID", env.get("SLURM_STEPID"))
-    return step is not None and "SLURM_STEP_NUM_TASKS" in env and "SLURM_PTY_PORT" not in env
+    return step is not None and "SLURM_STEP_NUM_TASKS" in env
+
+
+def _is_interactive(here: Rank, env: Mapping[str, str], terminal: Callable[[], bool]) -> bool:
+    """A shell from `srun --pty` is told to be a rank, and is none. Steps that it starts inherit the variable, but not the terminal."""
+    step = _integer(env.get("SLURM_PROCID")), _integer(env.get("SLURM_STEP_NUM_TASKS"))
+    return "SLURM_PTY_PORT" in env and here.rank == step[0] and here.size in (None, step[1]) and terminal()
 
 
 def _integer(text: str | None) -> int | None:

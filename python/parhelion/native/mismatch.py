@@ -27,7 +27,7 @@ def no_build(version: str, address: int | None, built: Sequence[Flavor]) -> str:
     anywhere = [flavor for flavor in built if isinstance(flavor, WheelFlavor)]
     choices = ", ".join(f"{flavor.name} ({flavor.soname if flavor in anywhere else flavor.mpi_library})" for flavor in built)
     first = next((flavor for flavor in built if flavor not in anywhere), None)
-    other = f"; or bind mpi4py to one of those, MPI4PY_LIBMPI={first.mpi_library}, and start the ranks with {first.mpiexec}" if first else ""
+    other = f"; or bind mpi4py to one of those, MPI4PY_LIBMPI={first.mpi_library}, and start the ranks with {first.launcher}" if first else ""
     return f"{bound}, and Parhelion is built for {choices}: {remedy}{other}"
 
 

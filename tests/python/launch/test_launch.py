@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from parhelion import launch
+from parhelion.launch import inside, slurm
 from parhelion.launch.keeper import descendants
 
 BUILT = launch.flavors()
@@ -171,9 +172,56 @@ def test_a_slurm_batch_script_is_no_rank():
     assert launch.inside_launcher({"SLURM_PROCID": "0", "SLURM_JOB_ID": "7", "SLURM_NTASKS": "8"}) is None
 
 
-def test_an_interactive_slurm_shell_is_no_rank():
-    step = {"SLURM_PROCID": "0", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_PTY_PORT": "4242"}
-    assert launch.inside_launcher(step) is None
+SHELL = {"SLURM_PROCID": "0", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_PTY_PORT": "4242", "HOME": "/"}
+OF_PMI2, OF_PMIX = {"PMI_RANK": "0", "PMI_SIZE": "1", "PMI_FD": "11"}, {"PMIX_RANK": "0", "PMIX_NAMESPACE": "slurm.pmix.2.0"}
+
+
+@pytest.mark.parametrize("told", [{}, OF_PMI2, OF_PMIX])
+def test_an_interactive_slurm_shell_is_no_rank_and_keeps_its_connection_to_itself(told):
+    assert inside.inside_launcher(SHELL | told, lambda: True) is None
+    assert inside.without_shell(SHELL | told, lambda: True) == SHELL
+
+
+@pytest.mark.parametrize("told", [
+    {"PMI_RANK": "0", "PMI_SIZE": "2"},  # of an mpiexec in that shell
+    {"PMI_RANK": "1", "PMI_SIZE": "2"},
+    {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"},
+])  # fmt: skip
+def test_ranks_of_another_launcher_in_such_a_shell_are_ranks(told):
+    assert inside.inside_launcher(SHELL | told, lambda: True) is not None
+    assert inside.without_shell(SHELL | told, lambda: True) == SHELL | told
+
+
+def test_a_step_that_such_a_shell_starts_has_no_terminal():
+    step = SHELL | {"SLURM_STEP_ID": "1", "SLURM_STEP_NUM_TASKS": "2"}
+    assert inside.inside_launcher(step, lambda: False) == (0, 2, "slurm")
+    assert inside.without_shell(step | OF_PMIX, lambda: False) == step | OF_PMIX
+
+
+def test_the_launcher_that_is_named_is_taken_as_it_is(tmp_path):
+    for kind in ("mpich", "cray", "other"):
+        flavor = launch.load_flavor(write_flavor(tmp_path, kind, kind))
+        env = {"PARHELION_LAUNCHER": "srun --mpi=cray_shasta 'a b'", "SLURM_JOB_ID": "7", "PARHELION_HOSTS": "a,b"}
+        launched = flavor.launch(2, "a.out", cores=8, env=env)
+        assert launched.argv == ["srun", "--mpi=cray_shasta", "a b", "-n", "2", "a.out"]
+        assert launched.false_start is None
+        assert flavor.launch(2, "a.out", options=["-l"], env=env).argv[3:6] == ["-l", "-n", "2"]
+    with pytest.raises(launch.FlavorError, match="PARHELION_LAUNCHER=srun ' is no command line"):
+        flavor.launch(2, "a.out", env={"PARHELION_LAUNCHER": "srun '"})
+
+
+@pytest.mark.parametrize(("offered", "told"), [(["cray_shasta"], None), (["pmi2"], "srun offers no cray_shasta"), (None, "has no mpiexec that is known: say")])
+def test_an_mpi_without_a_launcher_is_started_by_srun_or_asks_for_one(tmp_path, monkeypatch, offered, told):
+    flavor = launch.load_flavor(write_flavor(tmp_path, "site", "cray", mpiexec="", library_version="MPI VERSION : CRAY MPICH version 8.1.25"))
+    assert flavor.mpiexec is None and "launcher of MPI VERSION" in flavor.launcher
+    monkeypatch.setattr(slurm, "offered", lambda: frozenset(offered or ()))
+    env = {} if offered is None else {"SLURM_JOB_ID": "7", "SLURM_JOB_CPUS_PER_NODE": "8"}
+    if told is None:
+        assert flavor.launch(2, "a.out", env=env).argv[:4] == ["srun", "--overlap", "--export=ALL", "--mpi=cray_shasta"]
+        return
+    with pytest.raises(launch.FlavorError, match=told) as raised:
+        flavor.launch(2, "a.out", env=env)
+    assert "--launcher 'srun --mpi=pmi2', or PARHELION_LAUNCHER" in str(raised.value) and str(flavor.mpi_library) in str(raised.value)
 
 
 def test_cores_are_counted_at_least_one_and_at_most_the_hardware_threads():

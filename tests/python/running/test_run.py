@@ -1,6 +1,7 @@
 """`parhelion run`: which MPI and launcher a program gets, what the options hand over, how it ends."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +11,10 @@ import pytest
 from measured import built, need_build
 
 from parhelion.launch import Flavor, FlavorError, default_flavor, flavors, linked, program, there
-from parhelion.launch.linked import linked_mpi
+from parhelion.launch.linked import choose, linked_mpi
 from parhelion.errors import InputError
 from parhelion.tools.running.options import OPTIONS
-from parhelion.tools.running.start import Wanted, choose
+from parhelion.tools.running.start import Wanted
 
 KEPT = {key: value for key, value in os.environ.items() if not key.startswith(("PARHELION_", "PMI_", "OMPI_COMM", "SLURM_"))}
 RANK = "from mpi4py import MPI; comm = MPI.COMM_WORLD\n"
@@ -96,6 +97,72 @@ def test_another_flavor_than_that_of_the_program_is_refused():
 def test_a_program_that_is_not_there_is_refused():
     with pytest.raises(InputError, match=r"\./solver"):
         choose(["/nowhere/solver"], None)
+
+
+STUB = """
+#include <stdio.h>
+int MPI_Get_library_version(char* text, int* length) { return *length = sprintf(text, "%s", VERSION), 0; }
+int MPI_Init(void* a, void* b) { return 0; }
+"""
+VENDORS = [
+    ("libmpi_cray.so.12", "MPI VERSION    : CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)"),
+    ("libmpi_gnu_123.so.12", "MPI VERSION    : CRAY MPICH version 8.1.30.5 (ANL base 3.4a2)"),
+    ("libmpi_ibm.so.3", "IBM Spectrum MPI, Version 10.4.0"),
+    ("libmpi.so.77", "Fugaku MPI 1"),
+]
+
+
+@pytest.fixture
+def vendors_program(tmp_path):
+    """Compiles a program that is linked to an MPI of this name, or has that MPI inside."""
+    if not shutil.which("gcc"):
+        pytest.skip("skipped: gcc is not installed")
+    (tmp_path / "stub.c").write_text(STUB)
+    (tmp_path / "main.c").write_text("int MPI_Init(void*, void*);\nint main(void) { return MPI_Init(0, 0); }\n")
+
+    def compiled(soname, version, static=False):
+        define, program = f'-DVERSION="{version}"', tmp_path / "solver"
+        parts = ["stub.c"] if static else [soname, "-Wl,-rpath,$ORIGIN"]
+        if not static:
+            # As vendors have it: the interface of another language comes first.
+            part = soname.replace(".so", "_mpifh.so")
+            for name in (soname, part):
+                subprocess.run(["gcc", "-shared", "-fPIC", define, f"-Wl,-soname,{name}", "stub.c", "-o", name], cwd=tmp_path, check=True)
+            parts = ["-Wl,--no-as-needed", part, *parts]
+        subprocess.run(["gcc", define, "main.c", *parts, "-o", program], cwd=tmp_path, check=True)
+        return program
+
+    return compiled
+
+
+@pytest.mark.parametrize(("soname", "version"), VENDORS)
+def test_a_vendors_mpi_is_known_by_what_it_says_and_never_started_by_another_ones_launcher(soname, version, vendors_program, tmp_path):
+    need_build()
+    program = vendors_program(soname, version)
+    done = parhelion_run("-n", 2, program)
+    assert done.returncode == 2 and f"{tmp_path / soname} ({version.split(',')[0].split(' 10')[0].split('  ')[0]}" in done.stderr, done.stderr
+    assert "--launcher 'srun --mpi=pmi2', or PARHELION_LAUNCHER" in done.stderr
+    launcher = tmp_path / "site-launcher"
+    launcher.write_text('#!/bin/sh\necho "$@"\n')
+    launcher.chmod(0o755)
+    for done in (parhelion_run("-n", 2, "--launcher", f"{launcher} --mpi=own", program, "x"),
+                 parhelion_run("-n", 2, program, "x", PARHELION_LAUNCHER=f"{launcher} --mpi=own")):  # fmt: skip
+        assert (done.returncode, done.stdout) == (0, f"--mpi=own -n 2 {program} x\n"), done.stderr
+
+
+def test_a_program_with_an_mpi_inside_is_not_started_by_another_ones_launcher(vendors_program):
+    need_build()
+    program = vendors_program("none", "MPICH 9", static=True)
+    done = parhelion_run("-n", 2, program)
+    assert done.returncode == 2 and "has an MPI inside" in done.stderr and "--launcher" in done.stderr
+    assert parhelion_run("-n", 2, "--launcher", "env", program).returncode != 2  # `env -n 2` is its own affair
+    assert parhelion_run("-n", 2, "--flavor", default_flavor().name, program).returncode == 0
+
+
+def test_a_launcher_that_is_not_there_is_named():
+    need_build()
+    for done in (parhelion_run("-n", 2, "--launcher", "no-such-launcher -x", "true"), parhelion_run("-n", 2, "--launcher", "a 'b", "true")):
+        assert done.returncode == 2 and "Traceback" not in done.stderr and ("no-such-launcher" in done.stderr or "is no command line" in done.stderr)
 
 
 @pytest.mark.parametrize("words", [["{}/heat.py"], ["python", "-u", "-W", "error", "{}/heat.py", "x"]])

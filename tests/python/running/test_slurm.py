@@ -171,6 +171,32 @@ def test_parhelion_run_inside_a_step_of_several_tasks_says_that_a_launcher_is_th
     assert status != 0 and said.count("already started this as rank 0 of 2") == 1, said
 
 
+def interactive(mode, command):
+    """In a shell that `srun --pty` has started, for which it needs a terminal."""
+    step = f"srun --mpi={mode} -N1 -n1 --pty sh -c {shlex.quote(command)}"
+    return f"script -qec {shlex.quote(step)} /dev/null </dev/null"
+
+
+@pytest.mark.parametrize("mode", ["pmi2", "pmix", "none"])
+def test_a_shell_of_an_interactive_step_starts_ranks(slurm, flavor, mode, tmp_path):
+    code = "from mpi4py import MPI; print('rank of', MPI.COMM_WORLD.size, flush=True)"
+    parhelion = f"{sys.executable} -m parhelion"
+    status, said = slurm(interactive(mode, f"{parhelion} run -n 2 --flavor {flavor.name} python -c {shlex.quote(code)}"))
+    assert status == 0 and said.count("rank of 2") == 2, said
+    status, said = slurm(interactive(mode, f"{parhelion} bench alltoall --ranks 2 --size 64 --quick --repetitions 2 --flavor {flavor.name} --out {tmp_path}/run"))
+    assert status == 0 and read_record(tmp_path / "run").launches[0].ranks == 2, said
+
+
+@pytest.mark.parametrize("mode", ["pmi2", "none"])
+def test_ranks_that_such_a_shell_starts_itself_are_ranks(slurm, mode):
+    flavor = flavors()[next(iter(built("mpich")), None) or pytest.skip("needs a build for MPICH")]
+    status, said = slurm(interactive(mode, "srun --overlap --overcommit -n2 --mpi=pmi2 " + python(flavor, SOLVE)))
+    assert status == 0 and said.count("solves (2, 1)") == 2, said
+    status, said = slurm(interactive(mode, "srun --overlap --overcommit -n2 --mpi=none " + python(flavor, SOLVE)))
+    # With pmi2 the shell's own connection, which is no longer open, makes MPI_Init fail.
+    assert status != 0 and "solves (" not in said and ("sees 1 rank" in said or mode == "pmi2"), said
+
+
 def test_tasks_that_are_meant_to_be_alone_may_be(slurm):
     flavor = flavors()[built("mpich", "openmpi")[0]]
     status, said = slurm("srun -N2 -n2 --mpi=none " + python(flavor, SOLVE), PARHELION_ALONE="1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
@@ -12,7 +13,7 @@ from typing import Any, ClassVar
 import click
 
 from ...base.numbers import shortened, whole_number
-from ...launch.flavor import MOST_RANKS
+from ...launch.flavor import LAUNCHER, MOST_RANKS
 from ..style.words import BYTES
 from .errors import BadInput
 from .output import json_option
@@ -179,8 +180,19 @@ _measured, _builds, _kept = options_of("Contenders and samples"), options_of("Bu
 
 out_option = _kept("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for what this writes [runs/<time>-…].")
 flavor_option = _builds("--flavor", metavar="FLAVOR", help="Which build [the one built last].")
+launcher_option = _builds("--launcher", metavar="COMMAND", expose_value=False, callback=lambda ctx, option, given: _take_launcher(ctx, given),
+                          help="What starts the ranks, as it is, such as 'srun --mpi=cray_shasta': sets PARHELION_LAUNCHER.")  # fmt: skip
 no_bind_option = _builds("--no-bind", is_flag=True, help="Leave the ranks unbound.")
 labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label for what is measured; may be repeated.")
+
+
+def _take_launcher(ctx: click.Context, given: str | None) -> None:
+    """For all that this command starts, and not for what comes after it in this process."""
+    if given:
+        before = os.environ.get(LAUNCHER)
+        os.environ[LAUNCHER] = given
+        ctx.call_on_close(lambda: os.environ.pop(LAUNCHER) if before is None else os.environ.update({LAUNCHER: before}))
+
 
 per_node_option = _measured("--per-node", is_flag=True, help="Count messages and bytes by the level of the machine that they stay within.")
 
@@ -194,6 +206,7 @@ _OPTIONS = (
     _measured("--quick", is_flag=True, help="A short run: fewer launches and samples."),
     _measured("--seed", type=SEED, default=1, show_default=True, help="Seed of what is random: here the order of cases."),
     flavor_option,
+    launcher_option,
     _builds("--against", metavar="FLAVOR|CHECKOUT|IMAGE", help="Measure another build in turn with this one, launch by launch, "
             "and compare this one (B) with it (A): a flavor, a folder with a built checkout, or an image of Apptainer."),
     no_bind_option,

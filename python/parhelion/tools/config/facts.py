@@ -34,9 +34,11 @@ def facts(flavor: Flavor, fortran: bool = False) -> dict[str, str]:
         remedy = f"`make -C {ROOT} install PREFIX=…`, and then PREFIX/lib/cmake and PREFIX/lib/pkgconfig" if in_checkout() else "install it again"
         raise InputError(f"this package is not installed with its headers ({sdk}): {remedy}")
     folder, libraries, linker = flavor.directory, [flavor.library], []
+    mpi = flavor.mpi_library if flavor.is_here else None
     if fortran:
         libraries = [*folder.glob("libparhelion_fortran.so.*"), *libraries]
-        linker = ["-Wl,--allow-shlib-undefined"]  # gfortran brings no MPI: libparhelion's is found when the program is started
+        # gfortran brings no MPI. One that is not here is found when the program is started.
+        linker = ["-Wl,--allow-shlib-undefined", *(["-Wl,--no-as-needed", str(mpi), "-Wl,--as-needed"] if mpi else [])]
         if len(libraries) == 1:
             raise InputError(f"flavor {flavor.name} was built without a Fortran compiler; the sources of the interface are in its source package")
     return {
@@ -47,5 +49,10 @@ def facts(flavor: Flavor, fortran: bool = False) -> dict[str, str]:
         "library": str(flavor.library),
         "cflags": f"-I{sdk / 'include'} -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX",
         "fflags": f"-I{sdk / 'include' / 'parhelion' / 'modules'}",
-        "libs": " ".join([*linker, f"-L{folder}", f"-Wl,-rpath,{folder}", *(f"-l:{library.name}" for library in libraries)]),
+        "libs": " ".join([*linker, f"-L{folder}", *_run_path(folder, mpi), *(f"-l:{library.name}" for library in libraries)]),
     }
+
+
+def _run_path(folder: Path, mpi: Path | None) -> list[str]:
+    """So that any launcher can start a program: libparhelion is found, and the MPI, which a compiler wrapper does not always name."""
+    return [f"-Wl,-rpath,{each}" for each in (folder, mpi.parent if mpi else None) if each]

@@ -13,10 +13,9 @@ Listing = dict[str, list[dict[str, str]]]
 
 def built_contenders(flavor: Flavor) -> Listing:
     """Per benchmark, the contenders that the flavor's measuring program knows; empty when it cannot tell."""
-    env = flavor.launch(1, flavor.program).env
     try:
         done = subprocess.run(
-            [str(flavor.program), "--list"], env=env, capture_output=True, text=True, timeout=30, check=True
+            [str(flavor.program), "--list"], env=flavor.environment(), capture_output=True, text=True, timeout=30, check=True
         )
         return json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):

@@ -17,7 +17,7 @@ from ..machine.builds import built_contenders
 from .measurement import Group, Measurement
 from .ranks import Ranks
 
-SPEAKS = {"openmpi": {"openmpi"}, "hydra": {"mpich", "impi"}}
+SPEAKS = {"openmpi": {"openmpi"}, "hydra": {"mpich", "impi", "cray", "other"}}
 
 
 class Starter(Protocol):
@@ -64,13 +64,13 @@ class OwnLauncher:
 class OuterLauncher:
     """Rank 0 of ranks that mpiexec or srun has started: its child inherits the connection to the launcher."""
 
-    def __init__(self, program: list[str]) -> None:
-        self.program = program
+    def __init__(self, program: list[str], environment: dict[str, str]) -> None:
+        self.program, self.environment = program, environment
 
     def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
         argv = [*self.program, str(job.resolve()), str(record.resolve())]
         added, notes = single_threaded(os.environ)
-        return Ranks(Launch(argv, {**os.environ, **added}, notes), log, own_session=False)
+        return Ranks(Launch(argv, {**self.environment, **added}, notes), log, own_session=False)
 
     def notes(self, group: Group) -> list[str]:
         return single_threaded(os.environ)[1]
@@ -90,8 +90,8 @@ def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
     fitting = _fit(measurement, here)
     program = measuring_program(flavor, measurement, fitting.groups[0])
     if here.rank > 0:
-        _become_rank(program, fitting)
-    return OuterLauncher(program), fitting
+        _become_rank(program, flavor.environment(), fitting)
+    return OuterLauncher(program, flavor.environment()), fitting
 
 
 def measuring_program(flavor: Flavor, measurement: Measurement, group: Group) -> list[str]:
@@ -135,7 +135,7 @@ def _check_mpi(flavor: Flavor, measurement: Measurement) -> None:
 def _check_kind(flavor: Flavor, here: Rank) -> None:
     if flavor.kind not in SPEAKS.get(here.kind, {flavor.kind}):
         _refuse(here, f"this launcher is of kind {here.kind}, but flavor {flavor.name} is built for {flavor.kind}: "
-                      f"start it with {flavor.mpiexec}, or choose another build with --flavor")  # fmt: skip
+                      f"start it with {flavor.launcher}, or choose another build with --flavor")  # fmt: skip
 
 
 def _fit(measurement: Measurement, here: Rank) -> Measurement:
@@ -153,10 +153,10 @@ def _refuse(here: Rank, message: str) -> None:
     raise BadInput(message)
 
 
-def _become_rank(program: list[str], measurement: Measurement) -> None:
+def _become_rank(program: list[str], environment: dict[str, str], measurement: Measurement) -> None:
     """Replace this process by the measuring program, its job in memory: other hosts need not see rank 0's folder."""
     job = os.memfd_create("parhelion-job", 0)
     os.write(job, msgspec.json.encode(measurement.job(0, measurement.groups[0])))
     os.set_inheritable(job, True)
-    os.environ.update(single_threaded(os.environ)[0])
-    os.execv(program[0], [*program, f"/proc/self/fd/{job}", os.devnull])
+    environment |= single_threaded(os.environ)[0]
+    os.execve(program[0], [*program, f"/proc/self/fd/{job}", os.devnull], environment)

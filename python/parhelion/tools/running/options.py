@@ -47,6 +47,7 @@ class Option(NamedTuple):
 OPTIONS = (
     Option("-n -np --ranks", "Ranks [tasks of the Slurm job].", "N", (1, MOST_RANKS)),
     Option("--flavor", "Which build [the one for the program's own MPI; for Python the one built last].", "FLAVOR"),
+    Option("--launcher", "What starts the ranks, as it is, such as 'srun --mpi=cray_shasta': sets PARHELION_LAUNCHER.", "COMMAND"),
     Option("--transport", "What moves the data: such as shared+mpi; sets PARHELION_TRANSPORT.", "NAME"),
     Option("--timeout", "Stop ranks after so long: exit status 124.", "SECONDS", (1.0, MOST_SECONDS)),
     Option("--neighbor-timeout", "A longer wait for neighbors is an error that says who did not answer: sets PARHELION_TIMEOUT.",
@@ -55,6 +56,6 @@ OPTIONS = (
     Option("--profile", "Sample the ranks, as `parhelion profile run` does, and say where the time went."),
     Option("--on-hosts", "On so many hosts that this machine pretends to be, as `parhelion hosts` makes them.", "N", (2, 16)),
     Option("--no-bind", "Leave the ranks unbound."),
-    Option("--option", "For mpiexec as it is, such as --option=-l; may be repeated.", "WORD", again=True),
+    Option("--option", "For the launcher as it is, such as --option=-l; may be repeated.", "WORD", again=True),
     Option("-v --verbose", "Show the launcher's command line, and what was set."),
 )  # fmt: skip

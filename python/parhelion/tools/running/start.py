@@ -1,17 +1,15 @@
 """What `parhelion run` does."""
 
 import os
-import shutil
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from ...errors import InputError
-from ...launch import Flavor, Launch, find_flavor, inside_launcher
+from ...launch import Flavor, Launch, inside_launcher
 from ...launch.inside import by_srun
-from ...launch.linked import flavor_of_library, is_compiled, linked_mpi
+from ...launch.flavor import LAUNCHER
+from ...launch.linked import choose
 from ...launch.process import Completed, run_command
-from ...launch.program import ends_together, program_words, python_words, script_of
 from ...launch.schedulers import job_told
 
 STOPPED = 124  # as `timeout` ends
@@ -24,6 +22,7 @@ class Wanted:
     program: list[str]
     ranks: int | None = None
     flavor: str | None = None
+    launcher: str | None = None
     transport: str | None = None
     timeout: float | None = None
     neighbor_timeout: float | None = None
@@ -42,7 +41,7 @@ class Wanted:
 
     def words(self) -> list[str]:
         """The same as a command line, but for hosts."""
-        valued = {"--ranks": self.ranks, "--flavor": self.flavor, "--transport": self.transport, "--timeout": self.timeout,
+        valued = {"--ranks": self.ranks, "--flavor": self.flavor, "--launcher": self.launcher, "--transport": self.transport, "--timeout": self.timeout,
                   "--neighbor-timeout": self.neighbor_timeout}  # fmt: skip
         flags = {"--check": self.check, "--profile": self.profile, "--no-bind": self.no_bind, "--verbose": self.verbose}
         words = [f"{option}={value}" for option, value in valued.items() if value is not None] + [option for option, on in flags.items() if on]
@@ -52,6 +51,8 @@ class Wanted:
 def start(wanted: Wanted) -> int:
     """Exit status of the program. Raises `InputError` where it cannot be started so."""
     _refuse_inside()
+    if wanted.launcher:
+        os.environ[LAUNCHER] = wanted.launcher
     if wanted.on_hosts:
         return _on_hosts(wanted)
     ranks = wanted.ranks or _tasks_of_the_job(wanted.program)
@@ -61,40 +62,6 @@ def start(wanted: Wanted) -> int:
     launch = flavor.launch(ranks, words[0], words[1:], bind=not wanted.no_bind, options=wanted.option, setting=wanted.setting())
     _tell(wanted, launch, flavor, notes)
     return _wait(wanted, launch)
-
-
-def choose(program: list[str], name: str | None) -> tuple[list[str], Flavor, list[str]]:
-    """The words to start, the MPI to start them under, and what the user should know of that."""
-    python = python_words(program)
-    if python:
-        _refuse_missing(script_of(python))
-        return ends_together(python), find_flavor(name), []
-    words = program_words(program)
-    found = shutil.which(words[0])
-    if found is None:
-        raise InputError(f"{words[0]} is no program that can be run: give its path, such as ./{Path(words[0]).name}, and check that it is executable")
-    library = linked_mpi(Path(found))
-    if library is None:
-        what = "a script" if not is_compiled(Path(found)) else "linked to no MPI library"
-        flavor = find_flavor(name)
-        return words, flavor, [f"{words[0]} is {what}: it is started under the MPI of flavor {flavor.name}, {flavor.library_version}"]
-    own = flavor_of_library(library)
-    if name is None:
-        return words, own, []
-    _refuse_another(words[0], library, find_flavor(name))
-    return words, find_flavor(name), []
-
-
-def _refuse_missing(script: Path | None) -> None:
-    """Said once, where every rank would end with a traceback."""
-    if script is not None and not script.exists():
-        raise InputError(f"there is no {script}{'' if script.is_absolute() else f' in {Path.cwd()}'}: check the path of the program")
-
-
-def _refuse_another(program: str, library: Path, flavor: Flavor) -> None:
-    if library.resolve() != flavor.mpi_library.resolve():
-        raise InputError(f"{program} is linked to {library}, and flavor {flavor.name} is built for {flavor.mpi_library}, whose launcher would start "
-                         "ranks that are each alone: leave --flavor out, or link the program to that MPI")  # fmt: skip
 
 
 def _refuse_inside() -> None:
@@ -144,7 +111,7 @@ def _profiled(wanted: Wanted, words: list[str], ranks: int, flavor: Flavor) -> i
 
 def _tell(wanted: Wanted, launch: Launch, flavor: Flavor, notes: list[str]) -> None:
     """Whatever is not as it was asked for is told in any case."""
-    told = [note for note in launch.notes if "share" in note or "mpiexec starts" in note]
+    told = notes + [note for note in launch.notes if "share" in note or "srun offers" in note]
     if wanted.verbose:
         settings = [f"{name}={value}" for name, value in wanted.setting().items()]
         told = [*notes, *launch.notes, f"MPI: {flavor.library_version} ({flavor.mpi_library})", " ".join([*settings, *launch.argv])]

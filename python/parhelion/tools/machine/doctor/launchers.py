@@ -66,7 +66,7 @@ def why_not(flavor: Flavor, found: Iterable[Launcher]) -> str | None:
     first = next((each for each in found if Path(each.path).name == "mpiexec"), None)
     if first is None or flavor.kind in first.starts or not first.starts:
         return None
-    return f"mpiexec on the path ({first.path}) is that of {first.whose}, build {flavor.name} needs {flavor.mpiexec}"
+    return f"mpiexec on the path ({first.path}) is that of {first.whose}, build {flavor.name} needs {flavor.launcher}"
 
 
 def _srun(path: str, version: str) -> Launcher:

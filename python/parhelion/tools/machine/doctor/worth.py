@@ -34,7 +34,7 @@ def _launchers(flavors: Sequence[Flavor], found: Sequence[Launcher]) -> Iterator
         yield f"start ranks with `parhelion run -n RANKS PROGRAM`, which takes the right launcher: {wrong}"
     srun = next((each for each in found if each.whose.startswith("Slurm") and each.offers), None)
     if srun and flavors and flavors[0].kind in SPEAKS and flavors[0].kind not in srun.starts:
-        yield (f"in jobs of Slurm start ranks with `parhelion run`, which takes {flavors[0].mpiexec} there: srun offers {srun.offers}, and "
+        yield (f"in jobs of Slurm start ranks with `parhelion run`, which takes {flavors[0].launcher} there: srun offers {srun.offers}, and "
                f"build {flavors[0].name} needs --mpi={SPEAKS[flavors[0].kind]}")  # fmt: skip
     here = inside_launcher()
     if here and here.size and here.size > 1:

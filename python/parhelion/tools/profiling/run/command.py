@@ -14,7 +14,7 @@ from ..show.command import html_option, write_page
 STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Output"))
 
 
-@click.command(cls=PanelCommand, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(cls=PanelCommand, context_settings={"allow_interspersed_args": False})
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]...")
 @STARTED("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @flavor_option
@@ -49,13 +49,14 @@ def run_profile(
     Such as: parhelion profile run --ranks 2 -- ./solver input.txt, or -- parhelion bench halo --halo 1 --fields 1.
     Exit status 3 when the program failed; what was sampled until then is kept.
     """  # fmt: skip
-    from ....launch import find_flavor, usable_cores
+    from ....launch import usable_cores
+    from ....launch.linked import choose
     from ..show.text import profile_document, show
     from .collect import Request, take_profile
 
     output = Output(json_file)
     count = ranks or max(2, usable_cores())
-    request = Request(list(program), count, find_flavor(flavor), bind=not no_bind, labels=parse_labels(labels), **how)
+    request = Request(list(program), count, choose(program, flavor)[1], bind=not no_bind, labels=parse_labels(labels), **how)
     # With --json - standard output belongs to the document.
     on_line = (lambda line: output.errors.print(line, markup=False, soft_wrap=True)) if json_file == "-" else None
     found, folder, completed = take_profile(request, on_line)
