@@ -1,8 +1,7 @@
 // Structured grids.
 #include <algorithm>
 
-#include "objects.hpp"
-#include "parhelion/core/doing.hpp"
+#include "maps.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -58,23 +57,6 @@ CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int 
     return options;
 }
 
-template <class Comm>
-int create(Comm handle, int dimensions, const int64_t* extents, const phl_cartesian_options* options, phl_cartesian* domain) {
-    return guarded([&] {
-        const Communicator comm(handle);
-        CartesianOptions chosen;
-        const Doing doing(comm, "phl_cartesian_create");
-        validate_together(comm, [&] {
-            require_output(domain, "domain");
-            if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)
-                throw Error("a Cartesian domain has 1 to 4 dimensions, not " + std::to_string(dimensions));
-            require_array(extents, dimensions, "extents");
-            chosen = cartesian_options_from(options ? *options : phl_cartesian_options{}, dimensions, comm.size());
-        });
-        keep(CartesianObject{CartesianDomain({extents, extents + dimensions}, std::move(chosen), comm)}, *domain);
-    });
-}
-
 void copy_out(const std::vector<int>& values, int32_t* place) {
     if (place != nullptr) std::copy(values.begin(), values.end(), place);
 }
@@ -107,12 +89,21 @@ CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* ce
 
 extern "C" {
 
-int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
+int phl_cartesian_create(MPI_Comm handle, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
                          phl_cartesian* domain) {
-    return create(comm, dimensions, extents, options, domain);
-}
-int phl_cartesian_create_f(int comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options, phl_cartesian* domain) {
-    return create(FortranComm{comm}, dimensions, extents, options, domain);
+    return guarded([&] {
+        const Communicator comm(handle);
+        CartesianOptions chosen;
+        const auto check = [&] {
+            require_output(domain, "domain");
+            if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)
+                throw Error("a Cartesian domain has 1 to 4 dimensions, not " + std::to_string(dimensions));
+            require_array(extents, dimensions, "extents");
+            chosen = cartesian_options_from(options ? *options : phl_cartesian_options{}, dimensions, comm.size());
+        };
+        collective(comm, "phl_cartesian_create", 0, check,
+                   [&] { keep(CartesianObject{CartesianDomain({extents, extents + dimensions}, std::move(chosen), comm)}, *domain); });
+    });
 }
 
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points) {

@@ -1,5 +1,5 @@
 // Exchanges of index maps with arrays that are named at each call.
-#include "objects.hpp"
+#include "maps.hpp"
 #include "parhelion/index_map/derive.hpp"
 
 using namespace parhelion;
@@ -52,88 +52,66 @@ int with_arrays(phl_index_map map, const phl_values* given, int count, Work&& wo
 
 using Transfer = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
 
-int transfer(Transfer move, phl_index_map map, int root, phl_element element, const phl_cells& all, const phl_cells& owned) {
-    return with(map, [&](const auto& object) {
-        const IndexedDomain& domain = object->map.domain();
-        const bool is_root = domain.communicator().rank() == root;
-        CellArray everything, mine;
-        byte_count width = 0;
-        validate_together(domain.communicator(), [&] {
-            width = width_of(element);
-            require_cells(owned.count, domain.owned(), "the array of owned cells");
-            mine = array_from(owned, width, "owned");
-            if (is_root) everything = array_from(all, width, "all");
-        });
-        move(domain, root, everything, is_root ? all.count : 0, mine, width);
-    });
+int transfer(const char* call, Transfer move, phl_index_map map, int root, phl_element element, const phl_cells& all,
+             const phl_cells& owned) {
+    CellArray everything, mine;
+    byte_count width = 0, count = 0;
+    const auto check = [&](const IndexMap& m) {
+        width = width_of(element);
+        require_cells(owned.count, m.owned(), "the array of owned cells");
+        mine = array_from(owned, width, "owned");
+        if (m.communicator().rank() != root) return;
+        everything = array_from(all, width, "all");
+        count = all.count;
+    };
+    return collective(map, call, check, [&](const IndexMap& m) { move(m.domain(), root, everything, count, mine, width); });
 }
 
 }  // namespace
 
+#define PHL_MAP_CALL(name)                                                                                     \
+    int phl_map_##name(phl_index_map map, const phl_values* arrays, int count) {                               \
+        return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.name(all); }); \
+    }
+#define PHL_MAP_REDUCTION(name)                                                                                                            \
+    int phl_map_##name(phl_index_map map, int reduction, const phl_values* arrays, int count) {                                            \
+        return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.name(all, reduction_from(reduction)); }); \
+    }
+
 extern "C" {
 
-int phl_map_forward(phl_index_map map, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.forward(all); });
-}
-int phl_map_begin_forward(phl_index_map map, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.begin_forward(all); });
-}
-int phl_map_end_forward(phl_index_map map, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.end_forward(all); });
-}
-int phl_map_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.reverse(all, reduction_from(reduction)); });
-}
-int phl_map_begin_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count,
-                       [&](const IndexMap& m, const CellArrays& all) { m.begin_reverse(all, reduction_from(reduction)); });
-}
-int phl_map_end_reverse(phl_index_map map, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.end_reverse(all); });
-}
+PHL_MAP_CALL(forward)
+PHL_MAP_CALL(begin_forward)
+PHL_MAP_CALL(end_forward)
+PHL_MAP_REDUCTION(reverse)
+PHL_MAP_REDUCTION(begin_reverse)
+PHL_MAP_CALL(end_reverse)
+PHL_MAP_REDUCTION(reduce_shared)
+PHL_MAP_REDUCTION(begin_reduce_shared)
+PHL_MAP_CALL(end_reduce_shared)
 
-int phl_map_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count,
-                       [&](const IndexMap& m, const CellArrays& all) { m.reduce_shared(all, reduction_from(reduction)); });
-}
-int phl_map_begin_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count,
-                       [&](const IndexMap& m, const CellArrays& all) { m.begin_reduce_shared(all, reduction_from(reduction)); });
-}
-int phl_map_end_reduce_shared(phl_index_map map, const phl_values* arrays, int count) {
-    return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.end_reduce_shared(all); });
-}
-
-int phl_gather(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
-    const phl_values one{element, owned, ghosts};
-    return phl_map_forward(map, &one, 1);
-}
-int phl_gather_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
-    const phl_values one{element, owned, ghosts};
-    return phl_map_begin_forward(map, &one, 1);
-}
-int phl_gather_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
-    const phl_values one{element, owned, ghosts};
-    return phl_map_end_forward(map, &one, 1);
-}
-int phl_scatter(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction) {
-    const phl_values one{element, owned, ghosts};
-    return phl_map_reverse(map, reduction, &one, 1);
-}
-int phl_scatter_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction) {
-    const phl_values one{element, owned, ghosts};
-    return phl_map_begin_reverse(map, reduction, &one, 1);
-}
-int phl_scatter_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) {
-    const phl_values one{element, owned, ghosts};
-    return phl_map_end_reverse(map, &one, 1);
-}
+#define PHL_ONE_ARRAY(name, call)                                                               \
+    int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) { \
+        const phl_values one{element, owned, ghosts};                                           \
+        return phl_map_##call(map, &one, 1);                                                    \
+    }
+#define PHL_ONE_REDUCTION(name, call)                                                                          \
+    int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction) { \
+        const phl_values one{element, owned, ghosts};                                                          \
+        return phl_map_##call(map, reduction, &one, 1);                                                        \
+    }
+PHL_ONE_ARRAY(gather, forward)
+PHL_ONE_ARRAY(gather_begin, begin_forward)
+PHL_ONE_ARRAY(gather_end, end_forward)
+PHL_ONE_REDUCTION(scatter, reverse)
+PHL_ONE_REDUCTION(scatter_begin, begin_reverse)
+PHL_ONE_ARRAY(scatter_end, end_reverse)
 
 int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all, phl_cells owned) {
-    return transfer(&distribute, map, root, element, all, owned);
+    return transfer("phl_distribute", &distribute, map, root, element, all, owned);
 }
 int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owned, phl_cells all) {
-    return transfer(&collate, map, root, element, all, owned);
+    return transfer("phl_collate", &collate, map, root, element, all, owned);
 }
 
 }  // extern "C"

@@ -1,6 +1,5 @@
 // Making and asking index maps.
-#include "objects.hpp"
-#include "parhelion/core/doing.hpp"
+#include "maps.hpp"
 #include "parhelion/domain/partition_files.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/localize.hpp"
@@ -14,88 +13,19 @@ std::span<const global_index> span_of(const int64_t* values, int64_t count) { re
 
 std::vector<global_index> vector_of(const int64_t* values, int64_t count) { return {values, values + count}; }
 
-template <class Comm>
-int create(Comm handle, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
-    return guarded([&] {
-        const Communicator comm(handle);
-        const Doing doing(comm, "phl_index_map_create");
-        validate_together(comm, [&] {
-            require_output(map, "map");
-            require_array(ghost_ids, ghosts, "ghost_ids");
-        });
-        keep(IndexedDomain(owned, vector_of(ghost_ids, ghosts), comm), options_from(options), map);
-    });
-}
-
-template <class Comm>
-int create_with_ids(Comm handle, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids, int self_ghosts,
-                    const phl_exchange_options* options, phl_index_map* map) {
-    return guarded([&] {
-        const Communicator comm(handle);
-        const Doing doing(comm, "phl_index_map_create_with_ids");
-        validate_together(comm, [&] {
-            require_output(map, "map");
-            require_array(owned_ids, owned, "owned_ids");
-            require_array(ghost_ids, ghosts, "ghost_ids");
-        });
-        keep(IndexedDomain::with_owned_ids(vector_of(owned_ids, owned), vector_of(ghost_ids, ghosts), comm,
-                                           self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused),
-             options_from(options), map);
-    });
-}
-
-template <class Comm>
-int create_from_root(Comm handle, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts, int64_t ghosts,
-                     const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
-    return guarded([&] {
-        const Communicator comm(handle);
-        const Doing doing(comm, "phl_index_map_create_from_root");
-        const bool is_root = comm.rank() == root;
-        validate_together(comm, [&] {
-            require_output(map, "map");
-            if (!is_root) return;
-            require_array(owned, ranks, "owned");
-            require_array(ghost_counts, ranks, "ghost_counts");
-            require_array(ghost_ids, ghosts, "ghost_ids");
-        });
-        const RootLists lists =
-            is_root ? RootLists{span_of(owned, ranks), span_of(ghost_counts, ranks), span_of(ghost_ids, ghosts)} : RootLists{};
-        keep(domain_from_root(lists, root, comm), options_from(options), map);
-    });
-}
-
-template <class Comm>
-int read(Comm handle, const char* path, const phl_exchange_options* options, phl_index_map* map) {
-    return guarded([&] {
-        const Communicator comm(handle);
-        validate_together(comm, [&] {
-            require_output(map, "map");
-            require_output(path, "path");
-        });
-        PartitionPart part = read_partition(path, comm);
-        keep(IndexedDomain(part.owned, std::move(part.ghosts), comm), options_from(options), map);
-    });
-}
-
 template <class T>
 void put(T* place, T value) {
     if (place != nullptr) *place = value;
 }
 
-void read_keys(const IndexMap& map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys) {
-    validate_together(map.communicator(), [&] { require_output(path, "path"); });
-    const PartitionKeys read = read_partition_keys(path, map.communicator());
+void require_keys(const IndexMap& map, const PartitionKeys& read, int64_t capacity, const int64_t* keys) {
     const auto count = static_cast<int64_t>(read.keys.size());
-    validate_together(map.communicator(), [&] {
-        if (count != int64_t{map.owned()} * read.per_id)
-            throw Error("the part of this rank has keys for " + std::to_string(count / read.per_id) + " ids and the map " +
-                        std::to_string(map.owned()) + " owned ones: pass the file that the map was read from");
-        if (keys != nullptr && capacity < count)
-            throw Error("keys has room for " + std::to_string(capacity) + " numbers and there are " + std::to_string(count) +
-                        ": make it larger; without it per_id alone is told");
-    });
-    put(per_id, int32_t{read.per_id});
-    if (keys != nullptr) std::copy(read.keys.begin(), read.keys.end(), keys);
+    if (count != int64_t{map.owned()} * read.per_id)
+        throw Error("the part of this rank has keys for " + std::to_string(count / read.per_id) + " ids and the map " +
+                    std::to_string(map.owned()) + " owned ones: pass the file that the map was read from");
+    if (keys != nullptr && capacity < count)
+        throw Error("keys has room for " + std::to_string(capacity) + " numbers and there are " + std::to_string(count) +
+                    ": make it larger; without it per_id alone is told");
 }
 
 }  // namespace
@@ -104,87 +34,84 @@ extern "C" {
 
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options,
                          phl_index_map* map) {
-    return create(comm, owned, ghosts, ghost_ids, options, map);
+    return make_map(
+        comm, "phl_index_map_create", options, map, [&](const Communicator&) { require_array(ghost_ids, ghosts, "ghost_ids"); },
+        [&](const Communicator& own) { return IndexedDomain(owned, vector_of(ghost_ids, ghosts), own); });
 }
-int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options,
-                           phl_index_map* map) {
-    return create(FortranComm{comm}, owned, ghosts, ghost_ids, options, map);
-}
+
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
                                   int self_ghosts, const phl_exchange_options* options, phl_index_map* map) {
-    return create_with_ids(comm, owned, owned_ids, ghosts, ghost_ids, self_ghosts, options, map);
-}
-int phl_index_map_create_with_ids_f(int comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
-                                    int self_ghosts, const phl_exchange_options* options, phl_index_map* map) {
-    return create_with_ids(FortranComm{comm}, owned, owned_ids, ghosts, ghost_ids, self_ghosts, options, map);
-}
-int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
-                                   int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
-    return create_from_root(comm, root, ranks, owned, ghost_counts, ghosts, ghost_ids, options, map);
-}
-int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts, int64_t ghosts,
-                                     const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
-    return create_from_root(FortranComm{comm}, root, ranks, owned, ghost_counts, ghosts, ghost_ids, options, map);
-}
-
-int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
-    return read(comm, path, options, map);
-}
-int phl_index_map_read_f(int comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
-    return read(FortranComm{comm}, path, options, map);
-}
-
-int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys) {
-    return with(map, [&](const auto& object) {
-        const Doing doing(object->map.communicator(), "phl_index_map_read_keys");
-        read_keys(object->map, path, per_id, capacity, keys);
+    const auto check = [&](const Communicator&) {
+        require_array(owned_ids, owned, "owned_ids");
+        require_array(ghost_ids, ghosts, "ghost_ids");
+    };
+    return make_map(comm, "phl_index_map_create_with_ids", options, map, check, [&](const Communicator& own) {
+        return IndexedDomain::with_owned_ids(vector_of(owned_ids, owned), vector_of(ghost_ids, ghosts), own,
+                                             self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused);
     });
 }
 
-int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells, const int32_t* ranks, phl_index_map* map) {
-    return with(owners, [&](const auto& base) {
-        validate_together(base->map.communicator(), [&] {
-            require_output(map, "map");
-            require_array(cells, count, "cells");
-            require_array(ranks, count, "ranks");
+int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
+                                   int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
+    RootLists lists;
+    const auto check = [&](const Communicator& own) {
+        if (own.rank() != root) return;
+        require_array(owned, ranks, "owned");
+        require_array(ghost_counts, ranks, "ghost_counts");
+        require_array(ghost_ids, ghosts, "ghost_ids");
+        lists = {span_of(owned, ranks), span_of(ghost_counts, ranks), span_of(ghost_ids, ghosts)};
+    };
+    return make_map(comm, "phl_index_map_create_from_root", options, map, check,
+                    [&](const Communicator& own) { return domain_from_root(lists, root, own); });
+}
+
+int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
+    return read_map(comm, path, options, map);
+}
+
+int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys) {
+    return collective(
+        map, "phl_index_map_read_keys", [&](const IndexMap&) { require_output(path, "path"); },
+        [&](const IndexMap& m) {
+            const PartitionKeys read = read_partition_keys(path, m.communicator());
+            validate_together(m.communicator(), [&] { require_keys(m, read, capacity, keys); });
+            put(per_id, int32_t{read.per_id});
+            if (keys != nullptr) std::copy(read.keys.begin(), read.keys.end(), keys);
         });
+}
+
+int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells, const int32_t* ranks, phl_index_map* map) {
+    const auto check = [&](const IndexMap&) {
+        require_array(cells, count, "cells");
+        require_array(ranks, count, "ranks");
+    };
+    return derive_map(owners, "phl_index_map_create_push", map, check, [&](const IndexMap& base) {
         const auto all = static_cast<std::size_t>(count);
-        keep(IndexMap::push(base->map.domain(), {cells, all}, {ranks, all}).domain(), base->options, map);
+        return IndexMap::push(base.domain(), {cells, all}, {ranks, all}).domain();
     });
 }
 
 int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map) {
-    return with(rows, [&](const auto& base) {
-        const Doing doing(base->map.communicator(), "phl_index_map_create_ragged");
-        validate_together(base->map.communicator(), [&] {
-            require_output(map, "map");
-            require_array(counts, owned_rows, "counts");
-        });
-        keep(ragged_domain(base->map, span_of(counts, owned_rows)), base->options, map);
-    });
+    return derive_map(
+        rows, "phl_index_map_create_ragged", map, [&](const IndexMap&) { require_array(counts, owned_rows, "counts"); },
+        [&](const IndexMap& base) { return ragged_domain(base, span_of(counts, owned_rows)); });
 }
 
 int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids) {
-    return with(map, [&](const auto& object) {
-        const Doing doing(object->map.communicator(), "phl_index_map_add_ghosts");
-        validate_together(object->map.communicator(), [&] {
-            require_array(ids, count, "ids");
-            if (object->map.under_way()) throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
-        });
-        object->map = IndexMap(with_added_ghosts(object->map.domain(), span_of(ids, count)), object->options);
-    });
+    return change_map(
+        map, "phl_index_map_add_ghosts", [&](const IndexedDomain&) { require_array(ids, count, "ids"); },
+        [&](const IndexedDomain& domain) { return with_added_ghosts(domain, span_of(ids, count)); });
 }
 
 int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
-    return with(map, [&](const auto& object) {
-        validate_together(object->map.communicator(), [&] {
-            require_array(ids, count, "ids");
-            require_array(cells, count, "cells");
-            if (object->map.under_way()) throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
-        });
-        auto [nodes, numbers] = localize(span_of(ids, count), object->map.domain());
-        object->map = IndexMap(std::move(nodes), object->options);
+    const auto check = [&](const IndexedDomain&) {
+        require_array(ids, count, "ids");
+        require_array(cells, count, "cells");
+    };
+    return change_map(map, "phl_index_map_localize", check, [&](const IndexedDomain& domain) {
+        auto [nodes, numbers] = localize(span_of(ids, count), domain);
         std::copy(numbers.begin(), numbers.end(), cells);
+        return std::move(nodes);
     });
 }
 
@@ -248,12 +175,12 @@ int phl_index_map_to_local(phl_index_map map, int64_t count, const int64_t* ids,
 }
 
 int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, int32_t* ranks) {
-    return with(map, [&](const auto& object) {
-        validate_together(object->map.communicator(), [&] {
-            require_array(ids, count, "ids");
-            require_array(ranks, count, "ranks");
-        });
-        const auto owners = object->map.domain().owners_of(span_of(ids, count));
+    const auto check = [&](const IndexMap&) {
+        require_array(ids, count, "ids");
+        require_array(ranks, count, "ranks");
+    };
+    return collective(map, "phl_index_map_owners", check, [&](const IndexMap& m) {
+        const auto owners = m.domain().owners_of(span_of(ids, count));
         std::copy(owners.begin(), owners.end(), ranks);
     });
 }

@@ -24,12 +24,3 @@ extern "C" int phl_stop(void) {
         if (running && !ended) check_mpi(MPI_Finalize(), "MPI_Finalize");
     });
 }
-
-extern "C" int phl_rank_f(int comm, int32_t* rank, int32_t* size) {
-    return guarded([&] {
-        const MPI_Comm handle = comm_from_fortran(comm);
-        if (handle == MPI_COMM_NULL) throw Error("the communicator is null: pass a valid one");
-        if (rank != nullptr) check_mpi(MPI_Comm_rank(handle, rank), "MPI_Comm_rank");
-        if (size != nullptr) check_mpi(MPI_Comm_size(handle, size), "MPI_Comm_size");
-    });
-}

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "../c/fields.hpp"
+#include "../c/maps.hpp"
 #include "descriptors.hpp"
-#include "parhelion/core/doing.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -224,14 +224,14 @@ void create(int count, const FortranGroup* group, const phl_exchange_options& op
     std::vector<Fields> fields(static_cast<std::size_t>(count));
     std::vector<phl_group> groups;
     const Communicator comm = source_of(group[0]).communicator();
-    const Doing doing(comm, "halo_exchange%init", options.timeout_s);
-    validate_together(comm, [&] {
+    const auto read = [&] {
         for (int g = 0; g < count; ++g) {
             auto& mine = fields[static_cast<std::size_t>(g)] = fields_of(group[g]);
             groups.push_back({group[g].domain, group[g].map, mine.all.data(), static_cast<int32_t>(mine.all.size())});
         }
-    });
-    require_status(phl_exchange_create_groups(count, groups.data(), &options, exchange));
+    };
+    collective(comm, "halo_exchange%init", options.timeout_s, read,
+               [&] { require_status(phl_exchange_create_groups(count, groups.data(), &options, exchange)); });
     auto& shapes = get(*exchange)->shapes;
     for (int g = 0; g < count; ++g)
         for (int i = 0; i < group[g].count; ++i) shapes.push_back(group[g].arrays[i].shape);
@@ -313,27 +313,33 @@ extern "C" {
 
 int phl_f_cartesian_create(const int* comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options, const int* given,
                            phl_cartesian* domain) {
-    phl_cartesian_options all = *options;
-    const int status = guarded([&] {
+    return guarded([&] {
         const Communicator own(comm_from_fortran(*comm));
-        const Doing doing(own, "cartesian_domain%init");
-        const int comm_size = own.size();
-        validate_together(own, [&] {
+        phl_cartesian_options all = *options;
+        const auto check = [&] {
             repeat_single(all.halo_lower, given[0], dimensions, "lower");
             repeat_single(all.halo_upper, given[1], dimensions, "upper");
             repeat_single(all.periodic, given[2], dimensions, "periodic");
             repeat_single(all.blocks_per_rank, given[6], dimensions, "blocks_per_rank");
             if (given[3] != 0 && given[3] != dimensions) refuse_list("process_grid", given[3], dimensions, "one number of ranks for each");
             if (given[4] != 0) spread_splits(all, given[4], dimensions);
-            if (given[5] != 0 && given[5] != comm_size)
+            if (given[5] != 0 && given[5] != own.size())
                 throw Error("ranks has " + std::to_string(std::max(given[5], 0)) + " entries and the communicator " +
-                            std::to_string(comm_size) + " ranks: give the rank at each place of the process grid");
-        });
+                            std::to_string(own.size()) + " ranks: give the rank at each place of the process grid");
+        };
+        collective(own, "cartesian_domain%init", 0, check,
+                   [&] { require_status(phl_cartesian_create(comm_from_fortran(*comm), dimensions, extents, &all, domain)); });
     });
-    return status != PHL_SUCCESS ? status : phl_cartesian_create_f(*comm, dimensions, extents, &all, domain);
 }
 
-int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) { return phl_rank_f(*comm, rank, size); }
+int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) {
+    return guarded([&] {
+        const MPI_Comm handle = comm_from_fortran(*comm);
+        if (handle == MPI_COMM_NULL) throw Error("the communicator is null: pass a valid one");
+        check_mpi(MPI_Comm_rank(handle, rank), "MPI_Comm_rank");
+        check_mpi(MPI_Comm_size(handle, size), "MPI_Comm_size");
+    });
+}
 
 void phl_f_describe(Array array, int goes_on, FortranArray* described) { *described = FortranArray(*array, goes_on != 0); }
 

@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "../c/objects.hpp"
+#include "../c/maps.hpp"
 #include "descriptors.hpp"
-#include "parhelion/core/doing.hpp"
 #include "parhelion/index_map/derive.hpp"
 
 using namespace parhelion;
@@ -29,8 +28,8 @@ std::vector<global_index> from_one(const Values& values) {
 // An int would keep the low half of it, which may be a rank.
 int rank_from(global_index given, const Communicator& comm) {
     if (given < 0 || given >= comm.size())
-        throw Error("a cell is pushed to rank " + std::to_string(given) +
-                    ", which does not exist: use ranks from 0 to " + std::to_string(comm.size() - 1));
+        throw Error("a cell is pushed to rank " + std::to_string(given) + ", which does not exist: use ranks from 0 to " +
+                    std::to_string(comm.size() - 1));
     return static_cast<int>(given);
 }
 
@@ -89,18 +88,18 @@ void run(const IndexMap& map, int call, int phase, const CellArrays& arrays, con
 
 using Move = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
 
-int move(Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CFI_cdesc_t& x) {
-    return with(map, [&](const auto& object) {
-        const IndexedDomain& domain = object->map.domain();
-        Cells mine{}, everything{};
-        validate_together(domain.communicator(), [&] {
-            mine = cells_of(x, "the array of owned cells");
-            if (mine.count != domain.size()) require_count(mine.count, domain.owned(), "the array of owned cells");
-            if (domain.communicator().rank() != root) return;
-            everything = cells_of(all, "the array of all cells");
-            require_equal_cells(mine, everything);
-        });
-        run(domain, root, everything.array, everything.count, mine.array, byte_count{mine.kind.element.size} * mine.components);
+int move(const char* call, Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CFI_cdesc_t& x) {
+    Cells mine{}, everything{};
+    const auto check = [&](const IndexMap& m) {
+        mine = cells_of(x, "the array of owned cells");
+        if (mine.count != m.size()) require_count(mine.count, m.owned(), "the array of owned cells");
+        if (m.communicator().rank() != root) return;
+        everything = cells_of(all, "the array of all cells");
+        require_equal_cells(mine, everything);
+    };
+    return collective(map, call, check, [&](const IndexMap& m) {
+        const byte_count width = byte_count{mine.kind.element.size} * mine.components;
+        run(m.domain(), root, everything.array, everything.count, mine.array, width);
     });
 }
 
@@ -108,98 +107,83 @@ int move(Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CF
 
 extern "C" {
 
-int phl_f_index_map_create(const int* comm, int32_t owned, Array ghosts, const phl_exchange_options* options, phl_index_map* map) {
-    return guarded([&] {
-        const Communicator duplicate(comm_from_fortran(*comm));
-        const Doing doing(duplicate, "index_map%init");
-        std::vector<global_index> ids;
-        validate_together(duplicate, [&] { ids = ids_from_zero(*ghosts, "ghosts"); });
-        keep(IndexedDomain(owned, std::move(ids), duplicate), options_from(options), map);
-    });
+int phl_f_index_map_create(const int* comm, int owned, Array ghosts, const phl_exchange_options* options, phl_index_map* map) {
+    std::vector<global_index> ids;
+    return make_map(
+        FortranComm{*comm}, "index_map%init", options, map, [&](const Communicator&) { ids = ids_from_zero(*ghosts, "ghosts"); },
+        [&](const Communicator& own) { return IndexedDomain(owned, std::move(ids), own); });
 }
 
 int phl_f_index_map_create_with_ids(const int* comm, Array owned_ids, Array ghosts, int self_ghosts, const phl_exchange_options* options,
                                     phl_index_map* map) {
-    return guarded([&] {
-        const Communicator duplicate(comm_from_fortran(*comm));
-        const Doing doing(duplicate, "index_map%init");
-        std::vector<global_index> owned, ids;
-        validate_together(duplicate, [&] {
-            owned = ids_from_zero(*owned_ids, "owned");
-            ids = ids_from_zero(*ghosts, "ghosts");
-        });
-        keep(IndexedDomain::with_owned_ids(std::move(owned), std::move(ids), duplicate,
-                                           self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused),
-             options_from(options), map);
+    std::vector<global_index> owned, ids;
+    const auto read = [&](const Communicator&) {
+        owned = ids_from_zero(*owned_ids, "owned");
+        ids = ids_from_zero(*ghosts, "ghosts");
+    };
+    return make_map(FortranComm{*comm}, "index_map%init", options, map, read, [&](const Communicator& own) {
+        return IndexedDomain::with_owned_ids(std::move(owned), std::move(ids), own,
+                                             self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused);
     });
 }
 
-int phl_f_index_map_create_from_root(const int* comm, int32_t root, Array owned, Array counts, Array ghosts,
+int phl_f_index_map_create_from_root(const int* comm, int root, Array owned, Array counts, Array ghosts,
                                      const phl_exchange_options* options, phl_index_map* map) {
-    return guarded([&] {
-        const Communicator duplicate(comm_from_fortran(*comm));
-        const Doing doing(duplicate, "index_map%init");
-        std::vector<global_index> sizes, numbers, ids;
-        validate_together(duplicate, [&] {
-            if (duplicate.rank() != root) return;
-            sizes = integers_of(*owned, "owned");
-            numbers = integers_of(*counts, "ghost_counts");
-            ids = ids_from_zero(*ghosts, "ghosts");
-        });
-        keep(domain_from_root({sizes, numbers, ids}, root, duplicate), options_from(options), map);
-    });
+    std::vector<global_index> sizes, numbers, ids;
+    const auto read = [&](const Communicator& own) {
+        if (own.rank() != root) return;
+        sizes = integers_of(*owned, "owned");
+        numbers = integers_of(*counts, "ghost_counts");
+        ids = ids_from_zero(*ghosts, "ghosts");
+    };
+    return make_map(FortranComm{*comm}, "index_map%init", options, map, read,
+                    [&](const Communicator& own) { return domain_from_root({sizes, numbers, ids}, root, own); });
 }
 
 int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_map* map) {
-    return with(rows, [&](const auto& base) {
-        const Doing doing(base->map.communicator(), "index_map%init");
-        std::vector<global_index> numbers;
-        validate_together(base->map.communicator(), [&] {
-            numbers = integers_of(*counts, "counts");
-            if (static_cast<local_index>(numbers.size()) == base->map.domain().size())  // with those of ghost rows
-                numbers.resize(static_cast<std::size_t>(base->map.domain().owned()));
-        });
-        keep(ragged_domain(base->map, numbers), base->options, map);
-    });
+    std::vector<global_index> numbers;
+    const auto read = [&](const IndexMap& base) {
+        numbers = integers_of(*counts, "counts");
+        if (static_cast<local_index>(numbers.size()) == base.size())  // with those of ghost rows
+            numbers.resize(static_cast<std::size_t>(base.owned()));
+    };
+    return derive_map(rows, "index_map%init", map, read, [&](const IndexMap& base) { return ragged_domain(base, numbers); });
 }
 
 int phl_f_index_map_read(const int* comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
-    return phl_index_map_read_f(*comm, path, options, map);
+    return read_map(FortranComm{*comm}, path, options, map);
 }
 
 int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* map) {
-    return with(owners, [&](const auto& base) {
-        std::vector<local_index> pushed;
-        std::vector<int> to;
-        validate_together(base->map.communicator(), [&] {
-            for (const global_index cell : integers_of(*cells, "cells")) {
-                if (cell < 1 || cell > base->map.owned())
-                    throw Error("pushed cell " + std::to_string(cell) + " is not owned here: use 1 … " + std::to_string(base->map.owned()));
-                pushed.push_back(static_cast<local_index>(cell - 1));
-            }
-            for (const global_index rank : integers_of(*ranks, "ranks")) to.push_back(rank_from(rank, base->map.communicator()));
-        });
-        keep(IndexMap::push(base->map.domain(), pushed, to).domain(), base->options, map);
-    });
+    std::vector<local_index> pushed;
+    std::vector<int> to;
+    const auto read = [&](const IndexMap& base) {
+        for (const global_index cell : integers_of(*cells, "cells")) {
+            if (cell < 1 || cell > base.owned())
+                throw Error("pushed cell " + std::to_string(cell) + " is not owned here: use 1 … " + std::to_string(base.owned()));
+            pushed.push_back(static_cast<local_index>(cell - 1));
+        }
+        for (const global_index rank : integers_of(*ranks, "ranks")) to.push_back(rank_from(rank, base.communicator()));
+    };
+    return derive_map(owners, "index_map%push", map, read,
+                      [&](const IndexMap& base) { return IndexMap::push(base.domain(), pushed, to).domain(); });
 }
 
-// The owned entries' ids with those of the ghost entries. Collective.
+// The owned entries' ids with those of the ghost entries.
 int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
-    return with(entries, [&](const auto& object) {
-        const IndexedDomain& domain = object->map.domain();
-        validate_together(domain.communicator(), [&] {
-            auto values = integers_of(*ids, "ids");
-            if (static_cast<local_index>(values.size()) != domain.owned())
-                throw Error("the counts of the owned rows add up to " + std::to_string(domain.owned()) + " and there are " +
-                            std::to_string(values.size()) + " ids: make them equal");
-            values.resize(static_cast<std::size_t>(domain.size()));
-            assign(*cells, values, "cells");
-        });
-        object->map.forward(values_from(domain, *cells, nullptr));
-    });
+    const auto check = [&](const IndexMap& map) {
+        auto values = integers_of(*ids, "ids");
+        if (static_cast<local_index>(values.size()) != map.owned())
+            throw Error("the counts of the owned rows add up to " + std::to_string(map.owned()) + " and there are " +
+                        std::to_string(values.size()) + " ids: make them equal");
+        values.resize(static_cast<std::size_t>(map.size()));
+        assign(*cells, values, "cells");
+    };
+    return collective(entries, "index_map%localize_ragged", check,
+                      [&](const IndexMap& map) { map.forward(values_from(map.domain(), *cells, nullptr)); });
 }
 
-// As in phl_bindings.f90: owned cells and ghosts in one array, or in two.
+// As in phl_index_map.fypp: owned cells and ghosts in one array, or in two.
 int phl_f_map_values(phl_index_map map, int call, int phase, int reduction, Array x, Array ghosts) {
     return with(map, [&](const auto& object) {
         const Reduction how = reduction_from(reduction);
@@ -219,17 +203,19 @@ int phl_f_map_arrays(phl_index_map map, int call, int phase, int reduction, Arra
     });
 }
 
-int phl_f_distribute(phl_index_map map, int root, Array all, Array x) { return move(&distribute, map, root, *all, *x); }
-int phl_f_collate(phl_index_map map, int root, Array x, Array all) { return move(&collate, map, root, *all, *x); }
+int phl_f_distribute(phl_index_map map, int root, Array all, Array x) {
+    return move("index_map%distribute", &distribute, map, root, *all, *x);
+}
+int phl_f_collate(phl_index_map map, int root, Array x, Array all) { return move("index_map%collate", &collate, map, root, *all, *x); }
 
 int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
     return with(map, [&](const auto& object) {
+        const IndexedDomain& domain = object->map.domain();
         auto values = integers_of(*cells, "cells");
         for (auto& value : values) {
-            if (value < 1 || value > object->map.domain().size())
-                throw Error("local cell " + std::to_string(value) + " does not exist: use 1 … " +
-                            std::to_string(object->map.domain().size()));
-            value = object->map.domain().global_of(static_cast<local_index>(value - 1)) + 1;
+            if (value < 1 || value > domain.size())
+                throw Error("local cell " + std::to_string(value) + " does not exist: use 1 … " + std::to_string(domain.size()));
+            value = domain.global_of(static_cast<local_index>(value - 1)) + 1;
         }
         assign(*ids, values, "ids");
     });
@@ -244,39 +230,35 @@ int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
 }
 
 int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
-    return with(map, [&](const auto& object) {
-        std::vector<global_index> values;
-        validate_together(object->map.communicator(), [&] {
-            values = ids_from_zero(*ids, "ids");
-            assign(*ranks, values, "ranks");  // it fits
-        });
-        const auto owners = object->map.domain().owners_of(values);
+    std::vector<global_index> values;
+    const auto check = [&](const IndexMap&) {
+        values = ids_from_zero(*ids, "ids");
+        assign(*ranks, values, "ranks");  // it fits
+    };
+    return collective(map, "index_map%owners", check, [&](const IndexMap& m) {
+        const auto owners = m.domain().owners_of(values);
         assign(*ranks, {owners.begin(), owners.end()}, "ranks");
     });
 }
 
 int phl_f_localize(phl_index_map map, Array ids, Array cells) {
-    return with(map, [&](const auto& object) {
-        const IndexedDomain& domain = object->map.domain();
-        std::vector<global_index> values, wanted;
-        validate_together(domain.communicator(), [&] {
-            values = integers_of(*ids, "ids");
-            assign(*cells, values, "cells");  // it fits
-            for (global_index id : values) {
-                if (id < 0 || id > domain.global_size())
-                    throw Error("index " + std::to_string(id) + " is outside of 1 … " + std::to_string(domain.global_size()) +
-                                " (0: none)");
-                if (id > 0) wanted.push_back(id - 1);
-            }
-            if (object->map.under_way()) throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
-        });
-        object->map = IndexMap(with_added_ghosts(domain, wanted), object->options);
-        for (auto& id : values) id = id == 0 ? 0 : object->map.domain().local_of(id - 1) + 1;
+    std::vector<global_index> values, wanted;
+    const auto check = [&](const IndexedDomain& domain) {
+        values = integers_of(*ids, "ids");
+        assign(*cells, values, "cells");  // it fits
+        for (global_index id : values) {
+            if (id < 0 || id > domain.global_size())
+                throw Error("index " + std::to_string(id) + " is outside of 1 … " + std::to_string(domain.global_size()) + " (0: none)");
+            if (id > 0) wanted.push_back(id - 1);
+        }
+    };
+    return change_map(map, "index_map%localize", check, [&](const IndexedDomain& before) {
+        IndexedDomain domain = with_added_ghosts(before, wanted);
+        for (auto& id : values) id = id == 0 ? 0 : domain.local_of(id - 1) + 1;
         assign(*cells, values, "cells");
+        return domain;
     });
 }
-
-int phl_f_localize_in_place(phl_index_map map, Array ids) { return phl_f_localize(map, ids, ids); }
 
 int phl_f_ghosts(phl_index_map map, Array ids, Array owners) {
     return with(map, [&](const auto& object) {

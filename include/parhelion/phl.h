@@ -113,28 +113,21 @@ typedef struct phl_exchange_options {
 /* ---- Index maps: cells known by global ids -------------------------------------------------------------------------
  *
  * A rank owns cells and reads ghosts, which others own. Local numbering: owned cells, then ghosts in the given order
- * (duplicates allowed). The functions with _f take a Fortran communicator. `options`, which may be NULL, are those of its
+ * (duplicates allowed). A Fortran communicator becomes one of C's by MPI_Comm_f2c. `options`, which may be NULL, are those of its
  * exchanges; derived maps have those of the map that they come from. */
 
 /* Collective. Rank r owns the `owned` ids that follow those of rank r − 1. */
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options,
                          phl_index_map* map);
-int phl_index_map_create_f(int comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options,
-                           phl_index_map* map);
 /* Collective. This rank owns `owned_ids` in that local order. With `self_ghosts` a ghost may be an own cell. */
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
                                   int self_ghosts, const phl_exchange_options* options, phl_index_map* map);
-int phl_index_map_create_with_ids_f(int comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
-                                    int self_ghosts, const phl_exchange_options* options, phl_index_map* map);
 /* Collective. Only `root` passes lists: owned cells and numbers of ghosts of each of `ranks` ranks, and the ids of those
  * `ghosts` ghosts rank after rank. */
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
                                    int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map);
-int phl_index_map_create_from_root_f(int comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts, int64_t ghosts,
-                                     const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map);
 /* Collective. Every rank reads its part of a partition: of a folder with data001, data002, …, or of a file NAME-P.phlmap. */
 int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
-int phl_index_map_read_f(int comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
 /* Collective. What the owned ids are in the mesh file, of a file NAME-P.phlmap that `map` was read from: `per_id` numbers for each id, one id after
  * the other, from 0 (of cells and nodes one; of edges and faces those of their points, then -1). `keys` has room for `capacity` numbers; NULL:
  * only `per_id` is told. */
@@ -231,7 +224,6 @@ typedef struct phl_cartesian_options {
 /* Collective, the same arguments everywhere. `options` may be NULL. */
 int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
                          phl_cartesian* domain);
-int phl_cartesian_create_f(int comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options, phl_cartesian* domain);
 /* Local. The domain of the points of fields that are staggered so (1 or 0 for each dimension): of it fields say no stagger. */
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points);
 int phl_cartesian_free(phl_cartesian* domain);
@@ -375,10 +367,9 @@ int phl_release(void* memory);
 
 /* ---- For programs without MPI's Fortran interface ------------------------------------------------------------------ */
 
-/* MPI_Init and MPI_Finalize, unless that was done; the world as a Fortran communicator; its rank and size. */
+/* MPI_Init and MPI_Finalize, unless that was done; the world as a Fortran communicator. */
 int phl_start(int* world);
 int phl_stop(void);
-int phl_rank_f(int comm, int32_t* rank, int32_t* size);
 
 #ifdef __cplusplus
 }
