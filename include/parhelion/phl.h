@@ -126,9 +126,9 @@ int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* o
  * `ghosts` ghosts rank after rank. */
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
                                    int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map);
-/* Collective. Every rank reads its part of a partition: of a folder with data001, data002, …, or of a file NAME-P.phlmap. */
+/* Collective. Every rank reads its part of a partition: `path` is a folder with data001, data002, … */
 int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
-/* Collective. What the owned ids are in the mesh file, of a file NAME-P.phlmap that `map` was read from: `per_id` numbers for each id, one id after
+/* Collective. What the owned ids are in the mesh file, of the folder that `map` was read from: `per_id` numbers for each id, one id after
  * the other, from 0 (of cells and nodes one; of edges and faces those of their points, then -1). `keys` has room for `capacity` numbers; NULL:
  * only `per_id` is told. */
 int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys);

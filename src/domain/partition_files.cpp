@@ -5,31 +5,73 @@
 #include <cstdio>
 #include <fstream>
 
-#include "domain/partition_formats.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {
 
-std::int32_t little_endian(const unsigned char* at) {
-    return static_cast<std::int32_t>(std::uint32_t{at[0]} | std::uint32_t{at[1]} << 8 | std::uint32_t{at[2]} << 16 |
-                                     std::uint32_t{at[3]} << 24);
+using std::filesystem::path;
+
+constexpr int word_bytes = 4, key_bytes = 8;
+constexpr std::int64_t kinds = 5, widest_key = 4096;
+
+std::int64_t little_endian(const unsigned char* at, int bytes) {
+    std::uint64_t value = 0;
+    for (int i = bytes; i-- > 0;) value = value << 8 | at[i];
+    return bytes == word_bytes ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
+[[noreturn]] void refuse(const path& file, const std::string& why) {
     throw Error(file.string() + ": " + why + ": the file is damaged or not a partition file; write it again");
 }
 
-std::vector<unsigned char> read_words(std::ifstream& stream, std::uintmax_t words) {
-    std::vector<unsigned char> raw(words * 4);
-    stream.read(reinterpret_cast<char*>(raw.data()), static_cast<std::streamsize>(raw.size()));
-    raw.resize(static_cast<std::size_t>(stream.gcount()));
-    return raw;
+// A file of one rank. Never allocates more than its size.
+class RankFile {
+public:
+    explicit RankFile(const path& file) : file_(file) {
+        std::error_code code;
+        const auto status = std::filesystem::status(file, code);
+        if (code || !std::filesystem::exists(status)) throw Error(file.string() + " is missing: a data set needs one file per rank");
+        if (!std::filesystem::is_regular_file(status)) throw Error(file.string() + " is not a regular file");
+        size_ = std::filesystem::file_size(file, code);
+        stream_.open(file, std::ios::binary);
+        if (code || !stream_) throw Error(file.string() + " cannot be read: check its permissions");
+    }
+    // The next `count` numbers of so many bytes each.
+    std::vector<std::int64_t> numbers(std::uintmax_t count, int bytes) {
+        const auto width = static_cast<std::uintmax_t>(bytes);
+        if (count > left() / width) refuse(file_, "ends early");
+        std::vector<unsigned char> raw(count * width);
+        stream_.read(reinterpret_cast<char*>(raw.data()), static_cast<std::streamsize>(raw.size()));
+        if (static_cast<std::size_t>(stream_.gcount()) != raw.size()) refuse(file_, "ends early");
+        read_ += raw.size();
+        std::vector<std::int64_t> values(count);
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = little_endian(raw.data() + width * i, bytes);
+        return values;
+    }
+    std::uintmax_t left() const { return size_ - read_; }
+
+private:
+    path file_;
+    std::ifstream stream_;
+    std::uintmax_t size_ = 0, read_ = 0;
+};
+
+struct Counts {
+    std::int64_t owned, ghosts;
+};
+
+Counts read_counts(RankFile& from, const path& file) {
+    if (from.left() < 2 * word_bytes) refuse(file, "ends before its two counts");
+    const auto counts = from.numbers(2, word_bytes);
+    if (counts[0] < 0) refuse(file, "says that the rank owns " + std::to_string(counts[0]) + " cells");
+    if (counts[1] < 0) refuse(file, "says that there are " + std::to_string(counts[1]) + " off-process cells");
+    return {counts[0], counts[1]};
 }
 
 // P of a folder named …-P, or 0.
-int ranks_of_name(const std::filesystem::path& folder) {
+int ranks_of_name(const path& folder) {
     const auto clean = folder.has_filename() ? folder.filename() : folder.parent_path().filename();
     const std::string name = clean.string();
     const auto dash = name.rfind('-');
@@ -39,30 +81,43 @@ int ranks_of_name(const std::filesystem::path& folder) {
     return error == std::errc{} && end == name.data() + name.size() ? ranks : 0;
 }
 
+// This rank's file `data001`, or `keys001`, …, of a data set for as many ranks.
+path own_file(const path& folder, const char* what, const Communicator& comm) {
+    std::error_code code;
+    if (!std::filesystem::is_directory(folder, code))
+        throw Error(folder.string() + " is no folder: pass that of a data set, which holds data001, data002, …");
+    const int meant_for = ranks_of_name(folder);
+    if (meant_for != 0 && meant_for != comm.size())
+        throw Error(folder.string() + " is for " + std::to_string(meant_for) + " ranks and " + std::to_string(comm.size()) +
+                    " were started: start as many as the data set has parts");
+    char name[32];
+    std::snprintf(name, sizeof name, "%s%03d", what, comm.rank() + 1);
+    return folder / name;
+}
+
+PartitionKeys read_keys(const path& file, std::int64_t owned) {
+    std::error_code code;
+    if (!std::filesystem::exists(file, code))
+        throw Error(file.string() + " is missing, so that the data set has no keys: parhelion partition writes them");
+    RankFile from(file);
+    if (from.left() < 2 * key_bytes) refuse(file, "ends before its first two numbers");
+    const auto head = from.numbers(2, key_bytes);
+    if (head[0] < 0 || head[0] >= kinds || head[1] < 1 || head[1] > widest_key) refuse(file, "does not begin as a file of keys does");
+    const auto count = static_cast<std::uintmax_t>(owned) * static_cast<std::uintmax_t>(head[1]);
+    if (from.left() != count * key_bytes) refuse(file, "has another size than " + std::to_string(owned) + " owned ids need");
+    return {static_cast<int>(head[1]), from.numbers(count, key_bytes)};
+}
+
 }  // namespace
 
-PartitionPart read_partition_file(const std::filesystem::path& file) {
-    std::error_code code;
-    const auto status = std::filesystem::status(file, code);
-    if (code || !std::filesystem::exists(status)) throw Error(file.string() + " is missing: a data set needs one file per rank");
-    if (!std::filesystem::is_regular_file(status)) throw Error(file.string() + " is not a regular file");
-    const auto size = std::filesystem::file_size(file, code);
-    std::ifstream stream(file, std::ios::binary);
-    if (code || !stream) throw Error(file.string() + " cannot be read: check its permissions");
-    const auto header = read_words(stream, 2);
-    if (header.size() < 8) refuse(file, "ends before its two counts");
-    PartitionPart part;
-    part.owned = little_endian(header.data());
-    const std::int64_t ghosts = little_endian(header.data() + 4);
-    if (part.owned < 0) refuse(file, "says that the rank owns " + std::to_string(part.owned) + " cells");
-    if (ghosts < 0) refuse(file, "says that there are " + std::to_string(ghosts) + " off-process cells");
-    if (static_cast<std::uintmax_t>(ghosts) > (size - 8) / 4)
-        refuse(file, "promises " + std::to_string(ghosts) + " off-process cells and holds " + std::to_string((size - 8) / 4));
-    const auto raw = read_words(stream, static_cast<std::uintmax_t>(ghosts));
-    if (raw.size() != static_cast<std::size_t>(ghosts) * 4) refuse(file, "ends early");
+PartitionPart read_partition_file(const path& file) {
+    RankFile from(file);
+    const auto [owned, ghosts] = read_counts(from, file);
+    if (static_cast<std::uintmax_t>(ghosts) > from.left() / word_bytes)
+        refuse(file, "promises " + std::to_string(ghosts) + " off-process cells and holds " + std::to_string(from.left() / word_bytes));
+    PartitionPart part{owned, {}};
     part.ghosts.reserve(static_cast<std::size_t>(ghosts));
-    for (std::int64_t i = 0; i < ghosts; ++i) {
-        const global_index id = little_endian(raw.data() + 4 * i);
+    for (const global_index id : from.numbers(static_cast<std::uintmax_t>(ghosts), word_bytes)) {
         if (id < 1) refuse(file, "holds global id " + std::to_string(id) + " (they start at 1)");
         if (!part.ghosts.empty() && id - 1 <= part.ghosts.back())
             refuse(file, "holds global id " + std::to_string(id) + " out of ascending order");
@@ -71,37 +126,20 @@ PartitionPart read_partition_file(const std::filesystem::path& file) {
     return part;
 }
 
-PartitionPart read_partition(const std::filesystem::path& path, const Communicator& comm) {
+PartitionPart read_partition(const path& folder, const Communicator& comm) {
     PartitionPart part;
     const Doing doing(comm, "read_partition");
-    validate_together(comm, [&] {
-        std::error_code code;
-        if (std::filesystem::is_regular_file(path, code)) {
-            part = read_phlmap(path, comm.rank(), comm.size());
-            return;
-        }
-        if (!std::filesystem::is_directory(path, code))
-            throw Error(path.string() +
-                        " is neither a file nor a folder: pass a data-set folder with data001, data002, …, or a file NAME-P.phlmap");
-        const int meant_for = ranks_of_name(path);
-        if (meant_for != 0 && meant_for != comm.size())
-            throw Error(path.string() + " is for " + std::to_string(meant_for) + " ranks and " + std::to_string(comm.size()) +
-                        " were started: start as many as the data set has parts");
-        char name[32];
-        std::snprintf(name, sizeof name, "data%03d", comm.rank() + 1);
-        part = read_partition_file(path / name);
-    });
+    validate_together(comm, [&] { part = read_partition_file(own_file(folder, "data", comm)); });
     return part;
 }
 
-PartitionKeys read_partition_keys(const std::filesystem::path& path, const Communicator& comm) {
+PartitionKeys read_partition_keys(const path& folder, const Communicator& comm) {
     PartitionKeys keys;
     const Doing doing(comm, "read_partition_keys");
     validate_together(comm, [&] {
-        std::error_code code;
-        if (std::filesystem::is_directory(path, code))
-            throw Error(path.string() + " is a folder, which has no keys: pass a file NAME-P.phlmap");
-        keys = read_phlmap_keys(path, comm.rank(), comm.size());
+        const path data = own_file(folder, "data", comm);
+        RankFile from(data);
+        keys = read_keys(own_file(folder, "keys", comm), read_counts(from, data).owned);
     });
     return keys;
 }

@@ -20,10 +20,9 @@ struct PartitionPart {
 /// Errors: cannot be read, too short, negative numbers, ids below 1 or not strictly ascending.
 PartitionPart read_partition_file(const std::filesystem::path& file);
 
-/// Collective. Both formats of `parhelion partition`: of a data-set folder every rank reads its own file (`data001` for rank 0, …), a folder
-/// named `…-P` being for P ranks; of a file `….phlmap` its own part. Errors (on every rank): as above, a missing or damaged file, a rank count
-/// that does not match.
-PartitionPart read_partition(const std::filesystem::path& path, const Communicator& comm = MPI_COMM_WORLD);
+/// Collective. Of a data-set folder every rank reads its own file (`data001` for rank 0, …); a folder named `…-P` is for P ranks. Errors (on
+/// every rank): as above, a missing or damaged file, a rank count that does not match.
+PartitionPart read_partition(const std::filesystem::path& folder, const Communicator& comm = MPI_COMM_WORLD);
 
 /// What a rank's owned ids are in the mesh file: `per_id` numbers for each, one id after the other. Of cells and nodes that is one, their number
 /// there from 0; of edges and faces the numbers of their points, of which short ones have some of -1.
@@ -32,7 +31,8 @@ struct PartitionKeys {
     std::vector<global_index> keys;
 };
 
-/// Collective. The keys of this rank's part of a file `….phlmap`. Errors (on every rank): as above, and for a folder, which has none.
-PartitionKeys read_partition_keys(const std::filesystem::path& path, const Communicator& comm = MPI_COMM_WORLD);
+/// Collective. The keys of this rank's part, which `parhelion partition` writes beside the ids (`keys001` for rank 0, …). Errors (on every
+/// rank): as above, and for a data set without keys.
+PartitionKeys read_partition_keys(const std::filesystem::path& folder, const Communicator& comm = MPI_COMM_WORLD);
 
 }  // namespace parhelion

@@ -171,8 +171,8 @@ class IndexedDomain:
 def read_partition(folder: str | os.PathLike[str], comm: "Intracomm | None" = None) -> tuple[int, np.ndarray]:
     """This rank's part of a partition: number of owned cells, and ghost ids from 0. Collective.
 
-    Both formats of `parhelion partition`: a folder, of which every rank reads its own file (`data001` for rank 0, …), or a file `….phlmap`.
-    Raises ValueError on every rank when a file is missing, damaged, or for another number of ranks.
+    Every rank reads its own file of the folder (`data001` for rank 0, …), as `parhelion partition` writes it. Raises
+    ValueError on every rank when a file is missing, damaged, or for another number of ranks.
 
         domain = ph.IndexedDomain(*ph.read_partition("opencalc-B0-2"))
     """
@@ -180,16 +180,17 @@ def read_partition(folder: str | os.PathLike[str], comm: "Intracomm | None" = No
     return _core.read_partition(together(native_comm, lambda: os.fspath(folder)), native_comm)
 
 
-def read_partition_keys(path: str | os.PathLike[str], comm: "Intracomm | None" = None) -> np.ndarray:
+def read_partition_keys(folder: str | os.PathLike[str], comm: "Intracomm | None" = None) -> np.ndarray:
     """What this rank's owned ids are in the mesh file: an int64 array with a row for each. Collective.
 
-    Of a file `….phlmap`. Cells and nodes have one column, their number in the file from 0; edges and faces the numbers of their points, where
-    short ones are filled up with -1. Raises ValueError on every rank as `read_partition`, and for a folder, which has no keys.
+    Of a folder that `parhelion partition` has written. Cells and nodes have one column, their number in the file from 0;
+    edges and faces the numbers of their points, where short ones are filled up with -1. Raises ValueError on every rank as
+    `read_partition`, and for a folder without keys.
 
-        mine = values_of_the_file[ph.read_partition_keys("maps/casting-12.phlmap")[:, 0]]
+        mine = values_of_the_file[ph.read_partition_keys("maps/casting-12")[:, 0]]
     """
     _, native_comm = resolve(comm)
-    per_id, keys = _core.read_partition_keys(together(native_comm, lambda: os.fspath(path)), native_comm)
+    per_id, keys = _core.read_partition_keys(together(native_comm, lambda: os.fspath(folder)), native_comm)
     return keys.reshape(-1, per_id)
 
 

@@ -211,30 +211,31 @@ static void read_folder(void) {
     rmdir(folder);
 }
 
-void write_phlmap(const char* path, int ranks);
+void write_partition(const char* folder, int ranks);
+void remove_partition(const char* folder, int ranks);
 
 static void read_keys(void) {
-    char file[64];
-    snprintf(file, sizeof file, "/tmp/phl-keys%d.phlmap", (int)getpid());
-    MPI_Bcast(file, sizeof file, MPI_CHAR, 0, MPI_COMM_WORLD);
-    if (rank == 0) write_phlmap(file, ranks);
+    char folder[64];
+    snprintf(folder, sizeof folder, "/tmp/phl-keys%d-%d", (int)getpid(), ranks);
+    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (rank == 0) write_partition(folder, ranks);
     MPI_Barrier(MPI_COMM_WORLD);
     phl_index_map map = NULL, other = NULL;
-    GOOD(phl_index_map_read(MPI_COMM_WORLD, file, NULL, &map));
+    GOOD(phl_index_map_read(MPI_COMM_WORLD, folder, NULL, &map));
     GOOD(phl_index_map_create(MPI_COMM_WORLD, 3, 0, NULL, NULL, &other));
     int32_t per_id = 0;
     int64_t keys[4];
-    GOOD(phl_index_map_read_keys(map, file, &per_id, 0, NULL));
+    GOOD(phl_index_map_read_keys(map, folder, &per_id, 0, NULL));
     CHECK(per_id == 2);
-    GOOD(phl_index_map_read_keys(map, file, NULL, 4, keys));
+    GOOD(phl_index_map_read_keys(map, folder, NULL, 4, keys));
     for (int k = 0; k < 2; ++k) CHECK(keys[2 * k] == 10 * (2 * rank + k) && keys[2 * k + 1] == (rank + k == 0 ? -1 : keys[2 * k] + 1));
-    FAILS(phl_index_map_read_keys(map, file, NULL, rank == 0 ? 3 : 4, keys), PHL_ERROR_VALUE, "room for 3 numbers and there are 4");
-    FAILS(phl_index_map_read_keys(other, file, NULL, 4, keys), PHL_ERROR_VALUE, "keys for 2 ids and the map 3");
-    FAILS(phl_index_map_read_keys(map, "/tmp", NULL, 4, keys), PHL_ERROR_VALUE, "no keys");
+    FAILS(phl_index_map_read_keys(map, folder, NULL, rank == 0 ? 3 : 4, keys), PHL_ERROR_VALUE, "room for 3 numbers and there are 4");
+    FAILS(phl_index_map_read_keys(other, folder, NULL, 4, keys), PHL_ERROR_VALUE, "keys for 2 ids and the map 3");
+    FAILS(phl_index_map_read_keys(map, "/tmp", NULL, 4, keys), PHL_ERROR_VALUE, "missing");
     GOOD(phl_index_map_free(&map));
     GOOD(phl_index_map_free(&other));
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) remove(file);
+    if (rank == 0) remove_partition(folder, ranks);
 }
 
 /* Four blocks on each rank: every node is in four cells, of which each has given one. */

@@ -236,35 +236,46 @@ contains
     integer :: status
     character(300) :: message
     call map%read(world, '/no/such/place', stat=status, errmsg=message)
-    call check_failure('a partition that is not there', status, phl_error_value, message, 'neither a file nor a folder')
+    call check_failure('a partition that is not there', status, phl_error_value, message, 'is no folder')
   end subroutine
 
   subroutine keys_of_a_file()
     interface
-      subroutine write_phlmap(path, ranks) bind(c)
+      subroutine write_partition(folder, ranks) bind(c)
         import :: c_char, c_int
-        character(kind=c_char), intent(in) :: path(*)
+        character(kind=c_char), intent(in) :: folder(*)
+        integer(c_int), value :: ranks
+      end subroutine
+      integer(c_int) function getpid() bind(c)
+        import :: c_int
+      end function
+      subroutine remove_partition(folder, ranks) bind(c)
+        import :: c_char, c_int
+        character(kind=c_char), intent(in) :: folder(*)
         integer(c_int), value :: ranks
       end subroutine
     end interface
     type(index_map) :: map, everybody
-    character(*), parameter :: file = '/tmp/phl-keys-fortran.phlmap'
+    character(60) :: name
+    character(:), allocatable :: folder
     integer(int64), allocatable :: keys(:, :)
-    integer :: status, unit, here(1)
+    integer :: status, here(1)
     character(300) :: message
     if (rank == 0) call everybody%init(world, 1)
     if (rank > 0) call everybody%init(world, 0, [1])
-    if (rank == 0) call write_phlmap(file // c_null_char, ranks)
-    here = 1
+    here = getpid()
+    call everybody%gather(here)
+    write (name, '(a, i0, a, i0)') '/tmp/phl-keys', here(1), '-', ranks
+    folder = trim(name)
+    if (rank == 0) call write_partition(folder // c_null_char, ranks)
     call everybody%gather(here)                          ! waits for rank 0
-    call map%read(world, file)
-    call map%read_keys(file, keys)
+    call map%read(world, folder)
+    call map%read_keys(folder, keys)
     call check(all(shape(keys) == 2) .and. all(keys(1, :) == 10 * (2 * rank + [0, 1]) + 1), 'keys of a file')
     call check(all(keys(2, :) == merge(0_int64, keys(1, :) + 1, 2 * rank + [0, 1] == 0)), 'none is 0')
     call map%read_keys('/tmp', keys, stat=status, errmsg=message)
-    call check_failure('keys of a folder', status, phl_error_value, message, 'no keys')
-    if (rank == 0) open (newunit=unit, file=file)
-    if (rank == 0) close (unit, status='delete')
+    call check_failure('keys of a folder', status, phl_error_value, message, 'missing')
+    if (rank == 0) call remove_partition(folder // c_null_char, ranks)
   end subroutine
 
   !> Two blocks on each rank: every node is in two cells, of which each has given one.

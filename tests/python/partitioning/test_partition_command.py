@@ -12,7 +12,6 @@ from parhelion.tools.main import root
 from parhelion.tools.partitioning import (
     IndexMapError,
     MeshError,
-    convert,
     demo_mesh,
     demo_partition,
     inspect,
@@ -29,11 +28,9 @@ def test_the_summary_counts_what_the_files_hold(tmp_path):
     assert (summary["cells"], summary["parts"], summary["mesh"]["points"]) == (216, 4, 343)
     assert [maps["size"] for maps in summary["maps"]] == [216, 343]
     for maps in summary["maps"]:
-        for form, path in maps["files"].items():
-            found = inspect(path, 4)
-            assert found["format"] == form
-            assert all(found[key] == maps[key] for key in ("size", "owned", "ghosts", "neighbors", "symmetric"))
-    expected = ["cube-4", "cube-4.phlmap", "cube-nodes-4", "cube-nodes-4.phlmap"]
+        found = inspect(maps["path"], 4)
+        assert all(found[key] == maps[key] for key in ("entities", "size", "owned", "ghosts", "neighbors", "symmetric"))
+    expected = ["cube-4", "cube-nodes-4"]
     assert sorted(path.name for path in tmp_path.iterdir()) == expected
     json.dumps(summary)
 
@@ -42,17 +39,17 @@ def test_keys_lead_from_new_numbers_back_to_the_mesh_file(tmp_path):
     source = bricks(5, 4, 3)
     source.write(tmp_path / "block.vtu")
     partition_mesh(tmp_path / "block.vtu", 3, ["cells", "edges"], out=tmp_path)
-    cells = read_index_maps(tmp_path / "block-3.phlmap")
+    cells = read_index_maps(tmp_path / "block-3")
     assert sorted(cells.keys.ravel().tolist()) == list(range(60))
-    edges = read_index_maps(tmp_path / "block-edges-3.phlmap")
+    edges = read_index_maps(tmp_path / "block-edges-3")
     lengths = np.linalg.norm(np.diff(source.points[edges.keys], axis=1), axis=2)
     assert (lengths == 1).all()
 
 
 def test_cells_and_nodes_of_one_call_belong_to_the_same_parts(tmp_path):
     source = bricks(5, 4, 3)
-    partition_mesh(source, 3, ["cells", "nodes"], "parhelion", tmp_path, adjacency="nodes", name="b")
-    cells, nodes = (read_index_maps(tmp_path / f"b{kind}-3.phlmap") for kind in ("", "-nodes"))
+    partition_mesh(source, 3, ["cells", "nodes"], tmp_path, adjacency="nodes", name="b")
+    cells, nodes = (read_index_maps(tmp_path / f"b{kind}-3") for kind in ("", "-nodes"))
     for rank in range(3):
         touched = set(source.cells[0].data[cells.rank(rank).keys.ravel()].ravel().tolist())
         held = np.concatenate([nodes.rank(rank).keys, nodes.keys[nodes.ghosts[rank]]]).ravel().tolist()
@@ -62,13 +59,12 @@ def test_cells_and_nodes_of_one_call_belong_to_the_same_parts(tmp_path):
 def test_partitioning_again_replaces_what_was_there(tmp_path):
     partition_mesh(bricks(3, 3, 3), 3, out=tmp_path, name="b")
     partition_mesh(bricks(4, 4, 4), 3, out=tmp_path, name="b")
-    assert read_index_maps(tmp_path / "b-3").size == read_index_maps(tmp_path / "b-3.phlmap").size == 64
+    assert read_index_maps(tmp_path / "b-3").size == len(read_index_maps(tmp_path / "b-3").keys) == 64
 
 
 @pytest.mark.parametrize("options, what", [
     ({"entities": "corners"}, "entities 'corners': use one of cells"),
     ({"entities": []}, "entities none"),
-    ({"formats": ["published", "csv"]}, "format 'csv': use one of published, parhelion"),
     ({"adjacency": "edges"}, "adjacency 'edges' is unknown"),
 ])  # fmt: skip
 def test_unknown_choices_are_refused_before_anything_is_written(options, what, tmp_path):
@@ -84,12 +80,8 @@ def test_something_that_is_no_mesh_is_refused(tmp_path):
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").touch()
-    for formats in ("published", "parhelion"):
-        with pytest.raises(IndexMapError, match="file.*cannot be written"):
-            partition_mesh(mixed(), 2, formats=formats, out=tmp_path / "file")
-    partition_mesh(mixed(), 2, formats="published", out=tmp_path)
-    with pytest.raises(IndexMapError, match="cannot be written"):
-        convert(tmp_path / "mesh-2", tmp_path / "file" / "mesh-2.phlmap")
+    with pytest.raises(IndexMapError, match="file.*cannot be written"):
+        partition_mesh(mixed(), 2, out=tmp_path / "file")
 
 
 def invoke(*arguments: object):
@@ -104,14 +96,7 @@ def test_the_command_prints_a_summary_and_writes_its_document(tmp_path):
     assert "64 cells (64 hexahedron)" in result.output and "240 faces on 2 ranks" in result.output
     summary = json.loads(document.read_text())
     assert summary["schema"] == "parhelion.partition/1"
-    assert read_index_maps(summary["maps"][0]["files"]["published"]).size == 240
-
-
-def test_the_command_can_write_one_format_alone(tmp_path):
-    bricks(2, 2, 2).write(tmp_path / "cube.vtk")
-    options = ["--parts", 2, "--format", "published", "--out", tmp_path / "maps"]
-    assert invoke("partition", tmp_path / "cube.vtk", *options).exit_code == 0
-    assert [path.name for path in (tmp_path / "maps").iterdir()] == ["cube-2"]
+    assert read_index_maps(summary["maps"][0]["path"]).size == 240
 
 
 def test_bad_input_ends_the_command_with_status_2_and_one_line(tmp_path):
@@ -127,7 +112,8 @@ def test_bad_input_ends_the_command_with_status_2_and_one_line(tmp_path):
 
 def test_data_sets_are_inspected_on_the_command_line(tmp_path):
     partition_mesh(bricks(3, 3, 3), 3, out=tmp_path, name="b")
-    sets = [tmp_path / "b-3", tmp_path / "b-3.phlmap"]
+    partition_mesh(bricks(3, 3, 3), 3, "nodes", tmp_path, name="b")
+    sets = [tmp_path / "b-3", tmp_path / "b-nodes-3"]
     inspected = invoke("inspect", *sets, "--ranks", 3)
     assert inspected.exit_code == 0 and inspected.output.count(" on 3 ranks") == 2
     assert invoke("inspect", *sets, "--ranks", 4).exit_code == 2

@@ -1,4 +1,4 @@
-"""The published format: its bytes, its faults, and the published sets where they are at hand."""
+"""Data sets: their bytes as documented, their faults, and the published sets where they are at hand."""
 
 import tracemalloc
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parhelion.tools.partitioning import IndexMapError, IndexMaps, inspect, read_index_maps, read_rank_map
-from parhelion.tools.partitioning.maps.published import published_ranks, write_published
+from parhelion.tools.partitioning import IndexMapError, IndexMaps, inspect, read_index_maps, read_rank_map, write_index_maps
+from parhelion.tools.partitioning.maps.dataset import ranks_of
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -31,7 +31,7 @@ def test_a_folder_is_read_as_its_description_says(tmp_path):
 
 def test_written_bytes_are_counts_and_ids_from_one_in_little_endian_32_bits(tmp_path):
     maps = IndexMaps(np.array([3, 2]), (np.array([3, 4]), np.array([0])))
-    folder = write_published(maps, tmp_path / "set-2")
+    folder = write_index_maps(maps, tmp_path / "set-2")
     assert sorted(file.name for file in folder.iterdir()) == ["data001", "data002"]
     assert (folder / "data001").read_bytes() == b"\3\0\0\0\2\0\0\0\4\0\0\0\5\0\0\0"
     assert (folder / "data002").read_bytes() == b"\2\0\0\0\1\0\0\0\1\0\0\0"
@@ -95,7 +95,7 @@ def test_a_set_for_another_number_of_ranks_is_refused(tmp_path):
 
 def test_a_folder_without_a_number_has_as_many_ranks_as_files(tmp_path):
     folder = folder_of(tmp_path, [1, 0], [1, 0], name="plain")
-    assert published_ranks(folder) == 2
+    assert ranks_of(folder) == 2
     assert read_index_maps(folder, ranks=1).size == 1
 
 
@@ -120,13 +120,66 @@ def test_nothing_that_breaks_the_rules_is_written(tmp_path):
     two = np.array([2, 2])
     for ghosts, what in [([1], "owns itself"), ([4], "outside 0 to 3"), ([3, 2], "ascending")]:
         with pytest.raises(IndexMapError, match=what):
-            write_published(IndexMaps(two, (np.array(ghosts), np.array([], dtype=int))), tmp_path / "set-2")
+            write_index_maps(IndexMaps(two, (np.array(ghosts), np.array([], dtype=int))), tmp_path / "set-2")
     with pytest.raises(IndexMapError, match="end it in -2"):
-        write_published(IndexMaps(two, (np.array([2]), np.array([0]))), tmp_path / "set-3")
+        write_index_maps(IndexMaps(two, (np.array([2]), np.array([0]))), tmp_path / "set-3")
     huge = IndexMaps(np.array([2**31]), (np.array([], dtype=int),))
     with pytest.raises(IndexMapError, match="do not fit in 32 bits"):
-        write_published(huge, tmp_path / "set-1")
+        write_index_maps(huge, tmp_path / "set-1")
     assert list(tmp_path.iterdir()) == []
+
+
+def with_keys(folder: Path) -> Path:
+    """Three ranks, the second owns nothing; two words name an id."""
+    keys = np.array([[5, 7], [4, 9], [0, 1], [2, -1], [8, 8]])
+    maps = IndexMaps(np.array([3, 0, 2]), (np.array([4]), np.array([0, 2, 3]), np.array([], dtype=int)), "edges", keys)
+    return write_index_maps(maps, folder)
+
+
+def test_keys_lie_beside_the_ids_and_come_back(tmp_path):
+    folder = with_keys(tmp_path / "set-3")
+    assert sorted(file.name for file in folder.iterdir()) == [f"{kind}00{rank}" for kind in ("data", "keys") for rank in (1, 2, 3)]
+    assert (folder / "keys001").read_bytes() == np.array([3, 2, 5, 7, 4, 9, 0, 1], "<i8").tobytes()
+    assert (folder / "keys002").read_bytes() == np.array([3, 2], "<i8").tobytes()
+    maps = read_index_maps(folder)
+    assert maps.entities == "edges" and maps.keys.tolist() == [[5, 7], [4, 9], [0, 1], [2, -1], [8, 8]]
+    assert read_rank_map(folder, 2).keys.tolist() == [[2, -1], [8, 8]] and read_rank_map(folder, 1).keys.shape == (0, 2)
+
+
+def test_maps_without_keys_leave_none_of_those_before(tmp_path):
+    folder = with_keys(tmp_path / "set-3")
+    write_index_maps(IndexMaps(np.array([3, 0, 2]), (np.array([4]), np.array([0]), np.array([], dtype=int))), folder)
+    assert read_index_maps(folder).keys is None and read_rank_map(folder, 0).keys is None
+    assert not list(folder.glob("keys*"))
+
+
+@pytest.mark.parametrize("words, what", [
+    ([], r"keys003 \(rank 2\): is truncated: 0 bytes"),
+    ([3], "is truncated: 8 bytes"),
+    ([3, 2, 2, -1, 8], "has 40 bytes, and the keys of 2 ids take 48"),
+    ([3, 2, 2, -1, 8, 8, 9], "has 56 bytes, and the keys of 2 ids take 48"),
+    ([3, 2**62, 2, -1, 8, 8], "does not begin as a file of keys does"),
+    ([3, 0], "does not begin as a file of keys does"),
+    ([5, 2, 2, -1, 8, 8], "does not begin as a file of keys does"),
+    ([2, 2, 2, -1, 8, 8], "the ranks' keys name different things"),
+    ([3, 1, 2, -1], "the ranks' keys name different things"),
+])  # fmt: skip
+def test_broken_keys_are_refused_without_a_large_allocation(words, what, tmp_path):
+    folder = with_keys(tmp_path / "set-3")
+    np.array(words, "<i8").tofile(folder / "keys003")
+    tracemalloc.start()
+    with pytest.raises(IndexMapError, match=what):
+        read_index_maps(folder)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20
+
+
+def test_a_missing_file_of_keys_is_named_with_its_rank(tmp_path):
+    folder = with_keys(tmp_path / "set-3")
+    (folder / "keys002").unlink()
+    with pytest.raises(IndexMapError, match="keys002: is missing: rank 1 needs it"):
+        read_index_maps(folder)
 
 
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published sets are not at hand")

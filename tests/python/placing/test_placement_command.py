@@ -199,7 +199,7 @@ def test_parts_of_a_graph_file_are_put_onto_nodes_that_they_talk_within(tmp_path
 def test_parts_of_a_data_set_send_each_cell_once_to_a_node(tmp_path):
     # Four ranks own two cells each; all others read cell 1 of rank 0, and rank 3 reads both of rank 2.
     maps = IndexMaps(np.full(4, 2), tuple(np.array(ids) for ids in ([], [0], [0], [0, 4, 5])))
-    path = write_index_maps(maps, tmp_path, "few", "published")
+    path = write_index_maps(maps, tmp_path / "few-4")
     made = document("--graph", path, "--topology", "node:2 core:2", "--bytes-per-cell", 4)
     ranks = {node: [rank for rank in range(4) if made["node_of_rank"][rank] == node] for node in (0, 1)}
     assert sorted(ranks.values()) == [[0, 1], [2, 3]]

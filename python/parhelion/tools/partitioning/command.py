@@ -12,7 +12,6 @@ from ..cli.output import Output, json_option
 @click.argument("mesh", type=click.Path(path_type=Path))
 @click.option("--parts", type=Whole(1, MOST_RANKS), required=True, help="Number of parts, one per rank.")
 @click.option("--entities", type=Names(), default="cells", show_default=True, help="Of cells, faces, edges, nodes.")
-@click.option("--format", "formats", type=Names(), default="published,parhelion", show_default=True, help="Format of what is written.")
 @click.option("--adjacency", type=click.Choice(["faces", "nodes"]), default="faces", show_default=True,
               help="Cells are neighbors across these.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for what this writes [here].")
@@ -20,7 +19,7 @@ from ..cli.output import Output, json_option
 @click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Seed of what is random: here METIS.")
 @json_option
 def partition(
-    mesh: Path, parts: int, entities: tuple[str, ...], formats: tuple[str, ...], adjacency: str, out: Path,
+    mesh: Path, parts: int, entities: tuple[str, ...], adjacency: str, out: Path,
     name: str | None, seed: int, json_file: str | None,
 ) -> None:
     """Partition MESH, any file that meshio reads, with METIS, and write index maps of its entities.
@@ -31,7 +30,7 @@ def partition(
     from .inspection import partition_text
 
     output = Output(json_file)
-    summary = partition_mesh(mesh, parts, entities, formats, out, adjacency=adjacency, name=name, seed=seed)
+    summary = partition_mesh(mesh, parts, entities, out, adjacency=adjacency, name=name, seed=seed)
     output.console.print(partition_text(summary), markup=False, soft_wrap=True)
     output.document(summary)
 
@@ -41,7 +40,7 @@ def partition(
 @click.option("-n", "--ranks", type=RANKS, help="Ranks [any; sets for another number are refused].")
 @json_option
 def inspect(datasets: tuple[Path, ...], ranks: int | None, json_file: str | None) -> None:
-    """Read and check index maps of either format, and say what they hold."""
+    """Read and check index maps, and say what they hold."""
     from .inspection import inspect as inspect_maps, inspection_text
 
     output = Output(json_file)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from .maps.dataset import format_of, read_index_maps
+from .maps.dataset import read_index_maps
 from .maps.maps import IndexMaps
 
 
@@ -34,12 +34,12 @@ def describe(maps: IndexMaps) -> dict:
 
 
 def inspect(path: str | Path, ranks: int | None = None) -> dict:
-    """Read and check a data set in either format, and `describe` it. Local.
+    """Read and check a data set, and `describe` it. Local.
 
     Raises IndexMapError when it is damaged or not for `ranks`.
     """
     maps = read_index_maps(path, ranks)
-    return {"schema": "parhelion.index-maps/1", "path": str(path), "format": format_of(path)} | describe(maps)
+    return {"schema": "parhelion.index-maps/1", "path": str(path)} | describe(maps)
 
 
 def spread(values: np.ndarray) -> dict:
@@ -70,13 +70,13 @@ def partition_text(summary: dict) -> str:
     if mesh["left_out"]:
         lines.append(f"left out, of lower dimension: {_counts(mesh['left_out'])}")
     for maps in summary["maps"]:
-        lines += ["", *_maps_lines(maps), *(f"  {form:<10} {path}" for form, path in maps["files"].items())]
+        lines += ["", *_maps_lines(maps), f"  {maps['path']}"]
     return "\n".join(lines)
 
 
 def inspection_text(summary: dict) -> str:
     """What `inspect` returned, in a few lines."""
-    return "\n".join([f"{summary['path']} ({summary['format']} format)", *_maps_lines(summary)])
+    return "\n".join([summary["path"], *_maps_lines(summary)])
 
 
 def _maps_lines(maps: dict) -> list[str]:

@@ -11,7 +11,7 @@ from ...base.numbers import shortened
 from .entities import dual_graph, edge_cut, index_maps, partition_cells
 from .errors import MeshError
 from .inspection import describe, imbalance
-from .maps.dataset import FORMATS, write_index_maps
+from .maps.dataset import write_index_maps
 from .maps.maps import IndexMaps
 from .meshes.mesh import Mesh, mesh_from_meshio, read_mesh
 from .meshes.topology import ENTITIES
@@ -24,7 +24,6 @@ def partition_mesh(
     mesh,
     parts: int,
     entities: str | Iterable[str] = "cells",
-    formats: str | Iterable[str] = FORMATS,
     out: str | Path = ".",
     *,
     adjacency: str = "faces",
@@ -40,7 +39,7 @@ def partition_mesh(
 
         partition_mesh("casting.msh", 12, entities=["cells", "nodes"], out="maps")
     """
-    entities, formats = _listed(entities, ENTITIES, "entities"), _listed(formats, FORMATS, "format")
+    entities = _listed(entities, ENTITIES, "entities")
     begun = time.perf_counter()
     if name is not None:
         _check_name(name)
@@ -59,7 +58,7 @@ def partition_mesh(
         "adjacency": adjacency,
         "edge_cut": edge_cut(graph, part),
         "imbalance": imbalance(np.bincount(part, minlength=parts)),
-        "maps": [_write(item, name, out, formats) for item in maps],
+        "maps": [_write(item, name, out) for item in maps],
         "seconds": time.perf_counter() - begun,
     }
 
@@ -112,7 +111,6 @@ def _about(mesh: Mesh) -> dict:
     }
 
 
-def _write(maps: IndexMaps, name: str, out: str | Path, formats: list[str]) -> dict:
+def _write(maps: IndexMaps, name: str, out: str | Path) -> dict:
     stem = name if maps.entities == "cells" else f"{name}-{maps.entities}"
-    files = {form: str(write_index_maps(maps, out, stem, form)) for form in formats}
-    return describe(maps) | {"files": files}
+    return describe(maps) | {"path": str(write_index_maps(maps, Path(out) / f"{stem}-{maps.ranks}"))}

@@ -10,7 +10,7 @@ import numpy as np
 from ...placement.between import NODE_PAIR, BetweenNodes, NodeMessages
 from ...placement.library import library
 from ..cli.errors import BadInput
-from ..partitioning.maps.dataset import SUFFIX, read_index_maps
+from ..partitioning.maps.dataset import read_index_maps
 from ..partitioning.maps.maps import IndexMaps
 
 Edges = list[dict[int, int]]
@@ -26,8 +26,8 @@ class PartGraph:
 
 
 def read_graph(path: Path, bytes_per_cell: int) -> PartGraph:
-    """A data set of `parhelion partition` (a folder, or a file .phlmap), else a graph file of METIS. Raises BadInput or IndexMapError."""
-    if path.is_dir() or path.suffix == SUFFIX or not path.exists():
+    """A data set of `parhelion partition` (a folder), else a graph file of METIS. Raises BadInput or IndexMapError."""
+    if path.is_dir() or not path.exists():
         maps = read_index_maps(path)
         return PartGraph(_edges_of_maps(maps, bytes_per_cell), bytes_per_cell, maps)
     return PartGraph(_edges_of_file(path, bytes_per_cell), bytes_per_cell)

@@ -92,6 +92,6 @@ def _apart(dataset: Path, others: Sequence[Path]) -> dict[str, str]:
 
 
 def _checked_ranks(dataset: Path, ranks: int | None) -> int:
-    from ...partitioning.maps.published import read_published
+    from ...partitioning.maps.dataset import read_index_maps
 
-    return read_published(dataset, ranks).ranks
+    return read_index_maps(dataset, ranks).ranks

@@ -1,1 +1,1 @@
-"""Index maps of all ranks: the published text format, the binary .phlmap, and checks of both. Nothing here knows meshes."""
+"""Index maps of all ranks: data sets of them on disk, and checks of both. Nothing here knows meshes."""

@@ -1,4 +1,4 @@
-"""Index maps as plain data, the rules that both file formats share, and files that are whole or absent."""
+"""Index maps as plain data, the rules that they keep, and files that are whole or absent."""
 
 import contextlib
 import os

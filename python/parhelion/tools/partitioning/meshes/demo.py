@@ -47,7 +47,7 @@ def demo_partition(folder: str | Path, parts: int, cells: int = 200_000) -> Path
         mesh = read_mesh(demo_mesh(folder, cells))
         part = partition_cells(dual_graph(mesh), parts)
         maps = index_maps(mesh, part, parts, adjacency="nodes")
-        write_index_maps(maps, folder, f"casting-{cells}", "published")
+        write_index_maps(maps, path)
     return path
 
 
