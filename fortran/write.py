@@ -24,6 +24,9 @@ KINDS = {
     "list": ("type(*), intent(in), dimension(:)", "{}"),
     "integers": ("integer, intent(in), dimension(:)", "{}"),
     "integer": ("integer, intent(in)", "int({}, c_int)"),
+    "numbers": ("integer, intent(in), optional, dimension(:)", "{}"),
+    "flags": ("logical, intent(in), optional, dimension(:)", "{}"),
+    "whole": ("class(halo_exchange), intent(in)", "{}%handle"),
     "flag": ("logical, intent(in), optional", "flag({})"),
     "comm": ("type(*), intent(in)", "{}"),
     "path": ("character(*), intent(in)", "trim({}) // c_null_char"),
@@ -33,7 +36,7 @@ KINDS = {
     "group": ("type(field_group), intent(in)", "[native({})]"),
     "options": ("type(exchange_options), intent(in), optional", "c_options({}, name)"),
 }
-this = {}  # the type whose procedures are written, and its name in C
+this: dict[str, str] = {}  # the type whose procedures are written, and its name in C
 
 
 def _text(lines, indent=2):
@@ -75,14 +78,22 @@ def _c_argument(words, arrays):
     return f"type(c_ptr), {'intent(inout)' if by_address else 'value'} :: {name}"
 
 
+def names(name):
+    """Of an enumeration, with the values that C gives them."""
+    listed = re.search(rf"enum {name} \{{(.*?)\}}", C, flags=re.S)[1]
+    for table in re.findall(r"(\w+)\(PHL_NAME\)", listed):
+        rows = re.search(rf"#define {table}\(X\)(.*?)\n\n", C, flags=re.S)[1]
+        listed = listed.replace(f"{table}(PHL_NAME)", ",".join(f"PHL_{each}" for each in re.findall(r"X\(\w+, (\w+)", rows)))
+    return [each.strip().lower() for each in listed.split(",") if each.strip()]
+
+
+def public(name):
+    return f"  public :: {', '.join(each.split(' ')[0] for each in names(name))}"
+
+
 def enumeration(name):
     """As C has it."""
-    names = re.search(rf"enum {name} \{{(.*?)\}}", C, flags=re.S)[1]
-    for table in re.findall(r"(\w+)\(PHL_NAME\)", names):
-        rows = re.search(rf"#define {table}\(X\)(.*?)\n\n", C, flags=re.S)[1]
-        names = names.replace(f"{table}(PHL_NAME)", ",".join(f"PHL_{each}" for each in re.findall(r"X\(\w+, (\w+)", rows)))
-    values = [each.strip().lower() for each in names.split(",") if each.strip()]
-    return _text(["enum, bind(c)", *(f"  enumerator :: {each}" for each in values), "end enum", f"public :: {', '.join(each.split(' ')[0] for each in values)}"])
+    return _text(["enum, bind(c)", *(f"  enumerator :: {each}" for each in names(name)), "end enum"]) + "\n" + public(name)
 
 
 def structure(name):
@@ -108,16 +119,28 @@ def _arguments(listed):
         yield from ((each, kind) for each in EIGHT.split(", ")) if name == "eight" else [(name, kind)]
 
 
-def _procedure(spec, call, intent, before, after):
-    """The subroutine `name(argument: kind, …)`, those behind `/` after stat and errmsg, which calls C between two lists of arguments."""
+def _head(spec, intent):
+    """Of the subroutine `name(argument: kind, …)`, those behind `/` after stat and errmsg: its name, its arguments, kinds, and declarations."""
     name, listed = re.fullmatch(r"(\w+)\((.*)\)", spec).groups()
     first, last = (dict(_arguments(part)) for part in f"{listed}/".split("/")[:2])
     kinds = first | last
-    function, passed = re.fullmatch(r"(\w+)\((.*)\)", call or f"phl_f_{name}({', '.join(first)})").groups()
-    values = [KINDS[kinds[each].rstrip("?")][1].format(each) if each in kinds else each for each in passed.replace("eight", EIGHT).split(", ") if each]
     declared = [f"{KINDS[kind.rstrip('?')][0]}{', optional' if kind.endswith('?') else ''} :: {each}" for each, kind in kinds.items()]
-    lines = [f"class({this['type']}), intent({intent}) :: this", *declared, *STATUS, *_interface(function)]
-    return name, ", ".join(["this", *first, "stat", "errmsg", *last]), lines, f"{function}({', '.join([*before, *values, *after])})"
+    lines = [f"class({this['type']}), intent({intent}) :: this", *declared, *STATUS]
+    return name, ", ".join(["this", *first, "stat", "errmsg", *last]), kinds, lines
+
+
+def head(spec, type=""):
+    """The beginning of a subroutine that is written by hand, of this type or another."""
+    name, arguments, _, (_, *declared) = _head(spec, "")
+    return _text([f"subroutine {name}({arguments})", f"  class({type or this['type']}), intent(inout) :: this", *(f"  {line}" for line in declared)])
+
+
+def _procedure(spec, call, intent, before, after):
+    """The same, and the call of C between two lists of arguments."""
+    name, arguments, kinds, lines = _head(spec, intent)
+    function, passed = re.fullmatch(r"(\w+)\((.*)\)", call or f"phl_f_{name}({', '.join(kinds)})").groups()
+    values = [KINDS[kinds[each].rstrip("?")][1].format(each) if each in kinds else each for each in passed.replace("eight", EIGHT).split(", ") if each]
+    return name, arguments, [*lines, *_interface(function)], f"{function}({', '.join([*before, *values, *after])})"
 
 
 def _subroutine(name, arguments, lines):
