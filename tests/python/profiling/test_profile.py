@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -22,7 +23,7 @@ from parhelion.tools.profiling.compare.difference import compare_profiles
 from parhelion.tools.profiling.model import SCHEMA, Frame, How, RankProfile, Stack
 from parhelion.tools.profiling.shares import Key, by_part, charged_shares, own_shares, part_of
 from parhelion.tools.profiling.run.collect import rank_profile
-from parhelion.tools.profiling.run.perf import parse_script
+from parhelion.tools.profiling.run.perf import parse_script, read_samples
 from parhelion.tools.profiling.show.page import flame_graphs, folded, render
 
 EVIL = '<script>alert("x")</script>'
@@ -243,6 +244,53 @@ x 1/1 1.0: 1000000000
     assert second.seconds == 1.0
 
 
+def stand_in_for_perf(folder, monkeypatch, script):
+    """A `perf` whose `perf script` prints what a script of the shell does."""
+    program = folder / "perf"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+TWO = r"printf 'x 1/1 1.0: 1000000 \n\t1a f (/lib/a.so)\n\nx 1/1 1.1: 2000000 \n\t1b g (/lib/a.so)\n\n'"
+LONG = r"""awk 'BEGIN { for (n = 0; n < 400; ++n) name = name "x"; for (n = 0; n < 50000; ++n)
+printf "x 1/1 %d.0: 1000000 \n\t1a %s%d (/lib/a.so)\n\t1b g (/lib/a.so)\n\n", n, name, n % 100; exit }'"""
+WITHIN = """
+import resource, sys
+from pathlib import Path
+from parhelion.tools.profiling.run.perf import read_samples
+whole = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (whole + 12 * 2**20,) * 2)
+print(sum(len(sample.frames) for sample in read_samples(Path("rank-0.data"), [])))
+"""
+
+
+def test_samples_are_read_as_a_stream_in_little_memory(tmp_path, monkeypatch):
+    stand_in_for_perf(tmp_path, monkeypatch, LONG)  # 23 MB, which may take no more than 12
+    done = subprocess.run([sys.executable, "-c", WITHIN], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "100000\n", done.stderr
+
+
+@pytest.mark.parametrize(("then", "says"), [("exec sleep 60", "longer than 1 s"), ("echo a broken block >&2; exit 3", "a broken block")])
+def test_samples_that_were_read_are_kept_where_the_others_cannot_be(tmp_path, monkeypatch, then, says):
+    stand_in_for_perf(tmp_path, monkeypatch, f"{TWO}\n{then}")
+    notes = []
+    samples = list(read_samples(tmp_path / "rank-0.data", notes, limit_s=1.0))
+    assert [sample.seconds for sample in samples] == [0.001, 0.002]
+    assert len(notes) == 1 and "first 2 samples" in notes[0] and says in notes[0]
+    stand_in_for_perf(tmp_path, monkeypatch, then)
+    with pytest.raises(ProfileError, match=says):
+        list(read_samples(tmp_path / "rank-0.data", notes, limit_s=1.0))
+
+
+def test_a_program_that_is_stopped_at_the_time_limit_keeps_its_profile(tmp_path, monkeypatch):
+    stand_in_for_hpcrun(tmp_path, monkeypatch)
+    result = parhelion("profile", "run", "-n", 2, "--tool", "hpctoolkit", "--timeout", 6, "--out", tmp_path / "p", "--", "sleep", "100")
+    profile = read_profile(tmp_path / "p")
+    assert result.exit_code == 3 and "the program was stopped at the time limit" in profile.notes, result.output
+    assert len(profile.ranks) == 2
+
+
 def test_the_page_asks_for_nothing_and_escapes_everything():
     evil = made_up()
     evil.frames = [Frame(EVIL, EVIL)] * len(evil.frames)
@@ -320,13 +368,17 @@ def test_in_a_browser_the_page_fits_and_a_click_enlarges_a_box(tmp_path, width):
     assert int(found[1]) <= width and found[2] == "100"
 
 
-def test_under_hpctoolkit_sleep_and_libraries_are_told_and_where_its_samples_lie(monkeypatch, tmp_path):
+def stand_in_for_hpcrun(folder, monkeypatch):
     """A script that does what hpcrun does to a process: it becomes the program."""
-    (tmp_path / "hpcrun").write_text(
+    (folder / "hpcrun").write_text(
         '#!/bin/sh\n[ "$1" = --version ] && exec echo hpcrun 1\n[ "$1" = -e ] && shift 4\nexec "$@"\n'
     )
-    (tmp_path / "hpcrun").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    (folder / "hpcrun").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_under_hpctoolkit_sleep_and_libraries_are_told_and_where_its_samples_lie(monkeypatch, tmp_path):
+    stand_in_for_hpcrun(tmp_path, monkeypatch)
     result = parhelion("profile", "run", "-n", 2, "--tool", "hpctoolkit", "--out", tmp_path / "p", "--", "sleep", "0.5")
     assert result.exit_code == 0 and "hpctoolkit-measurements" in result.output, result.output
     for rank in read_profile(tmp_path / "p").ranks:

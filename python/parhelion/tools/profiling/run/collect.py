@@ -57,7 +57,8 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
         ended.add_note(f"samples until then lie in {folder}")
         raise
     seen = [_seen(folder / f"rank-{rank}.json", rank) for rank in range(request.ranks)]
-    frames, stacks = _stacks(request, folder) if tool.name == "perf" else ([], [[] for _ in seen])
+    unread: list[str] = []
+    frames, stacks = _stacks(request, folder, unread) if tool.name == "perf" else ([], [[] for _ in seen])
     profile = Profile(
         schema=SCHEMA, profile=profile_id, created=created, argv=without_secrets(["parhelion", *sys.argv[1:]]),
         program=without_secrets(request.program),
@@ -65,7 +66,7 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
         flavor=request.flavor.name, labels=request.labels,
         environment=environment | {"mpi": request.flavor.library_version},
         ranks=[rank_profile(rank, what, own, frames) for rank, (what, own) in enumerate(zip(seen, stacks, strict=True))],
-        notes=[*_ending(completed), *_elsewhere(tool, folder)],
+        notes=[*_ending(completed), *unread, *_elsewhere(tool, folder)],
     )  # fmt: skip
     write_profile(profile, folder)
     return profile, folder, completed
@@ -105,18 +106,18 @@ def _seen(file: Path, rank: int) -> dict[str, Any]:
                        "see what the program printed above")  # fmt: skip
 
 
-def _stacks(request: Request, folder: Path) -> tuple[list[Frame], list[list[Stack]]]:
+def _stacks(request: Request, folder: Path, unread: list[str]) -> tuple[list[Frame], list[list[Stack]]]:
     """Frames of all ranks, numbered, and the stacks of each."""
     numbers: dict[Frame, int] = {}
-    stacks = [_rank_stacks(_samples(folder, rank), request.wanted, numbers) for rank in range(request.ranks)]
+    stacks = [_rank_stacks(_samples(folder, rank, unread), request.wanted, numbers) for rank in range(request.ranks)]
     return list(numbers), stacks
 
 
-def _samples(folder: Path, rank: int) -> Iterable[Sample]:
+def _samples(folder: Path, rank: int, unread: list[str]) -> Iterable[Sample]:
     file = folder / f"rank-{rank}.data"
     if not file.exists():
         raise ProfileError(f"rank {rank} left no samples: {file} is not there; see what the program printed above")
-    return read_samples(file)
+    return read_samples(file, unread)
 
 
 def _rank_stacks(samples: Iterable[Sample], command: str, numbers: dict[Frame, int]) -> list[Stack]:

@@ -18,26 +18,30 @@ from ....launch.inside import inside_launcher
 INTERVAL_S = 0.01
 MAPS_ALWAYS = 50  # ticks: a program loads most of its libraries when it starts, and may be gone soon after
 MAPS_EVERY = 25  # ticks, from then on
+WRITTEN_S = 0.5  # what is seen later is lost when the watcher is killed
 
 
 def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
-    """Follow the processes below `root` until it is gone, then write what was seen.
+    """Follow the processes below `root` until it is gone; what was seen lies in `file`, anew each half second.
 
     `becomes`: `root` is no tool beside the rank, but turns into the rank itself.
     """
     seen = Seen()
-    last, ticks = time.monotonic(), 0
+    written = last = time.monotonic()
+    ticks = 0
     while os.path.exists(f"/proc/{root}"):
         now = time.monotonic()
         rank = rank_process(root, command, becomes)
         if rank is not None:
             seen.add(rank, now - last, maps=ticks < MAPS_ALWAYS or ticks % MAPS_EVERY == 0)
             ticks += 1
+        if ticks == 1 or now - written > WRITTEN_S:
+            seen.write(file)
+            written = now
         last = now
         # Even steps would fall in step with a rank that sleeps evenly, and always find it awake.
         time.sleep(INTERVAL_S * random.uniform(0.5, 1.5))
-    with open(file, "w") as out:
-        json.dump(seen.document(), out)
+    seen.write(file)
 
 
 class Seen:
@@ -63,14 +67,19 @@ class Seen:
         if maps:
             self.libraries |= mapped_files(process)
 
+    def write(self, file: str) -> None:
+        """As a whole or not at all: the watcher may be killed with its rank."""
+        with open(f"{file}.part", "w") as out:
+            json.dump(self.document(), out)
+        os.replace(f"{file}.part", file)
+
     def document(self) -> dict[str, object]:
         """Sleep is what the scheduler does not account for, divided as the looks found it."""
         running, waiting = (sum(end[place] - self.began[rank][place] for rank, end in self.ended.items()) for place in (0, 1))
         looks = sum(self.looks.values())
         asleep = max(0.0, self.wall - running - waiting)
-        if not looks and asleep > 0.01 * self.wall:
-            self.looks, looks = {"unknown": 1}, 1
-        divided = {where: asleep * count / looks for where, count in self.looks.items()}
+        counts = self.looks if looks or asleep <= 0.01 * self.wall else {"unknown": 1}
+        divided = {where: asleep * count / (looks or 1) for where, count in counts.items()}
         return {"host": socket.gethostname(), "wall_s": self.wall, "waiting_s": waiting, "asleep": divided,
                 "libraries": sorted(self.libraries)}  # fmt: skip
 

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,7 +48,10 @@ def _perf(frequency: int, call_graph: str) -> Tool:
 def _check_perf_works(program: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         words = [program, "record", "-q", "-e", "cpu-clock", "-o", os.path.join(folder, "data"), "--", "true"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        except subprocess.TimeoutExpired:
+            raise ProfileError("perf takes no sample of /bin/true within 60 s: see what it waits for, or use --tool hpctoolkit") from None
     if done.returncode:
         told = next((line.strip() for line in done.stderr.splitlines() if line.strip()), "it failed")
         level = PARANOID.read_text().strip() if PARANOID.exists() else "absent"
@@ -90,23 +94,45 @@ class Sample(NamedTuple):
     frames: tuple[Frame, ...]
 
 
-def read_samples(file: Path) -> Iterator[Sample]:
-    """Every sample of one rank."""
+READ_S = 600.0
+
+
+def read_samples(file: Path, notes: list[str], limit_s: float = READ_S) -> Iterator[Sample]:
+    """Every sample of one rank, each as soon as perf has told it. Where not all can be read, `notes` gets a line that says why."""
     # Inlined functions cost a look into debug information per address, and tell nothing about libraries.
     words = [shutil.which("perf") or "perf", "script", "--no-inline", "-i", str(file), "-F", "comm,pid,tid,time,period,ip,sym,dso"]
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=600)
-    if done.returncode:
-        told = next((line.strip() for line in reversed(done.stderr.splitlines()) if line.strip()), "perf script failed")
+    count, errors = 0, tempfile.TemporaryFile("w+", errors="replace")
+    perf = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace")
+    timer = threading.Timer(limit_s, perf.kill)
+    timer.start()
+    try:
+        assert perf.stdout
+        for sample in parse_script(perf.stdout):
+            count += 1
+            yield sample
+        status = perf.wait()
+        if status and timer.is_alive():
+            errors.seek(0)
+            told = next((line.strip() for line in reversed(errors.readlines()) if line.strip()), f"perf script failed with status {status}")
+        elif status:
+            told = f"perf script takes longer than {limit_s:g} s"
+    finally:
+        timer.cancel()
+        perf.kill()
+        perf.communicate()
+        errors.close()
+    if status and not count:
         raise ProfileError(f"{file} cannot be read: {told}")
-    return parse_script(done.stdout.splitlines())
+    if status:
+        notes.append(f"{file.name}: the first {count} samples are told, the others cannot be read: {told}")
 
 
 def parse_script(lines: Iterable[str]) -> Iterator[Sample]:
     """Samples out of the text of `perf script`; lines of other kinds are passed over."""
-    head, frames = None, []
+    head, frames = None, list[Frame]()
     for line in lines:
         if found := FRAME.match(line):
-            frames.append(frame(*_split(found["rest"])))
+            frames.append(_frame(found["rest"]))
         elif not line.strip():
             if head:
                 yield _sample(head, frames)
@@ -117,7 +143,11 @@ def parse_script(lines: Iterable[str]) -> Iterator[Sample]:
         yield _sample(head, frames)
 
 
-@lru_cache(maxsize=100_000)  # samples repeat their frames
+@lru_cache(maxsize=10_000)  # samples repeat their frames
+def _frame(text: str) -> Frame:
+    return frame(*_split(text))
+
+
 def _split(text: str) -> tuple[str, str]:
     """Symbol and library of `operator()(int) (/a/b (1).so)`: the library stands in the last pair of parentheses."""
     depth = 0
