@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -9,8 +10,11 @@ import pytest
 import synthetic
 from click.testing import CliRunner
 
+from parhelion.tools.comparing import compare, read_set
+from parhelion.tools.comparing.text import notes
 from parhelion.tools.main import root
 from parhelion.tools.records import read_record
+from parhelion.tools.statistics import Interval
 
 ENVIRONMENT = {"cpu": {"model": "Some CPU"}, "software": {"kernel": "Linux 6.1"}}
 
@@ -46,8 +50,20 @@ def test_two_runs_of_the_same_show_no_difference():
     result = parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
     assert result.exit_code == 0, result.output
     document = json.loads(Path("out.json").read_text())
-    assert {case["verdict"] for case in document["cases"]} == {"no difference shown"}
+    assert {case["verdict"] for case in document["cases"]} == {"no difference beyond the margin"}
     assert "nothing that was recorded changed" in result.output
+
+
+def test_a_small_difference_that_does_not_count_is_told_with_the_reason():
+    first, second = (read_set(Path("runs") / f"{name}-halo") for name in "ab")
+    found = compare(first, second)
+    small = replace(found.rows[0].difference, ratio=1.013, interval=Interval(1.001, 1.026))
+    rows = [replace(found.rows[0], difference=small), *(replace(row, difference=replace(row.difference, interval=Interval(0.99, 1.01))) for row in found.rows[1:])]
+    (note,) = [note for note in notes(replace(found, rows=rows)) if "1 is outside" in note]
+    total = len(rows)
+    assert f"in 1 of {total} timings B lies within 5% of A" in note and "from 1% on, at 3% over all timings" in note
+    assert f"{0.05 * total:.2g} of {total} where nothing changed" in note
+    assert not any("1 is outside" in note for note in notes(replace(found, rows=rows[1:])))
 
 
 def test_a_slower_run_gives_status_1_and_is_named_case_by_case():
@@ -194,7 +210,7 @@ def test_both_runs_of_a_duet_are_compared_pair_by_pair():
 
     for run in ("a", "b", "c"):
         edit(f"runs/{run}-halo", in_pairs)
-    for other, wanted in (("b", "no difference shown"), ("c", "slower")):
+    for other, wanted in (("b", "no difference beyond the margin"), ("c", "slower")):
         result = parhelion("compare", "runs/a-halo", f"runs/{other}-halo", "--json", "out.json")
         cases = json.loads(Path("out.json").read_text())["cases"]
         assert {(case["verdict"], case["compared"]) for case in cases} == {(wanted, "pairs of launches")}, result.output

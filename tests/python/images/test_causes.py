@@ -1,10 +1,18 @@
 """Whatever was planted between two made-up images is the first of the causes, beside differences that explain nothing."""
 
+import math
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from made_up_images import OPEN_MPI, image
+from scipy.stats import false_discovery_control
 
+from parhelion.tools.comparing.calibrate.images import Noise, finds, images
 from parhelion.tools.images.compare.comparison import compare_images
+from parhelion.tools.images.compare.page import headline, html, markdown
 from parhelion.tools.images.folder import LoadedFile, read_image
+from parhelion.tools.statistics.verdict import DIFFERENT, IMAGE_RULES, Rules, Verdict, difference
 
 HARMLESS = {"host": "there", "software": {"python": "3.13", "compiler": "c++ 14", "packages": {"numpy": "3.0"}}}
 SLOW = "/opt/slow/libslow.so"
@@ -79,6 +87,38 @@ def test_a_variable_that_this_mpi_does_not_read_is_no_cause(plain, tmp_path):
 def test_a_preloaded_library_that_takes_no_time_stands_behind_a_variable(plain, tmp_path):
     found = compare_images(plain, planted(tmp_path / "b", variables={"LD_PRELOAD": SLOW, "MPIR_CVAR_NOLOCAL": "1"}, libraries=(SLOW,)))
     assert [cause.title.split(":")[0] for cause in found.causes[:2]] == ["control variable MPIR_CVAR_NOLOCAL", "library libslow.so preloaded in B alone"]
+
+
+def test_where_nothing_changed_there_is_nothing_to_explain(plain, tmp_path):
+    others = {"environment": HARMLESS, "variables": {"MPIR_CVAR_NOLOCAL": "1"}, "sleeping": 0.3, "libraries": (SLOW,)}
+    found = compare_images(plain, read_image(image(tmp_path / "b", seed=2, **AS_EVER | others)))
+    assert found.changed == [] == found.causes and len(found.differences) > 5
+    assert headline(found).startswith("No difference was found in 12 figures.")
+    for text in (html(found), markdown(found)):
+        assert "There is nothing to explain" in text and "MPIR_CVAR_NOLOCAL" in text
+
+
+def test_figures_with_too_few_samples_are_counted_in_the_first_line(tmp_path):
+    first, second = (read_image(image(tmp_path / name, seed=seed, launches=2)) for name, seed in (("a", 1), ("b", 2)))
+    found = compare_images(first, second)
+    few = found.count(Verdict.NOT_ENOUGH)
+    assert few > 6 and f"{few} of 12 figures have too few samples" in headline(found)
+
+
+def test_the_figures_of_all_benchmarks_are_one_family(plain, tmp_path):
+    """Ten benchmarks with one clear figure each would otherwise have ten chances to be wrong."""
+    other = read_image(image(tmp_path / "b", seed=2, scale=1.03, **AS_EVER))
+    both = [replace(each, records=dict.fromkeys(("halo", "gather", "setup"), each.records["halo"])) for each in (plain, other)]
+    rows = [row for each in compare_images(*both).benchmarks.values() for row in each.rows]
+    p = [row.difference.shift.p_beyond(math.log1p(IMAGE_RULES.drift)) for row in rows]
+    assert len(rows) == 36 and [row.p_adjusted for row in rows] == pytest.approx(list(false_discovery_control(p)))
+
+
+def test_a_drift_of_the_machine_is_no_difference_of_images():
+    rng = np.random.default_rng(3)
+    made = [[difference(*sides) for sides in images(rng, Noise(walk=0.003), 10)] for _ in range(20)]
+    strict, usual = (sum(finds(each, DIFFERENT, rules) for each in made) for rules in (Rules(), IMAGE_RULES))
+    assert usual <= 2 < strict, (strict, usual)
 
 
 def test_equal_images_have_neither_changes_nor_causes(plain, tmp_path):

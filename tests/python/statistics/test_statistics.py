@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parhelion.tools.statistics import Interval, geometric_mean, mean_std, median_interval, ratio_interval, summarize
+from parhelion.tools.statistics.shift import Method
+from parhelion.tools.statistics import Interval, geometric_mean, mean_std, median_interval, ratio, summarize
 from parhelion.tools.statistics.summary import value_with_uncertainty
 from parhelion.tools.style.words import duration, microseconds, significant
 
@@ -67,7 +68,7 @@ def test_the_interval_of_a_median_covers_it_as_often_as_it_says(count):
     rng = np.random.default_rng(SEED)
     print("seed", SEED)
     draws = rng.lognormal(0, 1, (800, count))
-    ends = [median_interval([samples]) for samples in draws]
+    ends = [median_interval([samples])[0] for samples in draws]
     covered = np.mean([low <= 1 <= high for low, high in ends])
     assert 0.93 <= covered <= 1.0
 
@@ -79,27 +80,37 @@ def test_the_interval_of_a_median_covers_it_although_samples_resemble_each_other
     print("seed", SEED)
     white = rng.normal(size=(400, 300))
     samples = np.exp(signal.lfilter([1.0], [1.0, -0.7], white)[:, 100:])
-    ends = [median_interval([each]) for each in samples]
+    ends = [median_interval([each])[0] for each in samples]
     assert np.mean([low <= 1 <= high for low, high in ends]) >= 0.92  # 0.72 if they are taken for independent
 
 
 def test_five_samples_are_too_few_for_an_interval():
-    low, high = median_interval([np.arange(5.0)])
+    low, high = median_interval([np.arange(5.0)])[0]
     assert low is None or high is None
 
 
 def test_differing_launches_widen_the_interval():
     rng = np.random.default_rng(SEED)
     launches = [shift * rng.lognormal(0, 0.01, 30) for shift in (1.0, 1.1, 1.2)]
-    apart = median_interval(launches)
-    pooled = median_interval([np.concatenate(launches)])
+    apart = median_interval(launches)[0]
+    pooled = median_interval([np.concatenate(launches)])[0]
     assert apart.high - apart.low > 1.5 * (pooled.high - pooled.low)
     assert apart.low < 1.02 and apart.high > 1.18
 
 
 def test_the_same_samples_always_give_the_same_interval():
     launches = [np.arange(1.0, 31.0), np.arange(2.0, 32.0)]
-    assert median_interval(launches) == median_interval(launches)
+    assert median_interval(launches) == median_interval(launches) and median_interval(launches)[1] is Method.LAUNCHES
+
+
+def interval_of(cases):
+    """The interval of a ratio, which holds the ratio well inside."""
+    found = ratio(cases)
+    low, high = found.interval
+    assert (low is None and found.value is None) or low == high or low < found.value < high
+    if low is not None and low != high:
+        assert np.log(found.value) == pytest.approx((np.log(low) + np.log(high)) / 2)
+    return found.interval
 
 
 def numbered(launches):
@@ -111,29 +122,32 @@ def numbered(launches):
 def test_the_interval_of_the_median_over_launches_covers_it_as_often_as_it_says(launches):
     rng = np.random.default_rng(SEED)
     print("seed", SEED)
-    ends = [median_interval([shift * rng.lognormal(0, 0.05, 20) for shift in rng.lognormal(0, 0.03, launches)]) for _ in range(400)]
+    ends = [median_interval([shift * rng.lognormal(0, 0.05, 20) for shift in rng.lognormal(0, 0.03, launches)])[0] for _ in range(400)]
     assert 0.92 <= np.mean([low <= 1 <= high for low, high in ends]) <= 1.0
 
 
 @pytest.mark.parametrize(("own", "baselines"), [(1, 1), (1, 6), (8, 6)])
 @pytest.mark.parametrize("launches", [3, 10])
 def test_the_interval_of_best_over_best_covers_it_although_both_were_chosen(own, baselines, launches):
-    """All contenders are alike in truth, which is where choosing the best errs most."""
+    """All contenders are alike in truth, which is where choosing the best errs most: neither ratio nor interval lean to a side."""
     rng = np.random.default_rng(SEED)
     print("seed", SEED)
-    ends = []
-    for _ in range(100):
+    found = []
+    for _ in range(150):
         pace = rng.lognormal(0, 0.05, launches)
         below, above = ([{i: pace[i] * rng.lognormal(rng.normal(0, 0.015), 0.03, 20) for i in range(launches)} for _ in range(count)]
                         for count in (own, baselines))  # fmt: skip
-        ends.append(ratio_interval([(above, below)]))
-    assert np.mean([low <= 1 <= high for low, high in ends]) >= 0.9
+        found.append(ratio([(above, below)]))
+    assert np.mean([each.interval.low <= 1 <= each.interval.high for each in found]) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / len(found))
+    logs = np.log([each.value for each in found])
+    assert abs(logs.mean()) < 3 * logs.std() / np.sqrt(len(logs))
+    assert (Method.CHOSEN in found[0].method) == (own + baselines > 2)
 
 
 def test_the_ratio_is_that_of_the_fastest_on_either_side():
     rng = np.random.default_rng(SEED)
     slow, fast, best = ({i: seconds * rng.lognormal(0, 0.001, 20) for i in range(4)} for seconds in (9.0, 3.0, 1.0))
-    low, high = ratio_interval([([slow, fast], [best, slow])])
+    low, high = interval_of([([slow, fast], [best, slow])])
     assert 2.99 < low < 3 < high < 3.01
 
 
@@ -142,7 +156,7 @@ def test_where_either_may_be_the_fastest_the_ratio_is_less_sure_than_the_same_ra
     rng = np.random.default_rng(SEED)
     own = {i: rng.lognormal(0, 0.001, 20) for i in range(10)}
     baselines = [{i: (1.0 + 0.2 * (i % 2 == parity)) * rng.lognormal(0, 0.001, 20) for i in range(10)} for parity in (0, 1)]
-    low, high = ratio_interval([(baselines, [own])])
+    low, high = interval_of([(baselines, [own])])
     assert low < 1.095 < high and np.log(high / low) > 0.03
 
 
@@ -150,13 +164,13 @@ def test_launches_are_paired_by_number_in_a_ratio():
     rng = np.random.default_rng(SEED)
     pace = {7: 1.0, 2: 3.0, 5: 9.0}
     above, below = ({i: factor * pace[i] * rng.lognormal(0, 0.001, 20) for i in order} for factor, order in ((2, (7, 2, 5)), (1, (5, 7, 2))))
-    low, high = ratio_interval([([above], [below])])
+    low, high = interval_of([([above], [below])])
     assert 1.99 < low <= high < 2.01
 
 
 def test_a_single_launch_has_a_ratio_from_batches_of_its_samples():
     rng = np.random.default_rng(SEED)
-    low, high = ratio_interval([([{0: 2 * rng.lognormal(0, 0.02, 50)}], [{0: rng.lognormal(0, 0.02, 40)}])])
+    low, high = interval_of([([{0: 2 * rng.lognormal(0, 0.02, 50)}], [{0: rng.lognormal(0, 0.02, 40)}])])
     assert 1.9 < low < 2 < high < 2.1
 
 
@@ -165,12 +179,12 @@ def test_what_a_launch_does_to_both_cancels_in_their_ratio():
     shifts = (1.0, 1.5, 2.0)
     above = [2 * shift * rng.lognormal(0, 0.001, 30) for shift in shifts]
     below = [shift * rng.lognormal(0, 0.001, 30) for shift in shifts]
-    low, high = ratio_interval([([numbered(above)], [numbered(below)])])
+    low, high = interval_of([([numbered(above)], [numbered(below)])])
     assert 1.99 < low <= high < 2.01
 
 
 def test_a_ratio_of_single_samples_has_no_interval():
-    assert ratio_interval([([numbered([np.ones(1)])], [numbered([np.ones(1)])])]) == Interval(None, None)
+    assert interval_of([([numbered([np.ones(1)])], [numbered([np.ones(1)])])]) == Interval(None, None)
 
 
 def test_the_geometric_mean_of_a_ratio_and_its_inverse_is_one():
@@ -207,8 +221,8 @@ def test_microseconds_have_three_digits_and_no_exponent(seconds, text):
 
 @pytest.mark.parametrize("launches", [[np.array([1e-6]), np.array([5e-6])], [np.arange(1.0, 3.0), np.arange(2.0, 5.0)], [np.ones(5)]])
 def test_samples_too_few_for_an_interval_from_one_launch_are_too_few_from_several(launches):
-    assert median_interval(launches) == Interval(None, None)
-    assert ratio_interval([([numbered(launches)], [numbered(launches)])]) == Interval(None, None)
+    assert median_interval(launches) == (Interval(None, None), None)
+    assert interval_of([([numbered(launches)], [numbered(launches)])]) == Interval(None, None)
 
 
 @given(st.floats(1e-12, 1e9), st.integers(1, 6))

@@ -6,8 +6,7 @@ from scipy import stats
 
 from parhelion.tools.comparing.calibrate.synthetic import NOISES, sides, slowed
 from parhelion.tools.statistics.verdict import DIFFERENT, Difference, Rules, Verdict, difference, judge
-from parhelion.tools.statistics.shift import Interval
-from parhelion.tools.statistics.shift import MOST_FREEDOM, TRIM, center, independent, middle, paired, stratified
+from parhelion.tools.statistics.shift import MOST_FREEDOM, TRIM, Interval, Shift, center, independent, middle, paired, stratified
 from parhelion.tools.statistics.states import Launch, by_state, state_boundary, typical_probes
 from parhelion.tools.statistics.units import Kind
 
@@ -195,22 +194,37 @@ def test_effect_sizes_have_the_sign_of_the_change():
     assert found.cliffs_delta == pytest.approx(wanted) and found.ratio == pytest.approx(1.5, rel=0.02)
 
 
+def differs(ratio, interval, p):
+    """A difference of that ratio whose p value is that."""
+    shift = np.log(ratio)
+    return Difference(ratio, Interval(*interval), Shift(shift, abs(shift) / -stats.t.ppf(p / 2, 8) or 1.0, 8.0), 0.5)
+
+
 def test_many_cases_are_judged_as_one_family():
-    certain, nothing = Difference(1.5, Interval(1.4, 1.6), 0.02, 1.0), Difference(1.0, Interval(0.9, 1.1), 0.9, 0.0)
+    certain, nothing = differs(1.5, (1.4, 1.6), 0.02), differs(1.0, (0.9, 1.1), 0.9)
     assert judge([certain])[0].verdict is Verdict.SLOWER
     found = judge([certain, *[nothing] * 9])
     assert found[0].verdict is Verdict.NOT_ENOUGH
-    assert [each.p_adjusted for each in found] == pytest.approx(stats.false_discovery_control([0.02, *[0.9] * 9]))
+    assert [each.p_adjusted for each in found] == pytest.approx(stats.false_discovery_control([0.02, *[1.0] * 9]))
+
+
+def test_what_the_machine_may_have_drifted_is_no_difference():
+    shift = Shift(0.05, 0.01, 8.0)
+    assert shift.p_beyond(0.0) == pytest.approx(2 * stats.t.sf(5, 8)) and shift.p_beyond(0.05) == pytest.approx(0.5, abs=0.01)
+    assert shift.p_beyond(0.02) > stats.t.sf(3, 8) > shift.p_beyond(0.01) and shift.p_beyond(1.0) == pytest.approx(1.0)
+    assert Shift(0.05, 0.0, 8.0).p_beyond(0.06) == 1.0 and Shift(-0.05, 0.0, 8.0).p_beyond(0.04) == 0.0
+    found = differs(1.03, (1.02, 1.04), 1e-3)
+    assert [judge([found], Rules(drift=drift))[0].verdict for drift in (0.0, 0.02)] == [Verdict.SLOWER, Verdict.NO_DIFFERENCE]
 
 
 def test_a_difference_too_small_to_matter_is_none():
-    tiny = Difference(1.005, Interval(1.004, 1.006), 1e-9, 0.9)
+    tiny = differs(1.005, (1.004, 1.006), 1e-9)
     assert judge([tiny])[0].verdict is Verdict.NO_DIFFERENCE
     assert judge([tiny], Rules(least=0.001))[0].verdict is Verdict.SLOWER
 
 
 def test_no_difference_is_only_shown_where_the_interval_leaves_no_room_for_one():
-    wide, narrow = (Difference(1.0, Interval(1 / (1 + half), 1 + half), 0.9, 0.0) for half in (0.2, 0.02))
+    wide, narrow = (differs(1.0, (1 / (1 + half), 1 + half), 0.9) for half in (0.2, 0.02))
     assert [each.verdict for each in judge([wide, narrow])] == [Verdict.NOT_ENOUGH, Verdict.NO_DIFFERENCE]
 
 

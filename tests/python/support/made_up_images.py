@@ -16,10 +16,10 @@ FILES = {"/usr/lib/libmpi.so.12": LoadedFile(1000, "aa"), "/usr/lib/libucp.so.0"
 
 
 def image(folder, *, scale=1.0, seed=1, mpi=MPICH, flavor="mpich", variables=None, ranks_variables=None, libraries=(), own=None, files=None,
-          environment=None, providers=None, sleeping=0.0, shares=None, name=None):  # fmt: skip
+          environment=None, providers=None, sleeping=0.0, shares=None, name=None, launches=8):  # fmt: skip
     """An image with the benchmark halo and its profile; the rest is what differs."""
     surroundings = {"host": "here", "cpu": {"model": "Some CPU"}, "variables": variables or {}, **(environment or {})}
-    run = synthetic.write_record(folder / "halo", launches=8, contenders=CONTENDERS, seed=seed, scale=scale, environment=surroundings)
+    run = synthetic.write_record(folder / "halo", launches=launches, contenders=CONTENDERS, seed=seed, scale=scale, environment=surroundings)
     launch = {"mpi": {"library_version": mpi}, "flavor": flavor, "libraries": [*FILES, *libraries], "mpi_cvars": own or {},
               "cvars": {**(variables or {}), **(ranks_variables or {})}, "binding": [[0], [1]]}  # fmt: skip
     lines = [json.loads(line) for line in (run / "record.jsonl").read_text().splitlines()]

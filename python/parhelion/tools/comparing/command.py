@@ -18,7 +18,7 @@ FAIL_ON = {"slower": ("slower",), "different": ("slower", "faster"), "never": ()
 @click.argument("b", type=RUN)
 @click.option("--alpha", type=Share(), default="3%", show_default=True, help="Share of false findings that is accepted.")
 @click.option("--least", type=Share(), default="1%", show_default=True, help="Smaller differences do not count.")
-@click.option("--margin", type=Share(), default="5%", show_default=True, help="What 'no difference shown' rules out.")
+@click.option("--margin", type=Share(), default="5%", show_default=True, help="What 'no difference beyond the margin' rules out.")
 @click.option("--contenders", type=Names(), default=(), help="Only these [all].")
 @click.option("--relative-to", metavar="CONTENDER",
               help="Times relative to this contender of the same launch, for machines that are now fast and now slow.")

@@ -20,6 +20,8 @@ from ..statistics.states import Launch
 from .changes import Change, Changes, changes, machines
 from .sets import RecordSet, check_comparable
 
+Measured = tuple[CaseResult, Entry]
+Key = tuple[bytes, str]
 HERE = ("dataset",)  # parameters that name a place on one machine: their last part tells what they are
 
 
@@ -55,21 +57,45 @@ class Comparison:
 
 def compare(first: RecordSet, second: RecordSet, rules: Rules = DEFAULT_RULES) -> Comparison:
     """Compare B (`second`) with A (`first`) case by case; raises `RecordError` when nothing can be compared."""
+    return compare_all([match(first, second)], rules)[0]
+
+
+@dataclass(frozen=True)
+class Matched:
+    """What both sides have measured, and how it differs, before anything is said of it."""
+
+    sets: tuple[RecordSet, RecordSet]
+    sides: tuple[dict[Key, Measured], dict[Key, Measured]]
+    differences: dict[Key, Difference]
+
+
+def match(first: RecordSet, second: RecordSet) -> Matched:
+    """The cases and contenders of both; raises `RecordError` when there are none."""
     sets = (first, second)
     check_comparable(sets)
-    sides = [_entries(first), _entries(second)]
+    sides = (_entries(first), _entries(second))
     shared = [key for key in sides[0] if key in sides[1]]
     if not shared:
         both = f"{first.name} and {second.name}"
         raise RecordError(f"{both} have no case and contender in common: nothing can be compared{_why(sets)}")
     timed = [starts(first), starts(second)]
-    found = judge([difference(timed[0].get(key, []), timed[1].get(key, [])) for key in shared], rules)
+    return Matched(sets, sides, {key: difference(timed[0].get(key, []), timed[1].get(key, [])) for key in shared})
+
+
+def compare_all(matched: Sequence[Matched], rules: Rules) -> list[Comparison]:
+    """A comparison of each; the differences of all of them are one family of tests."""
+    judged = iter(judge([found for each in matched for found in each.differences.values()], rules))
+    return [_comparison(each, [next(judged) for _ in each.differences], rules) for each in matched]
+
+
+def _comparison(matched: Matched, judged: Sequence[Judged], rules: Rules) -> Comparison:
+    sides = matched.sides
     return Comparison(
-        sets=sets,
-        rows=[_row(sides[0][key], sides[1][key], each) for key, each in zip(shared, found, strict=True)],
+        sets=matched.sets,
+        rows=[_row(sides[0][key], sides[1][key], each) for key, each in zip(matched.differences, judged, strict=True)],
         rules=rules,
-        changes=changes(first, second),
-        machines=machines(first, second),
+        changes=changes(*matched.sets),
+        machines=machines(*matched.sets),
         only={"A": _missing(*sides), "B": _missing(*reversed(sides))},
         failed={name: _failed(side) for name, side in zip("AB", sides, strict=True)},
     )
@@ -80,10 +106,6 @@ def _why(sets: Sequence[RecordSet]) -> str:
     ends = [(each.name, end) for each in sets for record in each.records for end in failed(record)]
     told = [f"{name}, launch {end.launch + 1}: {end.status}" + (f", {end.message}" if end.message else "") for name, end in ends]
     return "".join(f"\n{line}" for line in told[:4])
-
-
-Measured = tuple[CaseResult, Entry]
-Key = tuple[bytes, str]
 
 
 def _row(first: Measured, second: Measured, judged: Judged) -> Row:

@@ -1,5 +1,7 @@
 """A comparison for people."""
 
+from dataclasses import asdict
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -24,6 +26,10 @@ NOTES = {
     Kind.RUNS: "runs of a side differ by more than their launches do: in {} runs were compared, not launches",
     Kind.BATCHES: "one side has a single launch in {}, so a difference may come from the launch itself; measure with --launches 10",
 }
+SMALL = (
+    "in {count} of {total} timings B lies within {margin:.0%} of A, and yet 1 is outside of the 95 % interval: so it is by chance in {chance:.2g} of {total} "
+    "where nothing changed, and two runs differ by some percent of themselves; a difference counts from {least:.0%} on, at {alpha:.0%} over all timings together"
+)
 
 
 def show(comparison: Comparison, console: Console, show_all: bool) -> None:
@@ -35,7 +41,8 @@ def show(comparison: Comparison, console: Console, show_all: bool) -> None:
     rows = [row for row in comparison.rows if show_all or row.verdict in DIFFERENT]
     if rows:
         console.print(_table(comparison, rows))
-    counts = [f"[{COLORS[verdict]}]{comparison.count(verdict)} {verdict}[/]" for verdict in Verdict]
+    margins = {Verdict.NO_DIFFERENCE: f" ({comparison.rules.margin:.0%})"}
+    counts = [f"[{COLORS[verdict]}]{comparison.count(verdict)} {verdict}{margins.get(verdict, '')}[/]" for verdict in Verdict]
     console.print(", ".join(counts), "" if show_all else "[dim](--all shows every case)[/]")
     _advise(comparison, console)
     _print_changes(comparison, console)
@@ -79,9 +86,17 @@ def notes(comparison: Comparison) -> list[str]:
     stated = sum(bool(each.states) for each in found)
     if stated:
         told.append(f"the cores were now near and now far in {stated} of {len(found)} timings: near was compared with near, and far with far")
+    small = [row for row in comparison.rows if row.verdict is Verdict.NO_DIFFERENCE and not _holds_one(row)]
+    if small:
+        told.append(SMALL.format(count=len(small), total=len(found), chance=0.05 * len(found), **asdict(comparison.rules)))
     if any(row.verdict in DIFFERENT for row in comparison.rows) and not kinds[Kind.PAIRS] + kinds[Kind.RUNS]:
         told.append("one side was measured after the other: a machine that drifted meanwhile looks like a change; `bench … --against` measures both in turn")
     return told
+
+
+def _holds_one(row: Row) -> bool:
+    low, high = row.difference.interval
+    return low is None or high is None or low <= 1 <= high
 
 
 def _print_changes(comparison: Comparison, console: Console) -> None:

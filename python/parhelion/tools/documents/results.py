@@ -10,8 +10,7 @@ import msgspec
 import numpy as np
 
 from ..records.model import Case
-from ..statistics import Interval, Summary, geometric_mean, ratio_interval, summarize
-from ..statistics.shift import NO_INTERVAL
+from ..statistics import Interval, Ratio, Summary, geometric_mean, ratio, summarize
 
 OWN, BASELINE, PEER = "own", "baseline", "peer"
 
@@ -94,7 +93,7 @@ class CaseResult:
     name: str
     params: dict[str, Any]
     entries: dict[str, Entry] = field(default_factory=dict)
-    _intervals: dict[str, Interval] = field(default_factory=dict, repr=False, compare=False)  # each takes a bootstrap, and tables ask again
+    _ratios: dict[str, Ratio] = field(default_factory=dict, repr=False, compare=False)  # tables ask again and again
 
     @cached_property
     def best_baseline(self) -> Entry | None:
@@ -107,21 +106,32 @@ class CaseResult:
         return _fastest(entry for entry in self.entries.values() if entry.role != "floor")
 
     def relative(self, contender: str) -> float | None:
-        """Median of the contender over that of the best baseline: below 1 is faster than hand-written MPI."""
-        entry, best = self.entries.get(contender), self.best_baseline
-        return entry.median / best.median if entry and entry.median and best and best.median else None
+        """Time of the contender over that of the best baseline: below 1 is faster than hand-written MPI."""
+        speed = self.speed(contender)
+        return 1 / speed if speed else None
 
     def speed(self, contender: str) -> float | None:
-        """How many times as fast as the best baseline the contender is: the inverse of `relative`."""
-        relative = self.relative(contender)
-        return 1 / relative if relative else None
+        """How many times as fast as the best baseline the contender is."""
+        return self.ratio(contender).value
 
     def speed_interval(self, contender: str) -> Interval:
         """The 95 % interval of `speed`: that the best baseline was chosen among several is counted in."""
-        if contender not in self._intervals:
-            speed, entry = self.speed(contender), self.entries.get(contender)
-            self._intervals[contender] = speed_interval([(self, [entry])], speed) if speed and entry else NO_INTERVAL
-        return self._intervals[contender]
+        return self.ratio(contender).interval
+
+    def ratio(self, contender: str) -> Ratio:
+        """`speed` with its interval. Where samples are too few for one, it is the ratio of the medians."""
+        if contender not in self._ratios:
+            self._ratios[contender] = self._ratio(self.entries.get(contender))
+        return self._ratios[contender]
+
+    def _ratio(self, entry: Entry | None) -> Ratio:
+        best = self.best_baseline
+        if not (entry and entry.median and best and best.median):
+            return Ratio()
+        if entry is best:
+            return Ratio(1.0)
+        found = _ratio_of([(self, [entry])])
+        return found if found.value else Ratio(best.median / entry.median)
 
     def of_role(self, role: str) -> list[Entry]:
         """All contenders of a role whose values were right."""
@@ -135,20 +145,19 @@ class CaseResult:
 Speeds = Sequence[tuple[CaseResult, Sequence[Entry]]]  # cases, each with those of its contenders that are looked at
 
 
-def speed_interval(cases: Speeds, speed: float) -> Interval:
-    """The 95 % interval of `speed`: the geometric mean over cases of how many times as fast as the best baseline the best of
-    these contenders is.
-    """
-    compared = [(_starts(case.of_role(BASELINE)), _starts(entries)) for case, entries in cases]
-    return ratio_interval(compared).with_inside(speed)
+def _ratio_of(cases: Speeds) -> Ratio:
+    """The geometric mean over cases of how many times as fast as the best baseline the best of these contenders is."""
+    return ratio([(_starts(case.of_role(BASELINE)), _starts(entries)) for case, entries in cases])
 
 
 def mean_speed(cases: Speeds) -> tuple[float | None, Interval]:
     """That geometric mean with its 95 % interval; cases without a baseline or without such a contender do not count."""
     counted = [(case, [entry for entry in entries if case.speed(entry.contender)]) for case, entries in cases]
     counted = [(case, entries) for case, entries in counted if entries]
-    mean = geometric_mean(max(case.speed(entry.contender) or 0.0 for entry in entries) for case, entries in counted)
-    return mean, speed_interval(counted, mean) if mean else NO_INTERVAL
+    found = _ratio_of(counted)
+    if found.value:
+        return found.value, found.interval
+    return geometric_mean(max(case.speed(entry.contender) or 0.0 for entry in entries) for case, entries in counted), found.interval
 
 
 def of_contender(cases: Iterable[CaseResult], name: str) -> Speeds:

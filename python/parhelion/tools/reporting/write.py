@@ -22,8 +22,8 @@ from .sections.overview import headline, heat_maps, means, overview, verdicts
 from .sections.published import published
 
 
-def section(record: Record, number: int, with_published: bool = False) -> SimpleNamespace:
-    """The section of a run, ready for a template; `number` tells it from others on the same page."""
+def section(record: Record, number: int, title: str, with_published: bool = False) -> SimpleNamespace:
+    """The section of a run, ready for a template; `number` and `title` tell it from others on the same page."""
     cases = in_order(results(record.cases))
     environment, launches = flatten(record.run.environment), launch_facts(record.launches)
     words = wording(record.run.benchmark)
@@ -31,7 +31,7 @@ def section(record: Record, number: int, with_published: bool = False) -> Simple
     return SimpleNamespace(
         anchor=f"run-{number}",
         record=record,
-        title=words.title,
+        title=title,
         wording=words,
         cases=cases,
         timed=sum(any(entry.launches for entry in case.entries.values()) for case in cases),
@@ -53,7 +53,7 @@ def section(record: Record, number: int, with_published: bool = False) -> Simple
         environment=environment,
         launches=launches,
         machine=_machine([*environment, *launches]),
-        method=method(record),
+        method=method(record, cases),
         verification=verification(cases),
         failures=failed(record),
         remarks=remarks(record, cases),
@@ -64,6 +64,15 @@ def section(record: Record, number: int, with_published: bool = False) -> Simple
     )
 
 
+def titles(records: Sequence[Record]) -> list[str]:
+    """The benchmark; where several runs are of one, with the image's name, or the run's id where that is not enough."""
+    plain = [wording(record.run.benchmark).title for record in records]
+    images = [f"{title}: {record.labels.get('image') or record.id}" for title, record in zip(plain, records, strict=True)]
+    whole = [f"{title}: {record.id}" for title, record in zip(plain, records, strict=True)]
+    return [next((name for name, every in ((title, plain), (image, images)) if every.count(name) == 1), run)
+            for title, image, run in zip(plain, images, whole, strict=True)]  # fmt: skip
+
+
 def _machine(facts: Facts) -> str:
     """Processor and MPI, as far as the record tells."""
     told = [value.partition("\n")[0] for name, value in facts if name in ("cpu model", "library version")]
@@ -72,7 +81,8 @@ def _machine(facts: Facts) -> str:
 
 def write_report(records: Sequence[Record], html: Path | None, markdown: Path | None, with_published: bool = False) -> None:
     """Write the report of `records` to the files that are named; raises `RecordError` when a file cannot be written."""
-    sections = [section(record, number, with_published) for number, record in enumerate(records, start=1)]
+    named = zip(records, titles(records), strict=True)
+    sections = [section(record, number, title, with_published) for number, (record, title) in enumerate(named, start=1)]
     filters = {"param": text, "setup_exchanges": setup_exchanges}
     for path, template in ((html, "report.html.j2"), (markdown, "report.md.j2")):
         if path:

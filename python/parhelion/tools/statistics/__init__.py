@@ -6,6 +6,6 @@ it drew (addresses, pages, cores), so that launches are the units of whatever is
 
 from .shift import Interval
 from .summary import Summary, mean_std, median_interval, summarize
-from .ratios import geometric_mean, ratio_interval
+from .ratios import Ratio, geometric_mean, ratio
 
-__all__ = ["Interval", "Summary", "geometric_mean", "mean_std", "median_interval", "ratio_interval", "summarize"]
+__all__ = ["Interval", "Ratio", "Summary", "geometric_mean", "mean_std", "median_interval", "ratio", "summarize"]

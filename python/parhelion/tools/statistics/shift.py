@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,17 @@ TRIM = 0.1  # from each end, so from ten values on: with fewer, a launch taken a
 MOST_FREEDOM = 1.5
 BATCHES = 5  # of the samples of a single launch: few enough to be long, and to differ as the machine does over some time
 MIDDLE = 0.25  # of the samples of a launch: nearly as sharp as a mean, nearly as robust as a median
+
+
+class Method(StrEnum):
+    """How an interval was found, in words for reports."""
+
+    ORDER = "order statistics of the samples of one launch"
+    LAUNCHES = "Student's t over the logarithms of the launches' medians"
+    RANGE = "the range of the launches' medians, some of which are 0"
+    RATIOS = "Student's t over the logarithms of the ratio in each launch"
+    BATCHES = f"Student's t over the logarithms of the ratio in {BATCHES} batches of one launch"
+    CHOSEN = ", in which the best of several is chosen by the other half of the launches"
 
 
 class Interval(NamedTuple):
@@ -48,11 +60,17 @@ class Shift(NamedTuple):
 
     @property
     def p(self) -> float:
+        """How probable a shift as large as this is where nothing differs."""
+        return self.p_beyond(0.0)
+
+    def p_beyond(self, most: float) -> float:
+        """The same where the sides differ by `most` at most, one way or the other."""
         from scipy import special
 
         if self.error == 0:  # nothing varies, as with a simulated clock
-            return float(self.shift == 0)
-        return float(2 * special.stdtr(self.freedom, -abs(self.shift) / self.error))
+            return float(abs(self.shift) <= most)
+        ends = (most - abs(self.shift), -most - abs(self.shift))
+        return min(1.0, float(sum(special.stdtr(self.freedom, end / self.error) for end in ends)))
 
     def interval(self, confidence: float) -> Interval:
         """The interval of the ratio."""

@@ -6,26 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .shift import CONFIDENCE, NO_INTERVAL, Interval, paired
+from .shift import CONFIDENCE, NO_INTERVAL, Interval, Method, paired
 
 LEAST_FOR_RESEMBLANCE, MOST_RESEMBLANCE, CHANCE = 20, 0.95, 0.05
 
 
-def median_interval(launches: Sequence[np.ndarray], confidence: float = CONFIDENCE) -> Interval:
-    """The interval of the median of all samples.
+def median_interval(launches: Sequence[np.ndarray], confidence: float = CONFIDENCE) -> tuple[Interval, Method | None]:
+    """The interval of the median of all samples, and how it was found.
 
     One launch: by order statistics (binomial), free of any assumption about the distribution, and of a confidence the higher the
     more each sample resembles the one before it; it needs 6 samples for 95 %. Several launches: by a t interval of the logarithms of their medians, widened where needed to hold the median
     of all samples. Samples that would be too few from one launch are too few from several.
     """
     if not enough(map(len, launches), confidence):
-        return NO_INTERVAL
+        return NO_INTERVAL, None
     if len(launches) == 1:
-        return _order_statistics(launches[0], confidence)
+        return _order_statistics(launches[0], confidence), Method.ORDER
     medians = np.array([np.median(samples) for samples in launches])
     if not medians.min() > 0:  # a clock of low resolution: no logarithms
-        return Interval(float(medians.min()), float(medians.max()))
-    return paired(np.log(medians)).interval(confidence).with_inside(float(np.median(np.concatenate(launches))))
+        return Interval(float(medians.min()), float(medians.max())), Method.RANGE
+    found = paired(np.log(medians)).interval(confidence)
+    return found.with_inside(float(np.median(np.concatenate(launches)))), Method.LAUNCHES
 
 
 def enough(counts: Iterable[int], confidence: float = CONFIDENCE) -> bool:
@@ -73,6 +74,7 @@ class Summary:
     mean: float
     std: float | None
     mean_std_us: str
+    method: Method | None = None
 
 
 def summarize(launches: Sequence[Sequence[float] | np.ndarray]) -> Summary | None:
@@ -81,18 +83,20 @@ def summarize(launches: Sequence[Sequence[float] | np.ndarray]) -> Summary | Non
     if not arrays:
         return None
     samples = np.concatenate(arrays)
+    interval, method = median_interval(arrays)
     p5, median, p95, p99 = (float(value) for value in np.quantile(samples, [0.05, 0.5, 0.95, 0.99]))
     return Summary(
         count=len(samples),
         launches=len(arrays),
         median=median,
-        interval=median_interval(arrays),
+        interval=interval,
         p5=p5,
         p95=p95,
         p99=p99,
         mean=float(samples.mean()),
         std=float(samples.std(ddof=1)) if len(samples) > 1 else None,
         mean_std_us=mean_std((samples * 1e6).tolist()),
+        method=method,
     )
 
 

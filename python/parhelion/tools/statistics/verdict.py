@@ -3,6 +3,7 @@
 The launch is the unit, because samples of one launch are not independent of each other.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .states import Side
-from .shift import CONFIDENCE, NO_INTERVAL, Interval
+from .shift import CONFIDENCE, NO_INTERVAL, Interval, Shift
 from .units import Kind, units
 
 
@@ -25,11 +26,15 @@ class Difference:
 
     ratio: float | None = None
     interval: Interval = NO_INTERVAL
-    p: float | None = None
+    shift: Shift | None = None
     cliffs_delta: float | None = None
     units: tuple[int, int] = (0, 0)
     kind: Kind = Kind.LAUNCHES
     states: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def p(self) -> float | None:
+        return self.shift and self.shift.p
 
     @property
     def single_launch(self) -> bool:
@@ -52,7 +57,7 @@ def difference(first: Side, second: Side, confidence: float = CONFIDENCE) -> Dif
         return Difference(units=found.counts, kind=found.kind)
     samples = [np.concatenate([launch.samples for launch in side]) for side in (first, second)]
     return Difference(
-        float(np.exp(shift.shift)), shift.interval(confidence), shift.p, _cliffs_delta(*samples), found.counts, found.kind, found.ratios()
+        float(np.exp(shift.shift)), shift.interval(confidence), shift, _cliffs_delta(*samples), found.counts, found.kind, found.ratios()
     )
 
 
@@ -68,7 +73,7 @@ class Verdict(StrEnum):
 
     FASTER = "faster"
     SLOWER = "slower"
-    NO_DIFFERENCE = "no difference shown"
+    NO_DIFFERENCE = "no difference beyond the margin"
     NOT_ENOUGH = "not enough samples"
 
 
@@ -81,17 +86,20 @@ class Rules:
 
     `alpha` bounds the share of false findings (Benjamini & Hochberg 1995); when nothing has changed, it bounds the
     chance that anything at all is found. By default 3 %, so that it stays below 5 % where noise is not as normal as t tests assume. A difference below `least` is never one; with one launch, where the launch
-    itself may make the difference, below `least_single`. Nothing found counts as "no difference shown" only when the
-    interval leaves no room for a difference of `margin`.
+    itself may make the difference, below `least_single`. Nothing found counts as "no difference beyond the margin" only when
+    the interval leaves no room for a difference of `margin`. A machine that drifts makes a shift of `drift` by itself from one run to
+    the next: only what is surely beyond that is a difference.
     """
 
     alpha: float = 0.03
     least: float = 0.01
     least_single: float = 0.03
     margin: float = 0.05
+    drift: float = 0.0
 
 
 DEFAULT_RULES = Rules()
+IMAGE_RULES = Rules(drift=0.03)  # nobody can measure two software images in turn
 
 
 class Judged(NamedTuple):
@@ -106,9 +114,9 @@ def judge(differences: Sequence[Difference], rules: Rules = DEFAULT_RULES) -> li
     """What may be said of each difference; all of them are one family of tests."""
     from scipy import stats
 
-    known = [each.p for each in differences if each.p is not None]
+    known = [each.shift.p_beyond(math.log1p(rules.drift)) for each in differences if each.shift]
     adjusted = iter(stats.false_discovery_control(known) if len(known) > 1 else known)
-    values = [None if each.p is None else float(next(adjusted)) for each in differences]
+    values = [float(next(adjusted)) if each.shift else None for each in differences]
     return [Judged(each, p, _verdict(each, p, rules)) for each, p in zip(differences, values, strict=True)]
 
 

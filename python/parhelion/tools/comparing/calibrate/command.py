@@ -19,12 +19,13 @@ from ...style.words import percent
 @click.option("--contenders", type=Names(), default=(), help="Only these [all].")
 @click.option("--relative-to", metavar="CONTENDER", help="Times relative to this contender of the same launch, for machines that are now fast and now slow.")
 @click.option("--error-rates", is_flag=True, help="Error rates over launches × noise × effect, on made-up sides; with RUN, on its launches as well.")
-@click.option("--comparisons", type=Whole(1, 100_000), default=400, show_default=True, help="With --error-rates, per cell of made-up sides.")
+@click.option("--images", is_flag=True, help="Error rates of `image compare` over launches × noise × effect, on made-up images.")
+@click.option("--comparisons", type=Whole(1, 100_000), default=400, show_default=True, help="Per cell of made-up sides or images.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of what is random: here the made-up sides.")
 @json_option
 def calibrate(
     run: Path | None, planted: float, launches: int | None, contenders: tuple[str, ...], relative_to: str | None, error_rates: bool,
-    comparisons: int, seed: int, json_file: str | None,
+    images: bool, comparisons: int, seed: int, json_file: str | None,
 ) -> None:
     """Say how often `compare` finds a difference that is not there, and one that was planted.
 
@@ -32,8 +33,11 @@ def calibrate(
     runs are measured, and in turn, as pairs are. The first sees what drifts between runs.
     """  # fmt: skip
     output = Output(json_file)
-    if not (run or error_rates):
-        raise BadInput("give a RUN whose launches are to be compared, or --error-rates")
+    if not (run or error_rates or images):
+        raise BadInput("give a RUN whose launches are to be compared, or --error-rates, or --images")
+    if images:
+        output.document(_images(output, comparisons, seed))
+        return
     chosen = _chosen(run, contenders, relative_to) if run else None
     output.document(_grid(output, chosen, comparisons, seed) if error_rates else _splits(output, chosen, planted, launches))
 
@@ -55,6 +59,16 @@ def _splits(output: Output, records, planted: float, launches: int | None) -> di
         say(f"  A/A: {percent(each.false_pairs)} of pairs called different in at least one case; {percent(each.false_cases, 2)} of cases")
         say(f"  planted ×{each.planted:g}: found in {percent(each.found_pairs)} of pairs; {percent(each.found_cases)} of cases")
     return {"schema": "parhelion.calibration/2", "designs": [asdict(each) for each in found]}
+
+
+def _images(output: Output, comparisons: int, seed: int) -> dict:
+    from ...statistics.verdict import IMAGE_RULES
+    from .calibration import grid_table
+    from .images import image_grid
+
+    cells = [*image_grid(comparisons, seed, IMAGE_RULES)]
+    output.console.print(grid_table("whole images", cells))
+    return {"schema": "parhelion.grid/2", "seed": seed, "cells": [asdict(cell) for cell in cells]}
 
 
 def _grid(output: Output, records, comparisons: int, seed: int) -> dict:

@@ -245,12 +245,13 @@ def _slow_in_one(slow: Sequence[Difference]) -> list[int]:
 
 def _sleeper(rank: int, slow: Sequence[Difference], signs: Evidence) -> Cause:
     facts = [each for each in slow if any(str(rank) in re.findall(r"\d+", value or "") for value in each.sides)]
-    whose = [match[1] for each in facts if (match := SLOW_RANKS.match(each.name))]
+    changed = {row.contender for _, row in signs.changed}
+    whose = [match[1] for each in facts if (match := SLOW_RANKS.match(each.name)) and match[1] in changed]
     why = [f"its own time stands out from the other ranks' in {', '.join(whose[:6])}{' and others' if len(whose) > 6 else ''}"] if whose else []
     sleeps = [each for each in signs.sleepers if each.rank == rank]
     if not sleeps:
         side = "B" if any(each.sides[1] for each in facts) else "A"
-        return Cause(f"rank {rank} takes longer than the others in {side}", 20 + 6 * min(len(facts), 8), why, facts, side)
+        return Cause(f"rank {rank} takes longer than the others in {side}", 20 + 6 * min(len(whose), 8), why, facts, side)
     most = sleeps[0]
     side = "B" if most.change > 0 else "A"
     told = [f"profile of {each.benchmark}: {_asleep(each)} for {percent(each.first)} of its time in A, {percent(each.second)} in B"

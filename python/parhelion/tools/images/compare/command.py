@@ -16,14 +16,14 @@ from ..folder import IMAGE
 @click.argument("b", type=IMAGE)
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default="image.html", show_default=True, metavar="FILE", help="Write the page.")
 @click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), default="image.md", show_default=True, metavar="FILE", help="Write it in Markdown.")
-@click.option("--alpha", type=Share(), default="5%", show_default=True, help="Share of false findings that is accepted.")
-@click.option("--least", type=Share(), default="1%", show_default=True, help="Smaller differences do not count.")
+@click.option("--alpha", type=Share(), default="3%", show_default=True, help="Share of false findings that is accepted.")
+@click.option("--drift", type=Share(), default="3%", show_default=True, help="By how much the machine may have drifted between the two.")
 @click.option("--most", type=Whole(1, 1000), default=5, show_default=True, help="Rows of the longer tables.")
 @click.option("--fail-on", type=click.Choice(list(FAIL_ON)), default="slower", show_default=True,
               help=FAIL_ON_HELP)
 @json_option
 def compare_images(
-    a: Path, b: Path, html: Path, markdown: Path, alpha: float, least: float, most: int, fail_on: str, json_file: str | None
+    a: Path, b: Path, html: Path, markdown: Path, alpha: float, drift: float, most: int, fail_on: str, json_file: str | None
 ) -> None:
     """Compare image B with image A: what `parhelion image run` has written, by name or as folders.
 
@@ -39,7 +39,7 @@ def compare_images(
     from .page import show
 
     output = Output(json_file)
-    found = compare(read_image(a), read_image(b), Rules(alpha=alpha, least=least))
+    found = compare(read_image(a), read_image(b), Rules(alpha=alpha, drift=drift))
     show(found, output.console, most)
     for path, made in ((html, page.html), (markdown, page.markdown)):
         pages.write(path, made(found), ImageError)

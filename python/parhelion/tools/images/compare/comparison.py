@@ -3,14 +3,14 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...comparing import Comparison, compare, comparison_document
-from ...comparing.comparison import Row
+from ...comparing import Comparison, comparison_document
+from ...comparing.comparison import Matched, Row, compare_all, match
 from ...documents.params import in_order
 from ...documents.results import results
 from ...documents.sweep.layouts import PublishedRow, published_rows
 from ...profiling.compare.difference import ProfileComparison, compare_profiles, comparison_document as profile_document
 from ...records import RecordError
-from ...statistics.verdict import DEFAULT_RULES, Rules, Verdict
+from ...statistics.verdict import IMAGE_RULES, Rules, Verdict
 from ..folder import RAN, ImageError, MeasuredImage
 from .causes import Cause, causes
 from .evidence import Difference, differences, evidence
@@ -29,6 +29,11 @@ class ImageComparison:
     causes: list[Cause]
     missing: list[str]
 
+    @property
+    def total(self) -> int:
+        """Figures that both images have."""
+        return sum(len(found.rows) for found in self.benchmarks.values())
+
     def count(self, verdict: Verdict) -> int:
         """Figures of that verdict, over all benchmarks."""
         return sum(found.count(verdict) for found in self.benchmarks.values())
@@ -46,19 +51,25 @@ class ImageComparison:
         return sorted(rows, key=lambda row: (row.ranks, row.size))  # stable: A before B
 
 
-def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = DEFAULT_RULES) -> ImageComparison:
-    """Compare B (`second`) with A (`first`); raises `ImageError` when they have no figure in common."""
+def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = IMAGE_RULES) -> ImageComparison:
+    """Compare B (`second`) with A (`first`); raises `ImageError` when they have no figure in common.
+
+    Causes are looked for where figures changed or values are wrong: without that there is nothing to explain.
+    """
     images = (first, second)
     compared, missing = _compared(images, rules)
     if not compared:
         raise ImageError(f"{first.image.image} and {second.image.image} have no figure in common: " + "; ".join(missing or ["nothing was measured"]))
     profiles = {name: compare_profiles(profile, second.profiles[name]) for name, profile in first.profiles.items() if name in second.profiles}
     signs, found = evidence(images, compared, profiles), differences(first, second)
-    return ImageComparison(images, compared, profiles, signs.changed, signs.moved, found, causes(found, signs), missing)
+    unlike = signs.changed or any(each.failed["B"] for each in compared.values())
+    why = causes(found, signs) if unlike else []
+    return ImageComparison(images, compared, profiles, signs.changed, signs.moved, found, why, missing)
 
 
 def _compared(images: tuple[MeasuredImage, MeasuredImage], rules: Rules) -> tuple[dict[str, Comparison], list[str]]:
-    compared: dict[str, Comparison] = {}
+    """The figures of all benchmarks are one family: equal images have nothing that differs, whatever there is to be compared."""
+    matched: dict[str, Matched] = {}
     missing = [f"{side}: {part}: {why}" for side, image in zip("AB", images, strict=True)
                for part, why in image.image.parts.items() if why != RAN]  # fmt: skip
     first, second = images
@@ -66,10 +77,10 @@ def _compared(images: tuple[MeasuredImage, MeasuredImage], rules: Rules) -> tupl
         if benchmark not in second.records:
             continue
         try:
-            compared[benchmark] = compare(first.of(benchmark), second.of(benchmark), rules)
+            matched[benchmark] = match(first.of(benchmark), second.of(benchmark))
         except RecordError as error:
             missing.append(str(error))
-    return compared, missing
+    return dict(zip(matched, compare_all(list(matched.values()), rules), strict=True)), missing
 
 
 SCHEMA = "parhelion.image-compare/1"
@@ -80,6 +91,7 @@ def image_document(found: ImageComparison) -> dict[str, Any]:
     first, second = found.images
     return {
         "schema": SCHEMA, "A": _side(first), "B": _side(second),
+        "figures": {str(verdict): found.count(verdict) for verdict in Verdict},
         "causes": [_cause(cause) for cause in found.causes],
         "changed": [_changed(benchmark, row) for benchmark, row in found.changed],
         "typical_ratios": found.moved,

@@ -33,14 +33,22 @@ def markdown(found: ImageComparison) -> str:
 
 
 def headline(found: ImageComparison) -> str:
-    """One sentence: is B slower, where most, and why."""
-    slower, faster = (found.count(verdict) for verdict in (Verdict.SLOWER, Verdict.FASTER))
-    total = sum(len(each.rows) for each in found.benchmarks.values())
+    """Is B slower, where most, and how many figures tell nothing."""
+    slower, faster, unknown = (found.count(verdict) for verdict in (Verdict.SLOWER, Verdict.FASTER, Verdict.NOT_ENOUGH))
+    few = f" {unknown} of {found.total} figures have too few samples to rule out 5 %: measure with --launches 10." if unknown else ""
     if not slower and not faster:
-        return f"No difference was found in {total} figures."
+        return f"No difference was found in {found.total} figures.{few}"
     benchmark, row = found.changed[0]
     most = f"; most in {figure(found, benchmark, row)}: {multiple(row.difference.ratio)} times"
-    return f"Of {total} figures, {slower} are slower and {faster} faster in B{most}."
+    return f"Of {found.total} figures, {slower} are slower and {faster} faster in B{most}.{few}"
+
+
+def around(found: ImageComparison) -> str:
+    """What stands where no cause does."""
+    if found.changed:
+        return "Nothing that was recorded differs around the figures: the machine may have drifted between the two runs."
+    count = len(found.differences)
+    return f"There is nothing to explain. {count or 'No'} difference{'s' if count != 1 else ''} around the figures {'are' if count != 1 else 'is'} listed below."
 
 
 def multiple(value: float | None) -> str:
@@ -57,7 +65,7 @@ def figure(found: ImageComparison, benchmark: str, row: Row) -> str:
 def _render(template: str, found: ImageComparison, **more: Any) -> str:
     return pages.render(
         "parhelion.tools.images.compare", template, {"param": text, "points": points, "multiple": multiple},
-        found=found, headline=headline(found), icons=ICONS, verdicts=list(Verdict), labels=LABELS, title=lambda name: wording(name).title,
+        found=found, headline=headline(found), around=around(found), icons=ICONS, verdicts=list(Verdict), labels=LABELS, title=lambda name: wording(name).title,
         changed=[(figure(found, *each), each[1]) for each in found.changed[:MOST_CHANGED]], most_profile=MOST_PROFILE,
         all_rows={name: _rows(each) for name, each in found.benchmarks.items()}, kinds=_by_kind(found.differences), **more,
     )  # fmt: skip
@@ -83,7 +91,7 @@ def show(found: ImageComparison, console: Console, most: int) -> None:
     for side, image in zip("AB", found.images, strict=True):
         console.print(f"{side}: {image.image.image}, {image.image.ranks} ranks, {image.image.created}", markup=False)
     console.print(escape(headline(found)), style="bold", soft_wrap=True)
-    console.print("what could be why, most probable first:" if found.causes else "nothing that was recorded differs around the figures")
+    console.print("likely causes:" if found.causes else around(found), soft_wrap=True)
     for number, cause in enumerate(found.causes[:most], start=1):
         console.print(f"{number}. [{COLORS[cause.likelihood]}]{cause.likelihood}[/]: {escape(cause.title)}", soft_wrap=True)
         for why in cause.why:

@@ -11,8 +11,8 @@ from ...documents.results import entries, reasons
 from ...records import Record
 
 
-def method(record: Record) -> SimpleNamespace:
-    """Counts over the whole run, which tell how much stands behind the figures."""
+def method(record: Record, cases: Sequence[CaseResult]) -> SimpleNamespace:
+    """Counts over the whole run, which tell how much stands behind the figures, and how intervals were found."""
     lines = [line for line in record.cases if line.samples]
     each = sorted({len(line.samples) for line in lines})
     ranks = sorted({launch.ranks for launch in record.launches})
@@ -22,6 +22,8 @@ def method(record: Record) -> SimpleNamespace:
         samples_each=f"{each[0]}–{each[-1]}" if len(each) > 1 else str(each[0]) if each else "no",
         exchanges=sum(len(line.samples) * (line.iterations or 1) for line in lines),
         ranks=", ".join(map(str, ranks)) or "unknown",
+        intervals=sorted({str(entry.summary.method) for entry in entries(cases) if entry.summary and entry.summary.method}),
+        ratios=sorted({told for case in cases for name in case.entries if (told := case.ratio(name).method)}),
     )
 
 
