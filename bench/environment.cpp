@@ -9,7 +9,6 @@
 #include <cstring>
 #include <regex>
 #include <sstream>
-#include <unordered_set>
 #include <vector>
 
 #include "environment_names.hpp"
@@ -26,26 +25,25 @@ std::vector<std::string> lines_of(const char* text) {
     return lines;
 }
 
-std::vector<std::string> words_of(const std::string& line) {
-    std::istringstream stream(line);
+std::vector<std::string> words_of(const char* text) {
     std::vector<std::string> words;
-    for (std::string word; stream >> word;) words.push_back(word);
+    for (const std::string& line : lines_of(text)) {
+        std::istringstream stream(line);
+        for (std::string word; stream >> word;) words.push_back(word);
+    }
     return words;
 }
 
-std::unordered_set<std::string> known_names() {
-    std::unordered_set<std::string> names;
-    std::vector<std::string> prefixes;
-    for (const std::string& line : lines_of(variable_names)) {
-        if (line[0] == '[') {
-            prefixes = words_of(line.substr(1, line.find(']') - 1));
-            if (prefixes.empty()) prefixes.emplace_back();
-            continue;
-        }
-        for (const std::string& name : words_of(line))
-            for (const std::string& prefix : prefixes) names.insert(prefix + name);
-    }
-    return names;
+bool is_like(const std::string& name, const std::string& pattern) {
+    return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+}
+
+bool known(const std::string& name) {
+    static const std::vector<std::string> words = words_of(variable_names);
+    const auto any = [](const std::string& of) {
+        return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_like(of, word); });
+    };
+    return any(name) && !any("!" + name);
 }
 
 std::vector<std::regex> patterns(const std::string& kind) {
@@ -67,14 +65,13 @@ bool smells_of_a_secret(const std::string& name, const std::string& value) {
 }
 
 nlohmann::json known_variables() {
-    const std::unordered_set<std::string> known = known_names();
     nlohmann::json found = nlohmann::json::object();
     for (char** entry = environ; *entry; ++entry) {
         const std::string text = *entry;
         const auto equals = text.find('=');
         if (equals == std::string::npos) continue;
         const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
-        if (known.contains(name) && !smells_of_a_secret(name, value)) found[name] = value;
+        if (known(name) && !smells_of_a_secret(name, value)) found[name] = value;
     }
     return found;
 }

@@ -13,7 +13,8 @@ CASE("known names are recorded, unknown ones and secrets are not") {
     setenv("MPIR_CVAR_DEVICE_COLLECTIVES", "none", 1);
     setenv("MPICH_ALLTOALL_SHORT_MSG_SIZE", "512", 1);
     setenv("OMP_WAIT_POLICY", "passive", 1);
-    for (const char* name : {"MPICH_MY_NOTE", "UCX_MY_NOTE", "OMPI_MCA_my_note", "FI_MY_NOTE", "SLURM_JOB_COMMENT", "MY_NOTE"})
+    setenv("UCX_OF_A_LATER_VERSION", "y", 1);
+    for (const char* name : {"SLURM_JOB_COMMENT", "MY_NOTE", "MY_UCX_NOTE", "OMP", "LD_PRELOAD_NOTE", "OMPI_MCA_orte_hnp_note"})
         setenv(name, "mine", 1);
     for (const char* name : {"MPICH_API_TOKEN", "UCX_PASSWORD", "PMIX_SERVER_URI", "UCX_RC_PKEY"}) setenv(name, "planted", 1);
     setenv("UCX_LOG_FILE", "https://me:planted@host/x", 1);
@@ -22,6 +23,7 @@ CASE("known names are recorded, unknown ones and secrets are not") {
     EXPECT_EQ(found.at("MPIR_CVAR_DEVICE_COLLECTIVES"), "none");
     EXPECT_EQ(found.at("MPICH_ALLTOALL_SHORT_MSG_SIZE"), "512");
     EXPECT_EQ(found.at("OMP_WAIT_POLICY"), "passive");
+    EXPECT_EQ(found.at("UCX_OF_A_LATER_VERSION"), "y");
     EXPECT_EQ(found.dump().find("planted"), std::string::npos);
     EXPECT_EQ(found.dump().find("mine"), std::string::npos);
 }

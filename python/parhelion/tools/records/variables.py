@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
@@ -12,8 +13,7 @@ LEFT_OUT = "(left out)"
 
 def variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Variables that are known to steer MPI, its networks, threads or memory; none that smells of a secret."""
-    chosen = sorted(known_names() & environ.keys())
-    return {name: environ[name] for name in chosen if not secret_name(name) and not secret_value(environ[name])}
+    return {name: environ[name] for name in sorted(environ) if known(name) and not secret_name(name) and not secret_value(environ[name])}
 
 
 def secret_name(name: str) -> bool:
@@ -48,16 +48,10 @@ def without_secrets(words: Sequence[str]) -> list[str]:
 
 
 @cache
-def known_names() -> frozenset[str]:
-    """All names of variables.txt."""
-    names: set[str] = set()
-    prefixes: list[str] = []
-    for line in _lines("variables.txt"):
-        if line.startswith("["):
-            prefixes = line.strip("[]").split() or [""]
-        else:
-            names.update(prefix + name for prefix in prefixes for name in line.split())
-    return frozenset(names)
+def known(name: str) -> bool:
+    """Whether variables.txt has a variable of this name, and does not take it out again."""
+    words = [word for line in _lines("variables.txt") for word in line.split()]
+    return any(fnmatchcase(name, word) for word in words) and not any(fnmatchcase(f"!{name}", word) for word in words)
 
 
 @cache
