@@ -26,6 +26,7 @@ CpuSet my_cpus() {
 }
 
 void run_only_on(std::size_t cpu) {
+    if (cpu >= most_cpus) return;
     Words words{};
     words[cpu / 64] = std::uint64_t{1} << cpu % 64;
     // Where it is refused, the list read back afterwards shows it.
@@ -88,7 +89,7 @@ Binding bind_ranks(const Communicator& comm, bool bind) {
     const Communicator& node = comm.node();
     int free = left_free(node);
     if (bind && free) {
-        const std::vector<int> allowed = listed(my_cpus());
+        const std::vector<int> allowed = core_by_core(usable_threads());
         run_only_on(static_cast<std::size_t>(allowed[static_cast<std::size_t>(node.rank()) % allowed.size()]));
     }
     MPI_Allreduce(MPI_IN_PLACE, &free, 1, MPI_INT, MPI_MAX, comm.handle());

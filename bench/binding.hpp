@@ -19,7 +19,7 @@ struct Binding {
 };
 
 /// Collective. With `bind`, ranks that the launcher left free on their node take one cpu each, the i-th rank of the node the
-/// i-th cpu that it may use, beginning again where ranks outnumber cpus. Ranks that the launcher did bind stay as they are.
+/// i-th in the order of `core_by_core`, beginning again where ranks outnumber cpus. Ranks that the launcher did bind stay as they are.
 Binding bind_ranks(const Communicator& comm, bool bind);
 
 /// Collective. Whether the ranks of a node cannot all run at the same time.

@@ -14,6 +14,10 @@ using CpuMask = std::vector<std::uint64_t>;
 /// Those that this process may run on. Local; throws Error where the system does not tell.
 CpuMask usable_threads();
 
+/// The threads of a mask, the first of each core before the second of any: as many processes as there are cores, placed in this
+/// order, share none. Local.
+std::vector<int> core_by_core(const CpuMask& threads, const std::string& system = "/");
+
 /// How many processes can run on `threads` at the same time: one on each, but no more than the control group of this process and
 /// those around it grant time for. At least 1. `system` is where /proc and /sys are. Local.
 int processes_at_once(const CpuMask& threads, const std::string& system = "/");

@@ -86,6 +86,17 @@ CASE("hardware threads of one core are one core, on which two processes run at o
     EXPECT_EQ(cores(0, system), 1);
 }
 
+CASE("ranks are placed core by core: the second thread of a core comes after the first of every other") {
+    const System system;  // threads 0 and 4, 1 and 5, … share a core
+    EXPECT_EQ(parhelion::core_by_core({0xFF, 0}, system.path()), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+    EXPECT_EQ(parhelion::core_by_core({0x33, 0}, system.path()), (std::vector<int>{0, 1, 4, 5}));
+    for (int thread = 0; thread < 8; ++thread)  // 0 and 1, 2 and 3, …, as some machines number them
+        system.write("sys/devices/system/cpu/cpu" + std::to_string(thread) + "/topology/core_cpus_list",
+                     std::to_string(thread / 2 * 2) + "-" + std::to_string(thread / 2 * 2 + 1) + "\n");
+    EXPECT_EQ(parhelion::core_by_core({0xFF, 0}, system.path()), (std::vector<int>{0, 2, 4, 6, 1, 3, 5, 7}));
+    EXPECT_EQ(parhelion::core_by_core({0, 3}, system.path()), (std::vector<int>{64, 65}));  // nothing is told of them
+}
+
 CASE("what the control groups grant limits the cores: the least of one's own group and all above") {
     const System system;
     system.write("proc/self/cgroup", "0::/slurm/job/step\n");

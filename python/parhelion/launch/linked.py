@@ -80,7 +80,7 @@ def flavor_of_library(library: Path) -> Flavor:
     same = [flavor for flavor in flavors().values() if flavor.mpi_library.resolve() == library.resolve()]
     if same:
         return same[0]
-    version = _version(library)
+    version = asked_version(library)
     kind = kind_of(version)
     mpiexec = launcher_of(library, kind)
     home = mpiexec.parent.parent if mpiexec else library.parent.parent
@@ -114,7 +114,7 @@ def _refuse_another(program: str, library: Path, flavor: Flavor) -> None:
                          "ranks that are each alone: leave --flavor out, or link the program to that MPI")  # fmt: skip
 
 
-def _version(library: Path) -> str:
-    """What it says that it is; why it does not load here, as on the login nodes of some machines."""
+def asked_version(library: Path) -> str:
+    """What an MPI says that it is; why it does not load here, as on the login nodes of some machines."""
     done = subprocess.run([sys.executable, "-c", ASK, str(library)], capture_output=True, text=True)
     return done.stdout if not done.returncode else f"it does not load: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}"

@@ -201,10 +201,11 @@ def run_command(
     false_start: str | None = None,
     foreground: bool = False,
     reads: bool = False,
+    own_session: bool = True,
 ) -> Completed:
     """Run `argv` as a `Job` and wait; after `timeout` seconds, or when this process is interrupted, all of it is ended."""
     start = time.monotonic()
-    with Job(argv, env, cwd=cwd, on_line=on_line, false_start=false_start, foreground=foreground, reads=reads) as job:
+    with Job(argv, env, cwd=cwd, on_line=on_line, false_start=false_start, own_session=own_session, foreground=foreground, reads=reads) as job:
         timed_out = not job.wait(timeout)
     return Completed(job.argv, None if timed_out else job.returncode, timed_out, time.monotonic() - start)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import shlex
 import sys
+from importlib import metadata
 from pathlib import Path
 
+OWN = "parhelion"
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -44,15 +46,29 @@ def build_for(mpi: str, *, again: bool = False, bench: bool = False) -> str:
     if in_checkout():
         return f"run `make build MPI={mpi}`{' again' if again else ''}"
     option = " -C cmake.define.PARHELION_BUILD_BENCH=ON" if bench else ""
-    return (f"build it from its source with that MPI's mpicxx on PATH: {pip_install()} --no-binary parhelion --force-reinstall --no-deps"
-            f"{option} parhelion")  # fmt: skip
+    return (f"build it from SOURCE, the folder or file of its source, with that MPI's mpicxx on PATH: {pip_install()} --force-reinstall --no-deps"
+            f"{option} SOURCE")  # fmt: skip
 
 
 def install_extra(extra: str, package: str) -> str:
     """The one line that brings `package`, which is in an extra."""
     if extra and in_checkout():
         return f"{pip_install()} -r {shlex.quote(str(ROOT / 'requirements' / 'run.txt'))}"
-    return f"{pip_install()} {shlex.quote(f'parhelion[{extra}]') if extra else package}"
+    return f"{pip_install()} {shlex.join(_brought_by(extra) or [package])}"
+
+
+def _brought_by(extra: str) -> list[str]:
+    """The packages of an extra, each by its own name: in the public index the name of this package is not this project's."""
+    try:
+        requirements = metadata.requires(OWN) or []
+    except metadata.PackageNotFoundError:
+        return []
+    found: list[str] = []
+    for requirement, _, marker in (line.partition(";") for line in requirements):
+        name, _, extras = requirement.strip().partition("[")
+        if marker.strip() in (f"extra == '{extra}'", f'extra == "{extra}"'):
+            found += [each for part in extras.rstrip("]").split(",") for each in _brought_by(part)] if name == OWN else [requirement.strip()]
+    return list(dict.fromkeys(found))
 
 
 def pip_install() -> str:

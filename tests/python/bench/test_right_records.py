@@ -1,12 +1,15 @@
 """What a record says is what was measured: parameters, repetitions, names of data sets, cores, starts side by side."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import synthetic
 from measured import built, document, need_build, parhelion
 
+from parhelion.launch import flavors
 from parhelion.tools.bench.gather.command import gather_groups, told_apart_by
 from parhelion.tools.bench.ghosts_program.precision import half_width_of_median
 from parhelion.tools.documents.remarks import remarks
@@ -24,6 +27,17 @@ def test_rows_from_python_under_several_networks_are_cases_of_their_own(tmp_path
     cases = document(tmp_path)["cases"]
     assert {(case["params"]["mpi"], case["params"]["network"]) for case in cases} == {(mpi, "default"), (mpi, "tcp")}
     assert [len(case["samples"]) for case in cases] == [3, 3]
+
+
+@pytest.mark.parametrize("name", built("mpich", "openmpi"))
+def test_where_rank_0_can_make_no_folder_no_other_rank_waits_for_it(tmp_path, name):
+    """Started by the MPI's own launcher, the others are in MPI_Init by then."""
+    (tmp_path / "file").touch()
+    words = ["-m", "parhelion", "bench", "alltoall", "--ranks", "2", "--size", "64", "--quick", "--flavor", name, "--out", "file/run"]
+    argv, env = flavors()[name].command(2, sys.executable, words)
+    done = subprocess.run(argv, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stderr.count("cannot make the run folder") == 1 and "TERMINATION" not in done.stdout + done.stderr
 
 
 def test_a_transport_that_finds_no_network_is_left_out_and_no_failure(tmp_path):

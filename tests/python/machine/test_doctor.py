@@ -1,11 +1,18 @@
 """What the doctor says of launchers, and what it finds most worth doing."""
 
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
+from click.testing import CliRunner
 from measured import built
 
 from parhelion.launch import Flavor, flavors
+from parhelion.tools.machine.doctor import examination
+from parhelion.tools.machine.doctor.command import doctor
 from parhelion.tools.machine.doctor.launchers import launchers, why_not
-from parhelion.tools.machine.doctor.mpi import network
+from parhelion.tools.machine.doctor.mpi import network, version_here
 from parhelion.tools.machine.doctor.probes import Finding
 from parhelion.tools.machine.doctor.worth import worth_doing
 
@@ -53,8 +60,51 @@ def test_the_three_things_most_worth_doing_come_by_what_they_bring(tmp_path, mon
     assert worth_doing([flavor(tmp_path)], {}, [], findings, None)[:2] == ["mend /dev/shm (/dev/shm, for who)", "mend UCX (UCX, for who)"]
     assert "PARHELION_WISDOM" in worth_doing([flavor(tmp_path)], {}, [], findings, None)[2]
     assert "make build" in worth_doing([], {}, [], findings, None)[0]
+    # Another build that mpi4py does not load, such as the one for the standard ABI, is no fault where one fits.
+    assert not any("mpi4py" in words for words in worth_doing([flavor(tmp_path), flavor(tmp_path)], {"abi": "it loads another"}, [], [], None))
     crowded = worth_doing([flavor(tmp_path)], {"mpich": "it loads another"}, [], findings, "start fewer")
     assert "it loads another" in crowded[0] and crowded[1] == "start fewer" and len(crowded) == 3
+
+
+def test_an_installed_package_is_not_told_to_make(monkeypatch):
+    monkeypatch.setattr("parhelion.launch.there.in_checkout", lambda: False)
+    monkeypatch.setattr("parhelion.launch.remedies.in_checkout", lambda: False)
+    told = worth_doing([], {}, [], [], None)
+    assert "pip install" in told[0] and "mpich" in told[0] and "make" not in told[0]
+
+
+@pytest.mark.parametrize(("command", "job", "words", "starts"), [
+    (None, {}, [], True),
+    ("sbatch", {}, [], False),
+    ("qsub", {}, ["--start"], True),
+    ("sbatch", {"SLURM_JOB_NODELIST": "a", "SLURM_JOB_ID": "7"}, [], True),
+    (None, {}, ["--no-start"], False),
+])  # fmt: skip
+def test_no_ranks_are_started_on_a_login_node(tmp_path, monkeypatch, command, job, words, starts):
+    if command:
+        write(tmp_path / command, "#!/bin/sh\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin" if not shutil.which("sbatch") else str(tmp_path))
+    for name, value in job.items():
+        monkeypatch.setenv(name, value)
+    started = []
+    build = flavor(tmp_path)
+    monkeypatch.setattr(examination, "flavors", lambda: {"mpich": build})
+    monkeypatch.setattr(examination.os, "access", lambda *_: True)
+    monkeypatch.setattr(examination, "network", lambda flavor: started.append(flavor) or {"UCX": "shm"})
+    monkeypatch.setattr(examination, "launchers", list)
+    monkeypatch.setattr(examination, "version_here", lambda flavor: "Another MPI 7")
+    said = CliRunner().invoke(doctor, words)
+    assert said.exit_code == 0, said.output
+    assert bool(started) == starts and ("no ranks were started" in said.output) != starts
+    assert "Another MPI 7" in said.output
+
+
+@pytest.mark.skipif(not built(), reason="no MPI is built")
+def test_the_version_is_that_of_the_mpi_that_is_here():
+    here = flavors()[built()[0]]
+    stale = replace(here, library_version="MPI of another day 1.0")
+    assert version_here(stale) == here.library_version
+    assert version_here(replace(stale, library_dir=Path("/nowhere"))).startswith("it does not load")
 
 
 @pytest.mark.parametrize("name", built("mpich", "openmpi"))

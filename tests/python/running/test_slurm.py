@@ -171,6 +171,14 @@ def test_parhelion_run_inside_a_step_of_several_tasks_says_that_a_launcher_is_th
     assert status != 0 and said.count("already started this as rank 0 of 2") == 1, said
 
 
+def test_a_folder_that_cannot_be_made_ends_all_ranks(slurm, tmp_path):
+    name = next(iter(built("mpich")), None) or pytest.skip("needs a build for MPICH")
+    (tmp_path / "file").touch()
+    status, said = slurm(f"srun -N2 -n2 --mpi=pmi2 {sys.executable} -m parhelion bench alltoall --ranks 2 --size 64 --quick --repetitions 2 "
+                         f"--out {tmp_path}/file/run", PARHELION_FLAVOR=name)  # fmt: skip
+    assert status == 2 and said.count("cannot make the run folder") == 1, said
+
+
 def interactive(mode, command):
     """In a shell that `srun --pty` has started, for which it needs a terminal."""
     step = f"srun --mpi={mode} -N1 -n1 --pty sh -c {shlex.quote(command)}"

@@ -10,6 +10,7 @@ import msgspec
 
 from ...launch import Flavor, Launch, find_flavor, inside_launcher
 from ...launch.inside import Rank
+from ...launch.process import run_command
 from ...launch.remedies import build_for
 from ...launch.program import single_threaded
 from ..cli.errors import BAD_INPUT, BadInput
@@ -17,6 +18,7 @@ from ..machine.builds import built_contenders
 from .measurement import Group, Measurement
 from .ranks import Ranks
 
+RELEASED_S = 60.0
 SPEAKS = {"openmpi": {"openmpi"}, "hydra": {"mpich", "impi", "cray", "other"}}
 
 
@@ -66,14 +68,21 @@ class OuterLauncher:
 
     def __init__(self, program: list[str], environment: dict[str, str]) -> None:
         self.program, self.environment = program, environment
+        self.started = False
 
     def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
         argv = [*self.program, str(job.resolve()), str(record.resolve())]
         added, notes = single_threaded(os.environ)
+        self.started = True
         return Ranks(Launch(argv, {**self.environment, **added}, notes), log, own_session=False)
 
     def notes(self, group: Group) -> list[str]:
         return single_threaded(os.environ)[1]
+
+    def release(self) -> None:
+        """The other ranks wait in MPI_Init since they were started. A job that holds nothing is refused on all ranks."""
+        if not self.started:
+            run_command([*self.program, os.devnull, os.devnull], self.environment, timeout=RELEASED_S, on_line=lambda line: None, own_session=False)
 
 
 def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from ...errors import InputError
 from ...launch.disk import writing
 from ...launch.ending import Ended
+from ..cli.errors import BAD_INPUT
 from ..cli.output import Output
 from ..machine import collect
 from ..machine.builds import built_contenders
 from ..records import Record, RecordError, RunFolder, read_record
 from ..records.model import FINISHED, LEFT_OUT, UNAVAILABLE, Case, End, Line
-from .launcher import OwnLauncher, Starter, prepare
+from .launcher import OuterLauncher, OwnLauncher, Starter, prepare
 from .measurement import Group, Measurement
 from .ranks import Follower, RunProgress, exit_text, first_words, rank_message
 
@@ -107,6 +109,19 @@ def measure(measurement: Measurement, output: Output) -> Record:
     A signal passes through, with a note of where the finished cases are.
     """
     how, measurement = prepare(measurement)
+    if not isinstance(how, OuterLauncher):
+        return _measure(how, measurement, output)
+    try:
+        return _measure(how, measurement, output)
+    except InputError as error:
+        # Told first: launchers end all ranks when one of them fails.
+        print(f"Error: {error}", file=sys.stderr, flush=True)
+        sys.exit(BAD_INPUT)
+    finally:
+        how.release()
+
+
+def _measure(how: Starter, measurement: Measurement, output: Output) -> Record:
     folder = RunFolder.create(measurement.benchmark, command_line(), collect(), measurement.out, measurement.labels)
     progress = RunProgress(output.errors, measurement.benchmark, len(measurement.starts))
     for note in how.notes(measurement.groups[0]):

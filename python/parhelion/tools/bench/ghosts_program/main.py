@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ....launch.cores import usable_cores
+from ....launch.cores import core_by_core, usable_cores
 from ....launch.disk import writing
 
 OK, WRONG_VALUE, BAD_INPUT, FAILED = 0, 1, 2, 3
@@ -116,7 +116,7 @@ def _bind(comm: Any, bind: bool) -> None:
     from mpi4py import MPI
 
     node = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    mine = sorted(os.sched_getaffinity(0))
+    mine = core_by_core(os.sched_getaffinity(0))
     free = len(mine) > 1 and all(other == mine for other in node.allgather(mine))
     if bind and comm.allreduce(int(free)) == comm.size:
         os.sched_setaffinity(0, {mine[node.rank % len(mine)]})

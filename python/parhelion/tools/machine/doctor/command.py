@@ -8,16 +8,17 @@ from ...cli.output import Output, json_option
 
 @click.command()
 @click.option("-n", "--ranks", type=RANKS, help="Ranks [none in mind; more than fit on this host are warned of].")
+@click.option("--start/--no-start", default=None, help="Start two ranks under each build, and tell which network its MPI takes [not on a login node].")
 @json_option
-def doctor(ranks: int | None, json_file: str | None) -> None:
+def doctor(ranks: int | None, start: bool | None, json_file: str | None) -> None:
     """Say what this machine offers: cores, MPIs, which transports work here and why others do not.
 
-    Everything is tried out, nothing is changed.
+    Everything is tried out, nothing is changed. Where a scheduler is, and this is no job of its, no ranks are started without --start.
     """
     from .examination import examine
     from .text import show
 
     output = Output(json_file)
-    examination = examine(ranks)
+    examination = examine(ranks, start)
     show(examination, output.console)
     output.document(examination.document())

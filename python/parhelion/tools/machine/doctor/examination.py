@@ -8,8 +8,8 @@ from ....launch import Flavor, flavors, usable_cores
 from ..builds import built_contenders, own_transports
 from ..collect import collect
 from .checks import machine_findings
-from .launchers import Launcher, launchers, scheduler
-from .mpi import Mpi4py, mpi4py_loads, mpi4py_matches, network
+from .launchers import Launcher, launchers, on_login_node, scheduler
+from .mpi import Mpi4py, mpi4py_loads, mpi4py_matches, network, version_here
 from .probes import Finding
 from .transports import transports, usable_by_any
 from .worth import worth_doing
@@ -17,14 +17,17 @@ from .worth import worth_doing
 
 @dataclass(frozen=True)
 class Build:
-    """A flavor, whether its measuring program is there, whether mpi4py fits, and what its MPI says of the network that it takes."""
+    """A flavor, which version its MPI here has, whether its measuring program is there, whether mpi4py fits, and what its MPI says of the
+    network that it takes, where ranks were started."""
 
     flavor: Flavor
+    version: str
     program: bool
     transports: dict[str, str]
     mpi4py: bool
     mpi4py_detail: str
     network: dict[str, str]
+    started: bool
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,12 @@ class Examination:
         return {"schema": "parhelion.doctor/1", **told}
 
 
-def examine(ranks: int | None) -> Examination:
-    """Try everything out; local to this host."""
+def examine(ranks: int | None, start: bool | None = None) -> Examination:
+    """Try everything out; local to this host. `start`: whether ranks are started; where it is not said, not on a login node."""
     cores = usable_cores()
     count = ranks or max(2, cores)
-    builds = [_build(flavor) for flavor in flavors().values()]
+    start = not on_login_node() if start is None else start
+    builds = [_build(flavor, start) for flavor in flavors().values()]
     findings = machine_findings()
     starters = launchers()
     unfit = {build.flavor.name: build.mpi4py_detail for build in builds if not build.mpi4py}
@@ -78,14 +82,14 @@ def crowd(cores: int, ranks: int) -> str | None:
             "hold up the others")  # fmt: skip
 
 
-def _build(flavor: Flavor) -> Build:
+def _build(flavor: Flavor, start: bool) -> Build:
     fits, detail = mpi4py_matches(flavor)
     program = os.access(flavor.program, os.X_OK)
     own = own_transports(built_contenders(flavor)) if program else {}
-    return Build(flavor, program, own, fits, detail, network(flavor) if program else {})
+    return Build(flavor, version_here(flavor), program, own, fits, detail, network(flavor) if program and start else {}, start)
 
 
 def _build_object(build: Build) -> dict[str, Any]:
-    flavor = {key: str(value) for key, value in asdict(build.flavor).items()}
+    flavor = {key: str(value) for key, value in asdict(build.flavor).items()} | {"library_version": build.version}
     built = {"program": build.program, "transports": sorted(build.transports), "network": build.network}
     return {**flavor, **built, "mpi4py_matches": build.mpi4py, "mpi4py_detail": build.mpi4py_detail}

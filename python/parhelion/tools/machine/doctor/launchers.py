@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from ....launch.schedulers import given
 from ....launch.slurm import SPEAKS, kinds_in
 
 ANSWERS_S = 20.0
+SCHEDULERS = ("sbatch", "qsub", "bsub", "flux")
 # By what `--version` prints: whose launcher, the kinds of MPI that it starts, and what it offers them.
 KNOWN = (
     (re.compile(r"Intel\(R\) MPI Library.*?Version (\S+)"), "Intel MPI", ("impi", "mpich"), "PMI, PMI-2 (Hydra)"),
@@ -59,6 +61,11 @@ def scheduler() -> str:
     if not job.scheduler:
         return ""
     return f"in a job of {job.scheduler} on {len(job.hosts)} node{'s' * (len(job.hosts) != 1)}: {', '.join(job.hosts[:8])}{', …' * (len(job.hosts) > 8)}"
+
+
+def on_login_node() -> bool:
+    """Whether a scheduler's commands are here, and this is no job of its."""
+    return any(map(shutil.which, SCHEDULERS)) and not given(os.environ).scheduler
 
 
 def why_not(flavor: Flavor, found: Iterable[Launcher]) -> str | None:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from ....launch import Flavor
+from ....launch import Flavor, FlavorError
+from ....launch.linked import asked_version
+from ....launch.there import name_of
 from ..builds import providers
 
 JOB = {"schema": "parhelion.job/1", "benchmark": "alltoall", "ranks": 2, "launch": 0, "seed": 1, "repetitions": 1, "min_sample_s": 0.0,
@@ -64,6 +66,11 @@ def _mpi_libraries(libraries: list[str]) -> list[str]:
     return [library for library in libraries if Path(library).name.startswith(("libmpi.so", "libmpi_abi.so"))]
 
 
+def version_here(flavor: Flavor) -> str:
+    """What the MPI says that this build runs on here; of a wheel's build another one than it was made with."""
+    return name_of(asked_version(flavor.mpi_library)) or flavor.library_version
+
+
 def network(flavor: Flavor) -> dict[str, str]:
     """Channels by name, such as libfabric's provider or UCX's transports; empty where the MPI does not tell."""
     with tempfile.TemporaryDirectory(prefix="parhelion-doctor-") as folder:
@@ -71,5 +78,5 @@ def network(flavor: Flavor) -> dict[str, str]:
         job.write_text(json.dumps(JOB))
         try:
             return providers(flavor, 2, [str(flavor.program), str(job), "/dev/null"], bind=False)
-        except OSError:
+        except (OSError, FlavorError):  # such as where no launcher is known
             return {}

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ....launch.there import remedy_of_no_build
 from ...style.terminal import table
 from .examination import Build, Examination
 from .probes import Finding
@@ -43,14 +44,18 @@ def _builds(found: Examination, console: Console) -> None:
     shown = table("MPI", left=("build", "phl-bench", "MPI library", "mpi4py fits", "why"), overflow="fold")
     for build in found.flavors:
         shown.add_row(*_build_cells(build))
-    console.print(shown if found.flavors else "no build is there: run `make build`")
+    console.print(shown if found.flavors else escape(f"no build can be used here: {remedy_of_no_build()}"))
     for launcher in found.launchers:
         console.print(f"launcher on the path: {launcher.words()}", markup=False, soft_wrap=True)
     for line in filter(None, [found.scheduler, "" if found.launchers else "launchers on the path: none"]):
         console.print(line, markup=False, soft_wrap=True)
     for build in found.flavors:
+        if not build.started:
+            continue
         channels = "; ".join(f"{name}: {value}" for name, value in build.network.items()) or "its MPI does not tell"
         console.print(f"network that {build.flavor.name} takes between two ranks here: {channels}", markup=False, soft_wrap=True)
+    if not all(build.started for build in found.flavors):
+        console.print("no ranks were started, so the networks that MPIs take are not known: --start, in a job", markup=False, soft_wrap=True)
     told = found.mpi4py
     loads = told.error or f"{told.installed} loads {told.library_version}"
     console.print(f"mpi4py by itself: {loads}", markup=False, soft_wrap=True)
@@ -58,8 +63,7 @@ def _builds(found: Examination, console: Console) -> None:
 
 def _build_cells(build: Build) -> tuple[str, ...]:
     flavor = build.flavor
-    library = escape(flavor.library_version.splitlines()[0] if flavor.library_version else flavor.soname)
-    return flavor.name, YES if build.program else NO, library, YES if build.mpi4py else NO, escape(build.mpi4py_detail)
+    return flavor.name, YES if build.program else NO, escape(build.version or flavor.soname), YES if build.mpi4py else NO, escape(build.mpi4py_detail)
 
 
 def _table(title: str, findings: Iterable[Finding]) -> Table:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from ....launch.there import remedy_of_no_build
 from .probes import Finding
 
 # What each transport needs from the machine, by names of checks; over MPI nothing is needed but a build.
@@ -30,7 +31,7 @@ def _if_built(finding: Finding, built: Mapping[str, str]) -> Finding:
     if why_not == "" or not finding.works:
         return finding
     if not built:
-        return Finding(finding.name, False, f"no build is there ({finding.detail})", "run `make build`")
+        return Finding(finding.name, False, f"no build is there ({finding.detail})", remedy_of_no_build())
     if why_not:
         return Finding(finding.name, False, why_not)
     return Finding(finding.name, False, f"the machine allows it, but no build has it ({finding.detail})")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ....launch import Flavor, inside_launcher
 from ....launch.slurm import SPEAKS
+from ....launch.there import remedy_of_no_build
 from .checks import most_missed
 from .probes import Finding
 from .launchers import Launcher, why_not
@@ -24,7 +25,9 @@ def worth_doing(flavors: Sequence[Flavor], unfit: dict[str, str], found: Sequenc
 
 def _builds(flavors: Sequence[Flavor], unfit: dict[str, str]) -> Iterator[str]:
     if not flavors:
-        yield "build the library: no build is there, run `make build`"
+        yield f"no build can be used here: {remedy_of_no_build()}"
+    if len(unfit) < len(flavors):
+        return  # Python loads the one that fits; mpi4py's wheels know no standard ABI, whose build programs in other languages use
     for name, why in unfit.items():
         yield f"let mpi4py load the MPI of build {name} ({why}): start Python programs with `parhelion run`, or install mpi4py's wheel"
 
