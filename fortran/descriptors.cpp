@@ -50,56 +50,78 @@ void require_integers(const CFI_cdesc_t& array, const char* name) {
 
 }  // namespace
 
-Kind kind_of(const CFI_cdesc_t& array) {
-    const auto size = static_cast<std::int32_t>(array.elem_len);
-    if (is_integer(array.type)) return {{integer_of(array.elem_len), size}};
-    if (is_logical(array.type)) return {{integer_of(array.elem_len), size}, true};
-    if (array.type == CFI_type_float) return {{Scalar::float32, size}};
-    if (array.type == CFI_type_double) return {{Scalar::float64, size}};
-    if (array.type == CFI_type_float_Complex) return {{Scalar::complex64, size}};
-    if (array.type == CFI_type_double_Complex) return {{Scalar::complex128, size}};
-    if (array.type == CFI_type_cptr) throw Error("addresses mean nothing on other ranks: exchange values", ErrorKind::type);
+c::ArrayShape shape_of(const CFI_cdesc_t& array, bool goes_on) {
+    static_assert(CFI_MAX_RANK <= c::ArrayShape::most_dimensions);
+    c::ArrayShape shape{array.type, array.rank, static_cast<std::int64_t>(array.elem_len), {}, goes_on};
+    for (int d = 0; d < array.rank; ++d) shape.extents[d] = array.dim[d].extent;
+    return shape;
+}
+
+bool is_contiguous(const CFI_cdesc_t& array) {
+    auto expected = static_cast<byte_count>(array.elem_len);
+    byte_count count = 1;
+    for (int d = 0; d < array.rank; ++d) count *= array.dim[d].extent;
+    for (int d = 0; count > 0 && d < array.rank; expected *= array.dim[d++].extent)
+        if (array.dim[d].extent > 1 && array.dim[d].sm != expected) return false;
+    return true;
+}
+
+Kind kind_of(const c::ArrayShape& array) {
+    const auto type = static_cast<CFI_type_t>(array.type);
+    const auto bytes = static_cast<std::size_t>(array.bytes);
+    const auto size = static_cast<std::int32_t>(array.bytes);
+    if (is_integer(type)) return {{integer_of(bytes), size}};
+    if (is_logical(type)) return {{integer_of(bytes), size}, true};
+    if (type == CFI_type_float) return {{Scalar::float32, size}};
+    if (type == CFI_type_double) return {{Scalar::float64, size}};
+    if (type == CFI_type_float_Complex) return {{Scalar::complex64, size}};
+    if (type == CFI_type_double_Complex) return {{Scalar::complex128, size}};
+    if (type == CFI_type_cptr) throw Error("addresses mean nothing on other ranks: exchange values", ErrorKind::type);
     return {{Scalar::bytes, size}};
 }
 
-byte_count require_contiguous(const CFI_cdesc_t& array, const char* name) {
-    byte_count count = 1;
-    for (int d = 0; d < array.rank; ++d) {
-        if (array.dim[d].extent < 0)
+void require_extents(const c::ArrayShape& array, const char* name) {
+    for (int d = 0; d < array.rank; ++d)
+        if (array.extents[d] < 0)
             throw Error(std::string(name) + " is an array of assumed size, whose extent is not known: declare it as (:)");
-        count *= array.dim[d].extent;
-    }
-    byte_count expected = static_cast<byte_count>(array.elem_len);
-    for (int d = 0; count > 0 && d < array.rank; expected *= array.dim[d++].extent)
-        if (array.dim[d].extent > 1 && array.dim[d].sm != expected)
-            throw Error(std::string(name) + " is not contiguous: pass a whole array");
-    return count;
+}
+
+int components_of(const c::ArrayShape& array, const char* name) {
+    if (array.rank == 0) throw Error(std::string(name) + " is a scalar: pass an array whose last dimension holds the cells");
+    require_extents(array, name);
+    byte_count components = 1;
+    for (int d = 0; d < array.rank - 1; ++d) components *= array.extents[d];
+    if (components < 1 || components > 1 << 24)
+        throw Error(std::string(name) + " has " + std::to_string(components) + " components per cell: pass 1 to 2^24");
+    return static_cast<int>(components);
 }
 
 Cells cells_of(const CFI_cdesc_t& array, const char* name) {
-    if (array.rank == 0) throw Error(std::string(name) + " is a scalar: pass an array whose last dimension holds the cells");
-    const int last = array.rank - 1;
-    byte_count components = 1;
-    bool contiguous = true;
-    for (int d = 0; d < last; ++d) {
-        contiguous &= array.dim[d].extent <= 1 || array.dim[d].sm == components * static_cast<byte_count>(array.elem_len);
-        components *= array.dim[d].extent;
-    }
+    const c::ArrayShape shape = shape_of(array);
+    const int components = components_of(shape, name), last = array.rank - 1;
+    auto dense = static_cast<byte_count>(array.elem_len);
+    for (int d = 0; d < last; dense *= array.dim[d++].extent)
+        if (array.dim[d].extent > 1 && array.dim[d].sm != dense)
+            throw Error(std::string(name) + " has cells that are not contiguous: pass all of the first dimensions");
     const byte_count count = array.dim[last].extent;
-    if (count < 0) throw Error(std::string(name) + " is an array of assumed size, whose extent is not known: declare it as (:)");
-    if (!contiguous) throw Error(std::string(name) + " has cells that are not contiguous: pass all of the first dimensions");
-    if (components < 1 || components > 1 << 24)
-        throw Error(std::string(name) + " has " + std::to_string(components) + " components per cell: pass 1 to 2^24");
-    const byte_count dense = components * static_cast<byte_count>(array.elem_len);
-    return {kind_of(array),
-            static_cast<int>(components),
-            count,
-            {static_cast<std::byte*>(array.base_addr), count > 1 ? array.dim[last].sm : dense}};
+    return {kind_of(shape), components, count, {static_cast<std::byte*>(array.base_addr), count > 1 ? array.dim[last].sm : dense}};
 }
+
+namespace {
+
+byte_count count_of(const CFI_cdesc_t& array, const char* name) {
+    require_extents(shape_of(array), name);
+    if (!is_contiguous(array)) throw Error(std::string(name) + " is not contiguous: pass a whole array");
+    byte_count count = 1;
+    for (int d = 0; d < array.rank; ++d) count *= array.dim[d].extent;
+    return count;
+}
+
+}  // namespace
 
 std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name) {
     require_integers(array, name);
-    std::vector<global_index> values(static_cast<std::size_t>(require_contiguous(array, name)));
+    std::vector<global_index> values(static_cast<std::size_t>(count_of(array, name)));
     const auto* at = static_cast<const std::byte*>(array.base_addr);
     for (auto& value : values) {
         value = array.elem_len == 4 ? load<std::int32_t>(at) : load<std::int64_t>(at);
@@ -110,7 +132,7 @@ std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name
 
 void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name) {
     require_integers(array, name);
-    const byte_count count = require_contiguous(array, name);
+    const byte_count count = count_of(array, name);
     if (count != static_cast<byte_count>(values.size()))
         throw Error(std::string(name) + " has " + std::to_string(count) + " elements and needs " + std::to_string(values.size()) +
                     ": pass an array of that size");

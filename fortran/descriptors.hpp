@@ -5,8 +5,7 @@
 
 #include <vector>
 
-#include "parhelion/index_map/index_map.hpp"
-#include "parhelion/phl.h"
+#include "../c/objects.hpp"
 
 namespace parhelion::fortran {
 
@@ -16,8 +15,17 @@ struct Kind {
     bool logical = false;
 };
 
+c::ArrayShape shape_of(const CFI_cdesc_t& array, bool goes_on = false);
+bool is_contiguous(const CFI_cdesc_t& array);
+
 /// Throws Error for addresses. Characters and derived types are opaque bytes.
-Kind kind_of(const CFI_cdesc_t& array);
+Kind kind_of(const c::ArrayShape& array);
+inline Kind kind_of(const CFI_cdesc_t& array) { return kind_of(shape_of(array)); }
+
+/// Throws Error for arrays of assumed size.
+void require_extents(const c::ArrayShape& array, const char* name);
+/// Of each cell, which the last dimension holds. Throws Error for scalars, too.
+int components_of(const c::ArrayShape& array, const char* name);
 
 /// An array whose last dimension is distributed: its cells, and how many components each has.
 struct Cells {
@@ -29,9 +37,6 @@ struct Cells {
 
 /// Throws Error for scalars, arrays of assumed size, and arrays whose cells are not contiguous.
 Cells cells_of(const CFI_cdesc_t& array, const char* name);
-
-/// Throws Error unless the array is contiguous in memory. Returns its elements' number.
-byte_count require_contiguous(const CFI_cdesc_t& array, const char* name);
 
 /// Integers of any kind and rank as a list; throws Error for other types.
 std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_arguments = 8;
 
-phl_element element_of_array(const CFI_cdesc_t& array, int components) {
+phl_element element_of_array(const ArrayShape& array, int components) {
     const Element element = kind_of(array).element;
     return {static_cast<int32_t>(element.scalar), components, element.scalar == Scalar::bytes ? element.size : 0};
 }
@@ -49,62 +49,7 @@ void tell_layers(phl_field& field, const Layers& layers, int dims) {
     }
 }
 
-phl_field grid_field(const CartesianDomain& domain, const CFI_cdesc_t& array, const Layers& layers, int block = 0) {
-    require_contiguous(array, "the array");
-    const int dims = domain.dimensions();
-    if (array.rank != dims && array.rank != dims + 1)
-        throw Error("the array has " + std::to_string(array.rank) + " dimensions: pass those of the domain, " + std::to_string(dims) +
-                    ", and one more last for components where there are any");
-    layers.require(dims);
-    phl_field field{};
-    tell_layers(field, layers, dims);
-    field.element = element_of_array(array, array.rank == dims ? 1 : static_cast<int>(array.dim[dims].extent));
-    field.order = PHL_ORDER_FORTRAN;
-    field.cells = array.base_addr;
-    const auto needed = array_extents(domain, layout_on(domain, field), block);
-    for (int d = 0; d < dims; ++d)
-        if (array.dim[d].extent != needed[static_cast<std::size_t>(d)])
-            throw Error("the array has " + std::to_string(array.dim[d].extent) + " cells in dimension " + std::to_string(d + 1) +
-                        " and the block with its halo " + std::to_string(needed[static_cast<std::size_t>(d)]) +
-                        ": make them equal, or tell stagger and array_halo");
-    return field;
-}
-
-phl_field cell_field(const IndexedDomain& domain, const CFI_cdesc_t& x, const CFI_cdesc_t* ghosts) {
-    require_contiguous(x, "the array");
-    const Cells cells = cells_of(x, "the array");
-    const byte_count needed = ghosts ? domain.owned() : domain.size();
-    if (cells.count != needed)
-        throw Error("the array has " + std::to_string(cells.count) + " cells in its last dimension and the map " + std::to_string(needed) +
-                    ": make them equal");
-    phl_field field{};
-    field.element = element_of_array(x, cells.components);
-    field.cells = x.base_addr;
-    if (ghosts == nullptr) return field;
-    require_contiguous(*ghosts, "the array of ghosts");
-    const Cells others = cells_of(*ghosts, "the array of ghosts");
-    if (others.count != domain.ghosts() || others.components != cells.components || !(others.kind.element == cells.kind.element))
-        throw Error("the array of ghosts does not fit the map's " + std::to_string(domain.ghosts()) +
-                    " ghosts and the array of owned cells: give it the same type and first dimensions");
-    field.ghosts = ghosts->base_addr;
-    return field;
-}
-
-ArrayShape shape_of(const CFI_cdesc_t& array, bool goes_on) {
-    static_assert(CFI_MAX_RANK <= ArrayShape::most_dimensions);
-    ArrayShape shape{array.type, array.rank, static_cast<std::int64_t>(array.elem_len), {}, goes_on};
-    for (int d = 0; d < array.rank; ++d) shape.extents[d] = array.dim[d].extent;
-    return shape;
-}
-
-bool is_contiguous(const CFI_cdesc_t& array) {
-    byte_count expected = static_cast<byte_count>(array.elem_len);
-    for (int d = 0; d < array.rank; expected *= array.dim[d++].extent)
-        if (array.dim[d].extent > 1 && array.dim[d].sm != expected) return false;
-    return true;
-}
-
-// As `phl_array` in phl_bindings.f90: an array, to be checked when it is used.
+// As `phl_array` in phl_exchange.fypp: an array, to be checked when it is used.
 struct FortranArray {
     void* address;
     ArrayShape shape;
@@ -114,33 +59,55 @@ struct FortranArray {
     FortranArray() = default;
     FortranArray(const CFI_cdesc_t& array, bool goes_on)
         : address(array.base_addr), shape(shape_of(array, goes_on)), contiguous(is_contiguous(array)), layers() {}
-    void require_contiguous() const {
-        if (contiguous == 0) throw Error("the array is not contiguous: pass a whole array");
+    void require_contiguous(const char* name = "the array") const {
+        require_extents(shape, name);
+        if (contiguous == 0) throw Error(std::string(name) + " is not contiguous: pass a whole array");
     }
 };
-static_assert(sizeof(FortranArray) == 28 * 8, "phl_bindings.f90 leaves room for this many bytes");
+static_assert(sizeof(FortranArray) == 28 * 8, "phl_exchange.fypp leaves room for this many bytes");
 
-// The descriptor of a contiguous array.
-class Descriptor {
-public:
-    explicit Descriptor(const FortranArray& array) {
-        array.require_contiguous();
-        CFI_cdesc_t& made = *reinterpret_cast<CFI_cdesc_t*>(&room_);
-        made.base_addr = array.address;
-        made.elem_len = static_cast<std::size_t>(array.shape.bytes);
-        made.version = CFI_VERSION;
-        made.rank = static_cast<CFI_rank_t>(array.shape.rank);
-        made.type = static_cast<CFI_type_t>(array.shape.type);
-        made.attribute = CFI_attribute_other;
-        auto apart = static_cast<CFI_index_t>(array.shape.bytes);
-        for (int d = 0; d < array.shape.rank; apart *= made.dim[d++].extent)
-            made.dim[d] = {0, static_cast<CFI_index_t>(array.shape.extents[d]), apart};
-    }
-    const CFI_cdesc_t& operator*() const { return *reinterpret_cast<const CFI_cdesc_t*>(&room_); }
+phl_field grid_field(const CartesianDomain& domain, const FortranArray& array, const Layers& layers, int block = 0) {
+    array.require_contiguous();
+    const ArrayShape& shape = array.shape;
+    const int dims = domain.dimensions();
+    if (shape.rank != dims && shape.rank != dims + 1)
+        throw Error("the array has " + std::to_string(shape.rank) + " dimensions: pass those of the domain, " + std::to_string(dims) +
+                    ", and one more last for components where there are any");
+    layers.require(dims);
+    phl_field field{};
+    tell_layers(field, layers, dims);
+    field.element = element_of_array(shape, shape.rank == dims ? 1 : static_cast<int>(shape.extents[dims]));
+    field.order = PHL_ORDER_FORTRAN;
+    field.cells = array.address;
+    const auto needed = array_extents(domain, layout_on(domain, field), block);
+    for (int d = 0; d < dims; ++d)
+        if (shape.extents[d] != needed[static_cast<std::size_t>(d)])
+            throw Error("the array has " + std::to_string(shape.extents[d]) + " cells in dimension " + std::to_string(d + 1) +
+                        " and the block with its halo " + std::to_string(needed[static_cast<std::size_t>(d)]) +
+                        ": make them equal, or tell stagger and array_halo");
+    return field;
+}
 
-private:
-    CFI_CDESC_T(CFI_MAX_RANK) room_;
-};
+phl_field cell_field(const IndexedDomain& domain, const FortranArray& x, const FortranArray* ghosts) {
+    x.require_contiguous();
+    const int components = components_of(x.shape, "the array");
+    const byte_count count = x.shape.extents[x.shape.rank - 1], needed = ghosts ? domain.owned() : domain.size();
+    if (count != needed)
+        throw Error("the array has " + std::to_string(count) + " cells in its last dimension and the map " + std::to_string(needed) +
+                    ": make them equal");
+    phl_field field{};
+    field.element = element_of_array(x.shape, components);
+    field.cells = x.address;
+    if (ghosts == nullptr) return field;
+    ghosts->require_contiguous("the array of ghosts");
+    const int others = components_of(ghosts->shape, "the array of ghosts");
+    if (ghosts->shape.extents[ghosts->shape.rank - 1] != domain.ghosts() || others != components ||
+        !(kind_of(ghosts->shape).element == kind_of(x.shape).element))
+        throw Error("the array of ghosts does not fit the map's " + std::to_string(domain.ghosts()) +
+                    " ghosts and the array of owned cells: give it the same type and first dimensions");
+    field.ghosts = ghosts->address;
+    return field;
+}
 
 // Those of the arguments that are there, then those of the list, in their order.
 class Arguments {
@@ -158,7 +125,7 @@ private:
     int named_ = 0, listed_;
 };
 
-// As `phl_field_group` in phl_bindings.f90: one of the two handles, and arrays, of which ghosts and further blocks come behind the first of their field.
+// As `phl_field_group` in phl_exchange.fypp: one of the two handles, and arrays, of which ghosts and further blocks come behind the first of their field.
 struct FortranGroup {
     phl_cartesian domain;
     phl_index_map map;
@@ -175,7 +142,7 @@ struct Fields {
 // The first array of a field, and how many go on with it.
 template <class Arrays>
 void add_grid_field(Fields& fields, const CartesianDomain& domain, const Arrays& arrays, int first, int more) {
-    phl_field field = grid_field(domain, *Descriptor(arrays[first]), arrays[first].layers);
+    phl_field field = grid_field(domain, arrays[first], arrays[first].layers);
     const auto count = static_cast<int>(domain.blocks().size());
     if (more + 1 != count)
         throw Error("a field has " + std::to_string(more + 1) + " arrays and the rank " + std::to_string(count) +
@@ -183,7 +150,7 @@ void add_grid_field(Fields& fields, const CartesianDomain& domain, const Arrays&
     if (more > 0) {
         auto& blocks = fields.blocks.emplace_back();
         for (int b = 0; b < count; ++b) {
-            const phl_field one = grid_field(domain, *Descriptor(arrays[first + b]), arrays[first].layers, b);
+            const phl_field one = grid_field(domain, arrays[first + b], arrays[first].layers, b);
             if (!(element_from(one.element) == element_from(field.element)) || one.element.components != field.element.components)
                 throw Error("the blocks of a field differ in type or components: pass arrays of one type", ErrorKind::type);
             blocks.push_back(one.cells);
@@ -205,9 +172,7 @@ Fields fields_of(const Source& source, const Arrays& arrays, int count) {
             if (more > 1)
                 throw Error("a field of an index map has " + std::to_string(more + 1) +
                             " arrays: add owned cells, and at most one of ghosts");
-            const Descriptor cells(arrays[i]);
-            if (more == 0) fields.all.push_back(cell_field(*source.cells(), *cells, nullptr));
-            else fields.all.push_back(cell_field(*source.cells(), *cells, &*Descriptor(arrays[i + 1])));
+            fields.all.push_back(cell_field(*source.cells(), arrays[i], more == 0 ? nullptr : &arrays[i + 1]));
         }
     }
     return fields;
@@ -269,7 +234,7 @@ void take_arrays(const Arguments& given, const std::vector<ArrayShape>& shapes, 
     }
 }
 
-// As in phl_bindings.f90.
+// As in phl_exchange.fypp.
 enum class Call { forward = 0, begin, reverse, begin_reverse, check };
 
 template <class Begin>
@@ -452,8 +417,8 @@ int phl_f_reduction_create(Array mold, void (*combine)(void*, const void*, int64
     };
     int status = PHL_SUCCESS;
     const int read = guarded([&] {
-        status = phl_reduction_create(element_of_array(*mold, 1), combine == nullptr ? nullptr : +call, reinterpret_cast<void*>(combine),
-                                      reduction);
+        status = phl_reduction_create(element_of_array(shape_of(*mold), 1), combine == nullptr ? nullptr : +call,
+                                      reinterpret_cast<void*>(combine), reduction);
     });
     return read != PHL_SUCCESS ? read : status;
 }
