@@ -32,8 +32,8 @@ COMMANDS = {
 
 PROFILE_VERBS = {
     "run": ("parhelion.tools.profiling.run.command", "run_profile", "Start a program's ranks under Linux perf and say where the time goes."),
-    "show": ("parhelion.tools.profiling.show.command", "show_profile", "Show a profile again: tables, flame graph, folded stacks."),
-    "compare": ("parhelion.tools.profiling.compare.command", "compare", "Rank what changed between two profiles; flame graphs side by side."),
+    "show": ("parhelion.tools.profiling.show.command", "show_profile", "Show a profile again: tables, and stacks for flame graphs."),
+    "compare": ("parhelion.tools.profiling.compare.command", "compare", "Rank what changed between two profiles."),
 }
 IMAGE_VERBS = {
     "run": ("parhelion.tools.images.run.command", "run_image", "Measure an image as a whole: alltoall, halo, gather, set-up, profiles, libraries."),

@@ -138,7 +138,7 @@ def files_outside(home):
 
 
 # Options that name a file to write may name any; so `../../x` is no fault there.
-WRITES = {"--json", "--out", "--html", "--markdown", "--folded", "--file", "--picture", "--rank-file", "--parameters", "--build", "--report"}
+WRITES = {"--json", "--out", "--html", "--markdown", "--speedscope", "--file", "--picture", "--rank-file", "--parameters", "--build", "--report"}
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -1,14 +1,11 @@
 """A comparison of two images: its page, one self-contained HTML file, the same in Markdown, and on the terminal."""
 
-from typing import Any
-
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ...comparing.comparison import Comparison, Row
 from ...documents.params import case_label, text, wording
-from ...profiling.show.page import parts, points
 from ...statistics.verdict import Verdict
 from ...style import pages
 from ...style.terminal import table
@@ -23,8 +20,7 @@ LABELS = ("network", "reservation", "notes")
 
 def html(found: ImageComparison) -> str:
     """The page; whatever was recorded is escaped."""
-    profiles = {name: parts(each.profiles) for name, each in found.profiles.items()}
-    return _render("image.html.j2", found, profiles=profiles, any_profile=next(iter(profiles.values()), None))
+    return _render("image.html.j2", found)
 
 
 def markdown(found: ImageComparison) -> str:
@@ -51,6 +47,11 @@ def around(found: ImageComparison) -> str:
     return f"There is nothing to explain. {count or 'No'} difference{'s' if count != 1 else ''} around the figures {'are' if count != 1 else 'is'} listed below."
 
 
+def points(change: float) -> str:
+    """A difference of shares."""
+    return f"{change * 100:+.1f}".replace("-", "−")
+
+
 def multiple(value: float | None) -> str:
     """A ratio that may be far from 1."""
     return "–" if not value else f"{value:.3f}" if value < 10 else significant(value)
@@ -62,12 +63,12 @@ def figure(found: ImageComparison, benchmark: str, row: Row) -> str:
     return f"{benchmark}, {case_label(row.case, cases)}: {row.contender}"
 
 
-def _render(template: str, found: ImageComparison, **more: Any) -> str:
+def _render(template: str, found: ImageComparison) -> str:
     return pages.render(
         "parhelion.tools.images.compare", template, {"param": text, "points": points, "multiple": multiple},
         found=found, headline=headline(found), around=around(found), icons=ICONS, verdicts=list(Verdict), labels=LABELS, title=lambda name: wording(name).title,
         changed=[(figure(found, *each), each[1]) for each in found.changed[:MOST_CHANGED]], most_profile=MOST_PROFILE,
-        all_rows={name: _rows(each) for name, each in found.benchmarks.items()}, kinds=_by_kind(found.differences), **more,
+        all_rows={name: _rows(each) for name, each in found.benchmarks.items()}, kinds=_by_kind(found.differences),
     )  # fmt: skip
 
 

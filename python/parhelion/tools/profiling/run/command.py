@@ -9,7 +9,7 @@ from ...cli.options import RANKS, SECONDS, Whole, flavor_option, labels_option, 
 from ...cli.output import Output, json_option
 from ...cli.lazy import PanelCommand, options_of
 from ...records.store import parse_labels
-from ..show.command import html_option, write_page
+from ..show.command import speedscope_option, write_stacks
 
 STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Output"))
 
@@ -32,7 +32,7 @@ STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Outp
 @labels_option
 @no_bind_option
 @STARTED("--timeout", type=SECONDS, default=600.0, show_default=True, metavar="SECONDS", help="Stop ranks after so long.")
-@html_option
+@speedscope_option
 @json_option
 def run_profile(
     program: tuple[str, ...],
@@ -40,7 +40,7 @@ def run_profile(
     flavor: str | None,
     no_bind: bool,
     labels: tuple[str, ...],
-    html: Path | None,
+    speedscope: Path | None,
     json_file: str | None,
     **how,
 ) -> None:
@@ -62,7 +62,7 @@ def run_profile(
     found, folder, completed = take_profile(request, on_line)
     show(found, output.console)
     output.console.print(f"profile: {folder}", markup=False, soft_wrap=True)
-    write_page([found], html, output)
+    write_stacks([found], speedscope, output)
     output.document(profile_document(found, folder))
     if not completed.ok:
         raise SystemExit(RANKS_FAILED)
