@@ -162,6 +162,7 @@ def test_a_program_that_fails_gives_status_3_and_keeps_its_profile(tmp_path):
 
 def test_a_tool_that_is_not_there_is_named(monkeypatch, tmp_path):
     program = shutil.which("true")
+    (tmp_path / "ldd").symlink_to(shutil.which("ldd"))
     monkeypatch.setenv("PATH", str(tmp_path))
     for tool, words in (("perf", "perf is not installed"), ("hpctoolkit", "HPCToolkit is not installed")):
         result = parhelion("profile", "run", "--tool", tool, "--out", tmp_path / tool, "--", program)
