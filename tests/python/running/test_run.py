@@ -8,11 +8,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 from measured import built, need_build
 
 from parhelion.launch import Flavor, FlavorError, default_flavor, flavors, linked, program, there
 from parhelion.launch.linked import choose, linked_mpi
 from parhelion.errors import InputError
+from parhelion.tools.main import root
 from parhelion.tools.running.options import OPTIONS
 from parhelion.tools.running.start import Wanted
 
@@ -189,6 +191,12 @@ MISTYPED = [
 def test_mistyped_options_are_no_programs(words, told):
     for done in (parhelion_run(*words), without_extras("run", *words)):
         assert done.returncode == 2 and told in done.stderr and "such as ./" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("command", [["hosts"], ["profile", "run"]])
+def test_other_commands_that_start_a_program_refuse_them_too(command):
+    refused = CliRunner().invoke(root, [*command, "--verbos", "true"])
+    assert refused.exit_code == 2 and "--verbos" in refused.output, refused.output
 
 
 def test_ranks_are_counted_as_with_mpiexec():

@@ -13,7 +13,7 @@ from .sandbox import MOST_HOSTS, HostsError, run_on_hosts
 GBIT = 1e9 / 8  # bytes per second
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.option("--hosts", "count", type=Whole(2, MOST_HOSTS), default=2, show_default=True, help="Number of hosts.")
 @click.option("--possible", is_flag=True, help="Only say whether it can be done here.")
 @click.option("--latency", type=Real(0, 1000), default=0, metavar="MS", help="Milliseconds added to every packet [0].")
