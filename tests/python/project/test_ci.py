@@ -74,6 +74,18 @@ def test_whatever_fails_the_rest_is_run_and_the_clone_is_left(checkout, tmp_path
     assert len((tmp_path / "log").read_text().splitlines()) == 3
 
 
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_checkout_of_another_user_is_cloned_and_one_without_git_is_copied(checkout, tmp_path, copied):
+    if copied:
+        shutil.rmtree(checkout / ".git")
+    elif os.geteuid() == 0:
+        for path in (checkout, *checkout.rglob("*")):
+            os.chown(path, 65534, 65534)
+    done = run(checkout)
+    assert done.returncode == 0 and ("it is copied" in done.stdout) == copied, done.stdout + done.stderr
+    assert len((tmp_path / "log").read_text().splitlines()) == 3
+
+
 @pytest.mark.parametrize("right", [True, False])
 def test_the_distributions_python_comes_first_where_it_will_do(checkout, tmp_path, right):
     folder = tmp_path / "newer"
