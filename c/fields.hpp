@@ -1,6 +1,8 @@
 // From phl_field to what the library calls a field.
 #pragma once
 
+#include <optional>
+
 #include "objects.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
@@ -68,6 +70,7 @@ struct PointSumsObject {
     static constexpr const char* name = "sums of points";
     PointSums sums;
     Source domain;
+    std::optional<Step> step = {};
     std::vector<phl_field> made = {};     ///< with Fortran's arrays
     std::vector<ArrayShape> shapes = {};  ///< of these
 };

@@ -37,7 +37,9 @@ int phl_point_sums_reduce(phl_point_sums sums, int reduction, const phl_field* f
 }
 
 int phl_point_sums_begin(phl_point_sums sums, int reduction, const phl_field* fields, int count) {
-    return with(sums, [&](const auto& object) { object->sums.begin(reduction_from(reduction), views(object->domain, fields, count)); });
+    return with(sums, [&](const auto& object) {
+        object->step.emplace(object->sums.begin(reduction_from(reduction), views(object->domain, fields, count)));
+    });
 }
 
 int phl_point_sums_end(phl_point_sums sums) {

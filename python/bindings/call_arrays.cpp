@@ -50,7 +50,7 @@ const std::vector<std::byte*>& CallArrays::places(const nb::args& given) {
     if (given.size() != entries_.size())
         throw Error(std::to_string(given.size()) + " arrays were passed and the exchange was made for " + std::to_string(entries_.size()) +
                     ": pass one for each, in that order, or none for those that it was made with");
-    made_.clear();
+    if (made_.size() > 0) made_ = nb::list();  // that of the call before may be under way
     for (std::size_t i = 0; i < entries_.size(); ++i) take_entry(i, given[i]);
     return places_;
 }
@@ -64,8 +64,11 @@ void CallArrays::take_entry(std::size_t i, nb::handle given) {
     if (!several && entry.size() != 1) refuse(name, "one part", std::to_string(entry.size()));
     if (!several) return take(name, entry.front(), given);
     if (nb::len(given) != entry.size()) refuse(name, std::to_string(nb::len(given)) + " parts", std::to_string(entry.size()));
-    for (std::size_t part = 0; part < entry.size(); ++part)
-        take(name + (entry.size() > 1 ? ", part " + std::to_string(part) : ""), entry[part], nb::object(given[part]));
+    for (std::size_t part = 0; part < entry.size(); ++part) {
+        const nb::object array = given[part];
+        made_.append(array);  // the list may lose it
+        take(name + (entry.size() > 1 ? ", part " + std::to_string(part) : ""), entry[part], array);
+    }
 }
 
 void CallArrays::take(const std::string& name, const Made& made, nb::handle array) {

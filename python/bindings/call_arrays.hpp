@@ -20,7 +20,7 @@ public:
 
     /// Addresses for all native arrays, good until the next call. Throws Error for arrays of another shape, strides or element type.
     const std::vector<std::byte*>& places(const nanobind::args& given);
-    /// What was made to see the arrays; to be kept as long as they are used.
+    /// What was made to see the arrays, and those that were in lists; to be kept as long as they are used.
     const nanobind::list& made() const { return made_; }
 
 private:

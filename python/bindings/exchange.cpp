@@ -24,8 +24,8 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
 public:
     using PythonGroup = std::pair<std::variant<Pattern, CartesianDomain>, std::vector<Field>>;
 
-    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s, bool check, bool overlap,
-                   bool at_once, nb::object arrays, const nb::list& call_arrays, nb::object as_array)
+    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s, bool check, bool overlap, bool at_once,
+                   nb::object arrays, const nb::list& call_arrays, nb::object as_array)
         : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
         nb::gil_scoped_release unlocked;
         std::vector<Group> groups;
@@ -35,7 +35,7 @@ public:
         options.check = check;
         options.overlap = overlap;
         options.at_once = at_once;
-        exchange_ = std::make_unique<Exchange>(std::move(groups), options);
+        make(std::move(groups), options);
     }
     // A subset of another exchange, and where its arrays are among those of a call.
     PythonExchange(const PythonExchange& whole, const std::vector<int>& fields, const std::vector<int>& lower,
@@ -46,7 +46,7 @@ public:
             only.depth = halo_from(lower, upper);
             only.depth.listed = static_cast<int>(lower.size());
         }
-        exchange_ = std::make_unique<Exchange>(whole.exchange_->only(only));
+        make(whole.exchange_->only(only));
     }
     void prepare() {
         guarded([&] { exchange_->prepare(); });
@@ -56,18 +56,16 @@ public:
         guarded([&] { (*exchange_)(list); });
     }
     void reverse(nb::handle reduction, const nb::args& arrays) {
-        const Reduction how = to_reduction(reduction);
         const ArrayList list = read(arrays);
-        guarded([&] { exchange_->reverse(how, list); });
-        rethrow(how);
+        combine(reduction, [&](Reduction how) { exchange_->reverse(how, list); });
     }
     void begin(const nb::args& arrays) {
-        start(arrays, [&](const ArrayList& list) { return exchange_->begin(list); });
+        const ArrayList list = read(arrays);
+        start([&] { return exchange_->begin(list); }, used_by(arrays));
     }
     void begin_reverse(nb::handle reduction, const nb::args& arrays) {
-        const Reduction how = to_reduction(reduction);
-        start(arrays, [&](const ArrayList& list) { return exchange_->begin_reverse(how, list); });
-        keep(how, reduction);
+        const ArrayList list = read(arrays);
+        start_combining(reduction, [&](Reduction how) { return exchange_->begin_reverse(how, list); }, used_by(arrays));
     }
     using Stale = std::tuple<int, int, std::vector<global_index>, int, std::string, std::string, std::string>;
     std::pair<std::vector<global_index>, std::vector<Stale>> stale(const nb::args& arrays) {
@@ -89,13 +87,9 @@ private:
         require_usable();
         return arrays.size() == 0 ? ArrayList() : ArrayList(call_arrays_.places(arrays));
     }
-    // Arrays that were named stay until the next ones, though nobody else may have them.
-    template <class Begin>
-    void start(const nb::args& arrays, Begin&& begin) {
-        const ArrayList list = read(arrays);
-        guarded([&] { step_.emplace(begin(list)); });
-        if (arrays.size() > 0) used_ = nb::make_tuple(arrays, call_arrays_.made());
-        ++begun_;
+    // Arrays that were named stay until others are, though nobody else may have them.
+    nb::object used_by(const nb::args& arrays) const {
+        return arrays.size() == 0 ? nb::object() : nb::object(nb::make_tuple(arrays, call_arrays_.made()));
     }
     CallArrays call_arrays_;
 };
@@ -112,7 +106,7 @@ Direction parse_direction(const std::string& name) {
 int traverse_step(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
     if (!nb::inst_ready(self)) return 0;
-    Py_VISIT(nb::inst_ptr<Step>(self)->owner.ptr());
+    Py_VISIT(nb::inst_ptr<PythonStep>(self)->owner.ptr());
     return 0;
 }
 
@@ -120,17 +114,17 @@ PyType_Slot exchange_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Methods
 PyType_Slot step_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_step)}, {0, nullptr}};
 
 void bind_step(nb::module_& module) {
-    nb::class_<Step>(module, "Step", nb::type_slots(step_slots), "An exchange under way, from `begin` to `end`.")
-        .def("end", &Step::end, "Waits for the neighbors; afterwards the ghosts are filled. Once per step.")
-        .def("test", &Step::test,
+    nb::class_<PythonStep>(module, "Step", nb::type_slots(step_slots), "An exchange under way, from `begin` to `end`.")
+        .def("end", &PythonStep::end, "Waits for the neighbors; afterwards the ghosts are filled. Once per step.")
+        .def("test", &PythonStep::test,
              "Gets the exchange on, without waiting, and tells whether `end` will return, or raise, at once.\n\n"
              "To be called between pieces of work; `end` has to be called all the same. True for a step that has ended.")
-        .def_prop_ro("ended", &Step::ended, "Whether the exchange has ended, here or by `Exchange.end`.")
+        .def_prop_ro("ended", &PythonStep::ended, "Whether the exchange has ended, here or by `Exchange.end`.")
         .def(
-            "__enter__", [](nb::handle_t<Step> self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Step"))
+            "__enter__", [](nb::handle_t<PythonStep> self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Step"))
         .def(
             "__exit__",
-            [](const Step& step, nb::args) {
+            [](const PythonStep& step, nb::args) {
                 if (!step.ended()) step.end();
             },
             nb::sig("def __exit__(self, *exception: object) -> None"));
@@ -141,10 +135,9 @@ void bind_step(nb::module_& module) {
 void bind_exchange(nb::module_& module) {
     bind_step(module);
     nb::class_<PythonExchange>(module, "Exchange", nb::type_slots(exchange_slots))
-        .def(nb::init<std::vector<PythonExchange::PythonGroup>, const std::string&, double, bool, bool, bool, nb::object,
-                      const nb::list&, nb::object>(),
-             "groups"_a, "transport"_a, "timeout_s"_a, "check"_a, "overlap"_a, "at_once"_a, "arrays"_a, "call_arrays"_a,
-             "as_array"_a)
+        .def(nb::init<std::vector<PythonExchange::PythonGroup>, const std::string&, double, bool, bool, bool, nb::object, const nb::list&,
+                      nb::object>(),
+             "groups"_a, "transport"_a, "timeout_s"_a, "check"_a, "overlap"_a, "at_once"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
         .def(nb::init<const PythonExchange&, const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, nb::object,
                       const nb::list&, nb::object>(),
              "whole"_a, "fields"_a, "lower"_a, "upper"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)

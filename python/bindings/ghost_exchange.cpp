@@ -26,25 +26,19 @@ public:
     PythonGhostExchange(std::vector<GhostRows> rows, const std::string& transport, double timeout_s, const nb::object& arrays)
         : PythonExchangeOf(nb::make_tuple(arrays, nb::list())) {
         nb::gil_scoped_release unlocked;
-        exchange_ = std::make_unique<GhostExchange>(std::move(rows), ExchangeOptions{transport, timeout_s});
+        make(std::move(rows), ExchangeOptions{transport, timeout_s});
     }
     void run() {
         guarded([&] { (*exchange_)(); });
     }
     void begin() {
-        guarded([&] { step_.emplace(exchange_->begin()); });
-        ++begun_;
+        start([&] { return exchange_->begin(); });
     }
     void reverse(nb::handle reduction) {
-        const Reduction how = to_reduction(reduction);
-        guarded([&] { exchange_->reverse(how); });
-        rethrow(how);
+        combine(reduction, [&](Reduction how) { exchange_->reverse(how); });
     }
     void begin_reverse(nb::handle reduction) {
-        const Reduction how = to_reduction(reduction);
-        guarded([&] { step_.emplace(exchange_->begin_reverse(how)); });
-        keep(how, reduction);
-        ++begun_;
+        start_combining(reduction, [&](Reduction how) { return exchange_->begin_reverse(how); });
     }
     void refresh() {
         guarded([&] { exchange_->refresh(); });

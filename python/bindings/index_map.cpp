@@ -94,20 +94,14 @@ private:
 struct PythonMap : IndexMap {
     using IndexMap::IndexMap;
     explicit PythonMap(IndexMap map) : IndexMap(std::move(map)) {}
-    bool busy = false;
+    Guard guard;
 };
 
 template <class Work>
 void with_arrays(PythonMap& map, const nb::tuple& given, const nb::object& as_array, Work&& work) {
-    if (map.busy) throw Error("another thread is using this map: give each thread a map of its own");
-    struct Inside {
-        bool& busy;
-        explicit Inside(bool& flag) : busy(flag) { busy = true; }
-        ~Inside() { busy = false; }
-    } inside(map.busy);
+    map.guard.require_free();
     const SeenArrays arrays(map, given, as_array);
-    nb::gil_scoped_release unlocked;
-    work(CellArrays(arrays.values()));
+    map.guard([&] { work(CellArrays(arrays.values())); });
 }
 
 void forward(PythonMap& map, const nb::tuple& given, const nb::object& as_array) {
@@ -115,25 +109,36 @@ void forward(PythonMap& map, const nb::tuple& given, const nb::object& as_array)
 }
 
 void reverse(PythonMap& map, nb::handle reduction, const nb::tuple& given, const nb::object& as_array) {
-    const Reduction how = to_reduction(reduction);
-    with_arrays(map, given, as_array, [&](const CellArrays& arrays) { map.reverse(arrays, how); });
-    rethrow(how);
+    const PassedReduction how(reduction);
+    with_arrays(map, given, as_array, [&](const CellArrays& arrays) { map.reverse(arrays, how.reduction()); });
+    how.rethrow();
 }
 
 void reduce_shared(PythonMap& map, nb::handle reduction, const nb::tuple& given, const nb::object& as_array) {
-    const Reduction how = to_reduction(reduction);
-    with_arrays(map, given, as_array, [&](const CellArrays& arrays) { map.reduce_shared(arrays, how); });
-    rethrow(how);
+    const PassedReduction how(reduction);
+    with_arrays(map, given, as_array, [&](const CellArrays& arrays) { map.reduce_shared(arrays, how.reduction()); });
+    how.rethrow();
 }
 
-void begin_reduce_shared(PythonMap& map, nb::handle reduction, const nb::tuple& given, const nb::object& as_array) {
-    const Reduction how = to_reduction(reduction);
-    with_arrays(map, given, as_array, [&](const CellArrays& arrays) { map.begin_reduce_shared(arrays, how); });
-}
+// A reduction of shared points, from its begin to its end. A map may have several under way.
+class SharedSums final : public AnyExchange {
+public:
+    SharedSums(nb::handle map, nb::handle reduction, const nb::tuple& given, const nb::object& as_array)
+        : AnyExchange(nb::borrow(map), &nb::inst_ptr<PythonMap>(map)->guard) {
+        require_usable();
+        const PythonMap& of = *nb::inst_ptr<PythonMap>(map);
+        const auto seen = std::make_shared<SeenArrays>(of, given, as_array);
+        held_.more = seen;
+        start_combining(reduction, [&](Reduction how) {
+            const CellArrays arrays(seen->values());
+            of.begin_reduce_shared(arrays, how);
+            return of.step(arrays);
+        });
+    }
+};
 
-void end_reduce_shared(PythonMap& map, nb::handle reduction, const nb::tuple& given, const nb::object& as_array) {
-    with_arrays(map, given, as_array, [&](const CellArrays& arrays) { map.end_reduce_shared(arrays); });
-    rethrow(to_reduction(reduction));
+PythonStep begin_reduce_shared(nb::handle_t<PythonMap> map, nb::handle reduction, const nb::tuple& given, const nb::object& as_array) {
+    return {nb::borrow(map), std::make_shared<SharedSums>(map, reduction, given, as_array)};
 }
 
 std::string explain_shared(PythonMap& map, const nb::tuple& given, const nb::object& as_array) {
@@ -170,9 +175,7 @@ void bind_index_map(nb::module_& module) {
         .def("reduce_shared", &reduce_shared, "reduction"_a, "arrays"_a, "as_array"_a,
              nb::sig("def reduce_shared(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> None"))
         .def("begin_reduce_shared", &begin_reduce_shared, "reduction"_a, "arrays"_a, "as_array"_a,
-             nb::sig("def begin_reduce_shared(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> None"))
-        .def("end_reduce_shared", &end_reduce_shared, "reduction"_a, "arrays"_a, "as_array"_a,
-             nb::sig("def end_reduce_shared(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> None"))
+             nb::sig("def begin_reduce_shared(self, reduction: str | Reduction, arrays: tuple, as_array: object) -> Step"))
         .def("explain_shared", &explain_shared, "arrays"_a, "as_array"_a)
         .def_prop_ro("domain", [](const PythonMap& map) { return IndexedDomain(map.domain()); })
         .def_prop_ro("pattern", [](const PythonMap& map) { return Pattern(map.pattern()); });

@@ -5,8 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "parhelion/core/error.hpp"
-#include "reduction.hpp"
+#include "python_exchange.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -14,61 +13,47 @@ using namespace nb::literals;
 namespace parhelion::python {
 namespace {
 
-using Fields = std::vector<Field>;
+// The arrays behind fields: of the construction as long as it lives, of a call until its end.
+class PythonPointSums final : public PythonExchangeOf<PointSums> {
+public:
+    using Fields = std::vector<Field>;
 
-// Used by one thread at a time, while others run.
-struct PythonPointSums : PointSums {
-    using PointSums::PointSums;
-    bool busy = false;
-    Reduction how = Reduction::sum;  // of what is under way
-
-    template <class Work>
-    void run(Work&& work) {
-        if (busy) throw Error("another thread is using these sums: give each thread an object of its own");
-        busy = true;
-        try {
-            nb::gil_scoped_release unlocked;
-            work();
-        } catch (...) {
-            busy = false;
-            throw;
-        }
-        busy = false;
+    PythonPointSums(const CartesianDomain& domain, const Fields& fields, nb::object arrays, const std::string& transport, double timeout_s)
+        : PythonExchangeOf(std::move(arrays)) {
+        nb::gil_scoped_release unlocked;
+        make(domain, fields, ExchangeOptions{transport, timeout_s});
+    }
+    void reduce(nb::handle reduction, const Fields& fields, const nb::object& /*arrays*/) {
+        combine(reduction, [&](Reduction how) { exchange_->reduce(how, fields); });
+    }
+    void begin(nb::handle reduction, const Fields& fields, const nb::object& arrays) {
+        start_combining(reduction, [&](Reduction how) { return exchange_->begin(how, fields); }, arrays);
     }
 };
+using Methods = ExchangeMethods<PythonPointSums>;
 
-void make(PythonPointSums* self, const CartesianDomain& domain, const Fields& fields, const std::string& transport, double timeout_s) {
-    new (self) PythonPointSums(domain, fields, ExchangeOptions{transport, timeout_s});
-}
-
-void reduce(PythonPointSums& self, nb::handle reduction, const Fields& fields) {
-    const Reduction how = to_reduction(reduction);
-    self.run([&] { self.reduce(how, fields); });
-    rethrow(how);
-}
-
-void begin(PythonPointSums& self, nb::handle reduction, const Fields& fields) {
-    const Reduction how = to_reduction(reduction);
-    self.run([&] { self.begin(how, fields); });
-    self.how = how;
-}
-
-void end(PythonPointSums& self) {
-    self.run([&] { self.end(); });
-    rethrow(self.how);
-}
+PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Methods::traverse)}, {0, nullptr}};
 
 }  // namespace
 
 void bind_point_sums(nb::module_& module) {
-    nb::class_<PythonPointSums>(module, "PointSums")
-        .def("__init__", &make, "domain"_a, "fields"_a, "transport"_a, "timeout_s"_a, nb::call_guard<nb::gil_scoped_release>())
-        .def("reduce", &reduce, "reduction"_a, "fields"_a,
-             nb::sig("def reduce(self, reduction: str | Reduction, fields: Sequence[Field]) -> None"))
-        .def("begin", &begin, "reduction"_a, "fields"_a,
-             nb::sig("def begin(self, reduction: str | Reduction, fields: Sequence[Field]) -> None"))
-        .def("end", &end)
-        .def("explain", [](const PythonPointSums& self) { return self.explain(); });
+    nb::class_<PythonPointSums>(module, "PointSums", nb::type_slots(slots))
+        .def(nb::init<const CartesianDomain&, const PythonPointSums::Fields&, nb::object, const std::string&, double>(), "domain"_a,
+             "fields"_a, "arrays"_a, "transport"_a, "timeout_s"_a)
+        .def("_reduce", &PythonPointSums::reduce, "reduction"_a, "fields"_a, "arrays"_a,
+             nb::sig("def _reduce(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> None"))
+        .def(
+            "_begin",
+            [](Methods::Self self, nb::handle reduction, const PythonPointSums::Fields& fields, const nb::object& arrays) {
+                return Methods::of(self).begin(reduction, fields, arrays), Methods::step(self);
+            },
+            "reduction"_a, "fields"_a, "arrays"_a,
+            nb::sig("def _begin(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> Step"))
+        .def("end", &PythonPointSums::end, "Waits for the other holders; afterwards the points have their values.")
+        .def_prop_ro("under_way", &PythonPointSums::under_way, "Whether sums have begun and not ended.")
+        .def(
+            "explain", [](const PythonPointSums& self) { return self.exchange().explain(); },
+            "How many points are shared, and what moves them.");
 }
 
 }  // namespace parhelion::python

@@ -6,7 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "parhelion/core/error.hpp"
+#include "python_exchange.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,44 +22,34 @@ std::vector<Move> to_moves(const Pairs& pairs) {
     return moves;
 }
 
-// Used by one thread at a time, while others run.
-struct PythonRedistribution : Redistribution {
-    using Redistribution::Redistribution;
-    bool busy = false;
-
-    void move(const Pairs& pairs, bool forth) {
-        if (busy) throw Error("another thread is using this redistribution: give each thread one of its own");
-        const auto moves = to_moves(pairs);
-        busy = true;
-        try {
-            nb::gil_scoped_release unlocked;
-            forth ? forward(moves) : back(moves);
-        } catch (...) {
-            busy = false;
-            throw;
-        }
-        busy = false;
+class PythonRedistribution final : public PythonExchangeOf<Redistribution> {
+public:
+    template <class Domain>
+    PythonRedistribution(const Domain& from, const Domain& to, const std::string& transport, double timeout_s)
+        : PythonExchangeOf(nb::none()) {
+        nb::gil_scoped_release unlocked;
+        make(from, to, ExchangeOptions{transport, timeout_s});
+    }
+    // `arrays`: behind the pairs.
+    void forward(const Pairs& pairs, const nb::object& /*arrays*/) {
+        guarded([&] { exchange_->forward(to_moves(pairs)); });
+    }
+    void back(const Pairs& pairs, const nb::object& /*arrays*/) {
+        guarded([&] { exchange_->back(to_moves(pairs)); });
     }
 };
-
-template <class Domain>
-void make(PythonRedistribution* self, const Domain& from, const Domain& to, const std::string& transport, double timeout_s) {
-    new (self) PythonRedistribution(from, to, ExchangeOptions{transport, timeout_s});
-}
 
 }  // namespace
 
 void bind_redistribution(nb::module_& module) {
+    using Grids = nb::init<const CartesianDomain&, const CartesianDomain&, const std::string&, double>;
+    using Cells = nb::init<const IndexedDomain&, const IndexedDomain&, const std::string&, double>;
     nb::class_<PythonRedistribution>(module, "Redistribution")
-        .def("__init__", &make<CartesianDomain>, "source"_a, "target"_a, "transport"_a, "timeout_s"_a,
-             nb::call_guard<nb::gil_scoped_release>())
-        .def("__init__", &make<IndexedDomain>, "source"_a, "target"_a, "transport"_a, "timeout_s"_a,
-             nb::call_guard<nb::gil_scoped_release>())
-        .def(
-            "forward", [](PythonRedistribution& self, const Pairs& pairs) { self.move(pairs, true); }, "pairs"_a)
-        .def(
-            "back", [](PythonRedistribution& self, const Pairs& pairs) { self.move(pairs, false); }, "pairs"_a)
-        .def("explain", [](const PythonRedistribution& self) { return self.explain(); });
+        .def(Grids(), "source"_a, "target"_a, "transport"_a, "timeout_s"_a)
+        .def(Cells(), "source"_a, "target"_a, "transport"_a, "timeout_s"_a)
+        .def("forward", &PythonRedistribution::forward, "pairs"_a, "arrays"_a)
+        .def("back", &PythonRedistribution::back, "pairs"_a, "arrays"_a)
+        .def("explain", [](const PythonRedistribution& self) { return self.exchange().explain(); });
 }
 
 }  // namespace parhelion::python

@@ -4,31 +4,46 @@
 #include <nanobind/nanobind.h>
 
 #include <exception>
+#include <memory>
 #include <string>
 
 #include "parhelion/core/reduction.hpp"
 
 namespace parhelion::python {
 
-/// Calls `combine(into, other)` with the memory of elements, as often as there are neighbors and arrays. What it raises is kept until
-/// `rethrow`: in the midst of an exchange it would leave other ranks waiting.
-class PythonReduction final : public UserReduction {
+/// A function of Python's: `combine(into, other)`, on the memory of elements.
+struct PythonReduction {
+    Element element;
+    nanobind::object combine;
+};
+
+/// A reduction as it is passed to one exchange: by name, or a Reduction, which stays as long as this. What the function raises is
+/// kept until `rethrow`, for in the midst of an exchange it would leave other ranks waiting; it belongs to this exchange alone, and
+/// nothing is combined from then on. Used with the interpreter's lock.
+class PassedReduction {
 public:
-    PythonReduction(const std::string& element, nanobind::object combine)
-        : UserReduction(parse_element(element)), combine_(std::move(combine)) {}
-    void combine(std::byte* into, const std::byte* from, byte_count bytes) const override;
-    bool wants_many() const override { return true; }
-    /// With the interpreter's lock.
+    /// Throws Error naming the choices.
+    explicit PassedReduction(nanobind::handle given);
+    Reduction reduction() const { return own_ ? Reduction(*own_) : named_; }
     void rethrow() const;
 
 private:
-    nanobind::object combine_;
-    mutable std::exception_ptr raised_;
-};
+    // Called without the interpreter's lock, as often as there are neighbors and arrays.
+    class Own final : public UserReduction {
+    public:
+        explicit Own(const PythonReduction& by) : UserReduction(by.element), combine_(by.combine) {}
+        void combine(std::byte* into, const std::byte* from, byte_count bytes) const override;
+        bool wants_many() const override { return true; }
+        bool has_failed() const override { return raised_ != nullptr; }
 
-/// A name, or a Reduction. Throws Error naming the choices.
-Reduction to_reduction(nanobind::handle given);
-/// Raises what a reduction of Python's has raised.
-void rethrow(const Reduction& reduction);
+        mutable std::exception_ptr raised_;
+
+    private:
+        nanobind::object combine_;
+    };
+
+    Reduction named_ = Reduction::sum;
+    std::unique_ptr<Own> own_;
+};
 
 }  // namespace parhelion::python

@@ -33,7 +33,6 @@ _MODULES = {
     "Redistribution": "exchange.redistribution",
     "Reduction": "exchange.reduction",
     "ResourceError": "errors",
-    "SharedStep": "exchange.index_map",
     "StaleGhost": "exchange.stale",
     "StaleGhosts": "exchange.stale",
     "Step": "_core",

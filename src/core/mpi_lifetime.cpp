@@ -26,8 +26,10 @@ Works& works() {
 
 int note_the_end(MPI_Comm, int, void*, void*) {
     detail::mpi_ended.store(true);
-    const std::lock_guard lock(works().mutex);
-    for (void (*work)() : works().all) work();
+    std::unique_lock lock(works().mutex);
+    const std::vector<void (*)()> all = works().all;
+    lock.unlock();
+    for (void (*work)() : all) work();
     return MPI_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 #include "exchange/background.hpp"
 
 #include <chrono>
+#include <thread>
 #include <vector>
 
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -10,14 +11,18 @@ namespace {
 
 // Of the process, not of a communicator: exchanges on different communicators may wait for each other too.
 struct Works {
-    std::mutex mutex;
+    std::mutex mutex;  // held for a look at what follows, never while work is advanced
     std::vector<BackgroundWork*> all;
+    BackgroundWork* advanced = nullptr;
+    std::atomic<bool> busy{false};  // some thread is advancing
 };
 
 Works& works();
 
-// A thread that is at work may be inside MPI.
-void wait_for_whoever_works() { const std::lock_guard lock(works().mutex); }
+// A thread that is at work may be inside MPI. Nobody works from then on.
+void wait_for_whoever_works() {
+    while (works().busy.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+}
 
 Works& works() {
     static auto* instance = [] {
@@ -25,6 +30,14 @@ Works& works() {
         return new Works;  // outlives exchanges that die during exit
     }();
     return *instance;
+}
+
+// The first from `at` on that is under way, which `at` is then behind.
+BackgroundWork* next_under_way(std::size_t& at) {
+    const std::lock_guard lock(works().mutex);
+    const auto& all = works().all;
+    while (at < all.size() && !all[at]->under_way()) ++at;
+    return works().advanced = at < all.size() ? all[at++] : nullptr;
 }
 
 }  // namespace
@@ -35,15 +48,20 @@ void join_background(BackgroundWork* work) {
 }
 
 void leave_background(BackgroundWork* work) {
-    const std::lock_guard lock(works().mutex);
+    std::unique_lock lock(works().mutex);
     std::erase(works().all, work);
+    for (; works().advanced == work; lock.lock()) {
+        lock.unlock();
+        std::this_thread::yield();
+    }
 }
 
 bool advance_background() {
-    const std::unique_lock lock(works().mutex, std::try_to_lock);
-    if (!lock || mpi_has_ended()) return false;
+    if (works().busy.exchange(true, std::memory_order_acquire)) return false;
     bool any = false;
-    for (BackgroundWork* work : works().all) any = work->advance() || any;
+    std::size_t at = 0;
+    while (BackgroundWork* const work = next_under_way(at)) any = work->advance() || any;
+    works().busy.store(false, std::memory_order_release);
     return any;
 }
 
@@ -53,14 +71,12 @@ constexpr std::chrono::microseconds rest{200};  // a look costs up to 20, which 
 
 }  // namespace
 
-std::shared_ptr<ProgressThread> ProgressThread::of_process() {
-    static std::mutex mutex;
-    static std::weak_ptr<ProgressThread> known;
-    const std::lock_guard lock(mutex);
-    std::shared_ptr<ProgressThread> thread = known.lock();
-    if (!thread) known = thread = std::make_shared<ProgressThread>();
-    return thread;
+ProgressThread& ProgressThread::of_process() {
+    static auto* const instance = new ProgressThread;
+    return *instance;
 }
+
+ProgressThread::ProgressThread() { std::thread(&ProgressThread::work, this).detach(); }
 
 void ProgressThread::begun() {
     const std::lock_guard lock(mutex_);
@@ -72,9 +88,9 @@ void ProgressThread::ended() {
     --under_way_;
 }
 
-void ProgressThread::work(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [this] { return under_way_ > 0; }) && !stop.stop_requested()) {
+void ProgressThread::work() {
+    for (std::unique_lock lock(mutex_);;) {
+        changed_.wait(lock, [this] { return under_way_ > 0; });
         lock.unlock();
         advance_background();
         std::this_thread::sleep_for(rest);

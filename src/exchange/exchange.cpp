@@ -115,20 +115,18 @@ struct OwnArrays {
 
 }  // namespace
 
-struct Exchange::Impl {
+struct Exchange::Impl final : Operation {
     Plan plan;
     BoundArrays arrays;
     AutoChoice chosen;  // its stages: of a subset when it is first used
     bool at_once = false, combine_in_end = false;
     double timeout_s;
-    bool under_way = false;
-    std::uint64_t number = 0;  // of exchanges begun
     struct Refusal {
         std::uint64_t version = 0;  // of the arrays that the transports were asked about
         std::string why;
     };
     Refusal of_forward, of_reverse;
-    std::shared_ptr<ProgressThread> progress;
+    ProgressThread* progress = nullptr;
     std::vector<int> numbers;  // that a subset's fields have in the whole
     std::string subset;        // for people and for comparing; empty: the whole
     std::vector<std::pair<Only, std::shared_ptr<Impl>>> subsets;
@@ -144,7 +142,7 @@ struct Exchange::Impl {
         if (options.combine_in_end && plan.stages.size() > 1)
             throw Error("a reverse exchange dimension by dimension passes on what it has combined: leave out combine_in_end");
         plan.team = settings.team;
-        if (options.progress_thread || is_on("PARHELION_PROGRESS")) progress = ProgressThread::of_process();
+        if (options.progress_thread || is_on("PARHELION_PROGRESS")) progress = &ProgressThread::of_process();
         if (checks(options)) {
             calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
             array_check = std::make_unique<ArrayCheck>(plan);
@@ -174,8 +172,8 @@ struct Exchange::Impl {
         return std::make_shared<Impl>(std::move(groups), options, Settings{requested});
     }
 
-    ~Impl() {
-        if (under_way && progress) progress->ended();
+    ~Impl() override {
+        if (under_way() && progress) progress->ended();
     }
 
     // Transports of a subset are made for the arrays of the construction, or, where these are gone, for those of the call.
@@ -233,18 +231,18 @@ struct Exchange::Impl {
     // Others cannot end the exchange while this rank is away, but for a thread that does its part; MPI has to serve it.
     void stand_in(Direction direction) {
         if (progress || !chosen.stages->passes_on(direction) || !mpi_serves_all_threads()) return;
-        progress = ProgressThread::of_process();
+        progress = &ProgressThread::of_process();
         progress->begun();
     }
     void begin(const ArrayList& given, Direction direction, Reduction how) {
         require_mpi_not_ended();
-        if (under_way) throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
+        require_outside();
+        if (under_way()) throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
         if (!chosen.stages) prepare(given);
         if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
         if (calls) begin_checked(direction, how);
         chosen.stages->begin(direction, how);
-        under_way = true;
-        ++number;
+        begun();
         if (progress) progress->begun();
     }
 
@@ -285,13 +283,23 @@ struct Exchange::Impl {
         }
     }
 
-    void end() {
-        if (!under_way) throw Error("no exchange is under way: call begin first");
+    void require_outside() const {
+        if (chosen.stages) chosen.stages->require_outside();
+    }
+
+    void end() override {
+        require_outside();
+        if (!under_way()) throw Error("no exchange is under way: call begin first");
         require_mpi_not_ended();
-        under_way = false;
+        ended();
         if (progress) progress->ended();
         if (calls) return end_checked();
         chosen.stages->end(timeout_s);
+    }
+
+    bool test() override {
+        require_mpi_not_ended();
+        return chosen.stages->test();
     }
 
     // Collective.
@@ -299,7 +307,7 @@ struct Exchange::Impl {
         const Communicator& comm = plan.communicator();
         const Doing doing(comm, "stale", timeout_s);
         validate_together(comm, [&] {
-            if (under_way) throw Error("this exchange is under way: end it before its ghosts are compared with their owners");
+            if (under_way()) throw Error("this exchange is under way: end it before its ghosts are compared with their owners");
             arrays.bind(given);
         });
         require_equal(
@@ -335,30 +343,7 @@ Exchange::~Exchange() = default;
 Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
 
-Exchange::Step::Step(std::shared_ptr<Impl> impl) : impl_(std::move(impl)), number_(impl_->number) {}
-
-Exchange::Step::~Step() {
-    if (impl_ == nullptr || !impl_->under_way || impl_->number != number_) return;
-    try {
-        impl_->end();
-    } catch (...) {  // a destructor cannot report; whoever wants the error calls end
-    }
-}
-
-bool Exchange::Step::test() {
-    if (impl_ == nullptr || !impl_->under_way || impl_->number != number_) return true;
-    require_mpi_not_ended();
-    return impl_->chosen.stages->test();
-}
-
-void Exchange::Step::end() {
-    if (impl_ == nullptr) throw Error("this step has ended or was moved from: end a step once");
-    const auto impl = std::move(impl_);
-    if (impl->number != number_) throw Error("this step has ended, and its exchange has begun again: end a step once");
-    impl->end();
-}
-
-Exchange::Step Exchange::begin_with(const ArrayList& arrays) {
+Step Exchange::begin_with(const ArrayList& arrays) {
     impl_->begin_and_leave(arrays, Direction::forward, Reduction::replace);
     return Step(impl_);
 }
@@ -368,7 +353,7 @@ void Exchange::run_with(const ArrayList& arrays) {
     impl_->end();
 }
 
-Exchange::Step Exchange::begin_reverse_with(Reduction reduction, const ArrayList& arrays) {
+Step Exchange::begin_reverse_with(Reduction reduction, const ArrayList& arrays) {
     require_reducible(impl_->plan, reduction);
     impl_->begin_and_leave(arrays, Direction::reverse, reduction);
     return Step(impl_);
@@ -389,9 +374,9 @@ void Exchange::prepare_with(const ArrayList& arrays) {
 void Exchange::end() { impl_->end(); }
 StaleGhosts Exchange::stale_with(const ArrayList& arrays) { return impl_->stale(arrays); }
 void Exchange::check_with(const ArrayList& arrays) { impl_->check(arrays); }
-bool Exchange::under_way() const { return impl_->under_way; }
+bool Exchange::under_way() const { return impl_->under_way(); }
 std::string Exchange::refusal(Direction direction, const ArrayList& arrays) {
-    if (impl_->under_way) throw Error("this exchange is under way: ask before it begins");
+    if (impl_->under_way()) throw Error("this exchange is under way: ask before it begins");
     if (!impl_->chosen.stages) throw Error("this subset of an exchange was not used yet: call prepare first");
     return impl_->bind(arrays, direction);
 }

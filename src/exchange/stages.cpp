@@ -15,16 +15,26 @@ namespace parhelion {
 // Another thread holds it for as long as copying what has arrived takes.
 class Stages::Hold {
 public:
-    explicit Hold(std::atomic<bool>& busy) : busy_(busy) {
-        while (busy_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+    explicit Hold(Stages& stages) : holder_(stages.holder_) {
+        stages.require_outside();
+        while (!take(holder_)) std::this_thread::yield();
     }
-    ~Hold() { busy_.store(false, std::memory_order_release); }
+    ~Hold() { holder_.store({}, std::memory_order_release); }
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
 
+    static bool take(std::atomic<std::thread::id>& holder) {
+        std::thread::id nobody;
+        return holder.compare_exchange_strong(nobody, std::this_thread::get_id(), std::memory_order_acquire, std::memory_order_relaxed);
+    }
+
 private:
-    std::atomic<bool>& busy_;
+    std::atomic<std::thread::id>& holder_;
 };
+
+void Stages::refuse_inside() {
+    throw Error("a reduction uses the exchange that calls it: let it combine its two rows of values, and nothing else");
+}
 
 Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice, std::shared_ptr<const Plan> forward)
     : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice),
@@ -49,7 +59,7 @@ void Stages::make_reverse(bool combine_in_end) {
 }
 
 std::string Stages::refusal(Direction direction) {
-    const Hold hold(busy_);
+    const Hold hold(*this);
     std::string why;
     for (StageExchange& stage : stages(direction))
         if (why.empty()) why = stage.refusal();
@@ -74,7 +84,7 @@ void Stages::prepare(Direction direction, Reduction reduction) {
 }
 
 void Stages::begin(Direction direction, Reduction reduction) {
-    const Hold hold(busy_);
+    const Hold hold(*this);
     prepare(direction, reduction);
     try {
         if (!stages().empty()) stages().front().begin();
@@ -86,13 +96,13 @@ void Stages::begin(Direction direction, Reduction reduction) {
 }
 
 void Stages::leave() {
-    const Hold hold(busy_);
+    const Hold hold(*this);
     if (!stages().empty()) stages().front().leave();
 }
 
 bool Stages::test() {
     constexpr int between_looks = 4096;  // at who is lost: it takes a system call for each neighbor
-    const Hold hold(busy_);
+    const Hold hold(*this);
     try {
         while (!failure_ && stage_ < stages().size() && poll() != Poll::nothing) idle_tests_ = 0;
     } catch (...) {
@@ -103,7 +113,7 @@ bool Stages::test() {
 }
 
 void Stages::end(double timeout_s, const std::function<void()>& look) {
-    const Hold hold(busy_);
+    const Hold hold(*this);
     under_way_.store(false, std::memory_order_relaxed);
     if (failure_) give_up();
     try {
@@ -116,11 +126,11 @@ void Stages::end(double timeout_s, const std::function<void()>& look) {
 
 void Stages::abandon(std::exception_ptr reason) {
     try {  // for neighbors that make the same calls
-        const Hold hold(busy_);
+        const Hold hold(*this);
         if (stage_ < stages().size()) stages()[stage_].leave();
     } catch (...) {  // the reason is what counts
     }
-    const Hold hold(busy_);
+    const Hold hold(*this);
     under_way_.store(false, std::memory_order_relaxed);
     if (!failure_) failure_ = std::move(reason);
 }
@@ -177,15 +187,14 @@ Poll Stages::poll(bool in_end) {
 bool Stages::may_work_here() const { return !calls_mpi_ || begun_by_ == std::this_thread::get_id() || mpi_serves_all_threads(); }
 
 bool Stages::advance() {
-    if (!under_way_.load(std::memory_order_relaxed) || busy_.exchange(true, std::memory_order_acquire)) return false;
+    if (!under_way() || !Hold::take(holder_)) return false;
     bool any = false;
     try {
-        if (under_way_.load(std::memory_order_relaxed) && !failure_ && stage_ < stages().size() && may_work_here())
-            any = poll() != Poll::nothing;
+        if (under_way() && !failure_ && stage_ < stages().size() && may_work_here()) any = poll() != Poll::nothing;
     } catch (...) {
         failure_ = std::current_exception();  // for whoever ends this exchange
     }
-    busy_.store(false, std::memory_order_release);
+    holder_.store({}, std::memory_order_release);
     return any;
 }
 

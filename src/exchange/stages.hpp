@@ -48,8 +48,14 @@ public:
     /// Of all stages of the forward direction; nothing where no transport collects messages.
     std::vector<NodeTraffic> traffic() const;
 
+    /// Throws Error where this thread is inside already: the program's reduction, which it calls, may not use the exchange.
+    void require_outside() const {
+        if (holder_.load(std::memory_order_relaxed) == std::this_thread::get_id()) refuse_inside();
+    }
+
 private:
     class Hold;
+    [[noreturn]] static void refuse_inside();
     bool advance() override;
     bool may_work_here() const;
     void prepare(Direction direction, Reduction reduction);
@@ -66,8 +72,7 @@ private:
     const Choice choice_;
     std::vector<StageExchange> forward_, reverse_;  // in the order in which they run
     bool calls_mpi_ = false, combine_in_end_ = false;
-    std::atomic<bool> busy_{false};  // some thread is at it; guards what follows
-    std::atomic<bool> under_way_{false};
+    std::atomic<std::thread::id> holder_{};  // the thread that is at it, if any; guards what follows
     Direction direction_ = Direction::forward;
     Reduction reduction_ = Reduction::replace;
     std::size_t stage_ = 0;

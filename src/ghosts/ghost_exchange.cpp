@@ -8,7 +8,7 @@
 
 namespace parhelion {
 
-struct GhostExchange::Impl {
+struct GhostExchange::Impl final : Operation {
     struct Hook {
         std::function<void()> arrive, depart;
     };
@@ -18,9 +18,7 @@ struct GhostExchange::Impl {
     std::optional<Exchange> forward, reverse;  // reverse: only where padded sizes must stay at home
     std::vector<Hook> hooks;
     std::optional<SavedGhosts> saved;  // ghosts, while their contributions travel transformed
-    Exchange* under_way = nullptr;
     Direction direction = Direction::forward;
-    std::uint64_t number = 0;
 
     const GhostMap& map() const { return arrays.front().map(); }
 
@@ -31,7 +29,7 @@ struct GhostExchange::Impl {
         return Exchange(map().pattern(), std::move(fields), options);
     }
     void refresh() {
-        if (under_way != nullptr) throw Error("this exchange is under way: end it before it is refreshed");
+        if (under_way()) throw Error("this exchange is under way: end it before it is refreshed");
         refresh_sizes(map(), arrays);
         reverse.reset();
         forward.reset();
@@ -55,7 +53,7 @@ struct GhostExchange::Impl {
     }
     // That an array has changed is known to every rank; that it is being edited, to this one alone.
     void require_fresh(Direction way, Reduction reduction = Reduction::replace) {
-        if (under_way != nullptr) throw Error("this exchange is under way: end it before it begins again, or make a second one");
+        if (under_way()) throw Error("this exchange is under way: end it before it begins again, or make a second one");
         if (const std::size_t i = first_changed(); i < arrays.size())
             throw Error("array " + std::to_string(i) +
                         " has moved or changed its row sizes since this exchange was made: call "
@@ -78,11 +76,6 @@ struct GhostExchange::Impl {
             }
         return *forward;
     }
-    void started(Exchange& exchange, Direction way) {
-        under_way = &exchange;
-        direction = way;
-        ++number;
-    }
     void depart() {
         if (hooks.empty()) return;
         for (const Hook& hook : hooks)
@@ -97,12 +90,12 @@ struct GhostExchange::Impl {
         if (saved) saved->restore();
         saved.reset();
     }
-    void end() {
-        if (under_way == nullptr) throw Error("no exchange is under way: call begin first");
-        Exchange& exchange = *under_way;
-        under_way = nullptr;
+    bool test() override { return inner->test(); }
+    void end() override {
+        if (!under_way()) throw Error("no exchange is under way: call begin first");
+        ended();
         in_use.clear();
-        exchange.end();
+        inner->end();
         if (!hooks.empty()) finished();
     }
     void begin() {
@@ -122,14 +115,15 @@ struct GhostExchange::Impl {
         }
     }
     // The inner step is this object's to end, and ragged rows may not move meanwhile.
-    std::optional<Exchange::Step> inner;
+    std::optional<Step> inner;
     std::vector<std::shared_ptr<std::byte>> in_use;
     void begin_without_step(Exchange& exchange, Direction way, Reduction reduction) {
         inner.reset();
         inner.emplace(way == Direction::forward ? exchange.begin() : exchange.begin_reverse(reduction));
         for (const GhostRows& array : arrays)
             if (array.layout().kind == RowKind::ragged) in_use.push_back(array.memory().start);
-        started(exchange, way);
+        direction = way;
+        begun();
     }
 };
 
@@ -164,28 +158,7 @@ GhostExchange::~GhostExchange() = default;
 GhostExchange::GhostExchange(GhostExchange&&) noexcept = default;
 GhostExchange& GhostExchange::operator=(GhostExchange&&) noexcept = default;
 
-GhostExchange::Step::Step(std::shared_ptr<Impl> impl) : impl_(std::move(impl)), number_(impl_->number) {}
-
-GhostExchange::Step::~Step() {
-    if (impl_ == nullptr || impl_->under_way == nullptr || impl_->number != number_) return;
-    try {
-        impl_->end();
-    } catch (...) {  // a destructor cannot report; whoever wants the error calls end
-    }
-}
-
-bool GhostExchange::Step::test() {
-    return impl_ == nullptr || impl_->under_way == nullptr || impl_->number != number_ || impl_->inner->test();
-}
-
-void GhostExchange::Step::end() {
-    if (impl_ == nullptr) throw Error("this step has ended or was moved from: end a step once");
-    const auto impl = std::move(impl_);
-    if (impl->number != number_) throw Error("this step has ended, and its exchange has begun again: end a step once");
-    impl->end();
-}
-
-GhostExchange::Step GhostExchange::begin() {
+Step GhostExchange::begin() {
     impl_->begin();
     return Step(impl_);
 }
@@ -198,13 +171,13 @@ void GhostExchange::operator()() {
     impl_->finished();
 }
 
-GhostExchange::Step GhostExchange::begin_reverse(Reduction reduction) {
+Step GhostExchange::begin_reverse(Reduction reduction) {
     impl_->begin_reverse(reduction);
     return Step(impl_);
 }
 
 void GhostExchange::end() { impl_->end(); }
-bool GhostExchange::under_way() const { return impl_->under_way != nullptr; }
+bool GhostExchange::under_way() const { return impl_->under_way(); }
 void GhostExchange::refresh() { impl_->refresh(); }
 bool GhostExchange::stale() const { return impl_->first_changed() < impl_->arrays.size(); }
 void GhostExchange::on_arrival(std::function<void()> arrive, std::function<void()> depart) {

@@ -165,6 +165,15 @@ bool IndexMap::under_way() const {
            state_->find(state_->sums, [](const SharedReduction& each) { return each.under_way(); }) != nullptr;
 }
 
+Step IndexMap::step(const CellArrays& arrays) const {
+    const CellArrays all = state_->complete(arrays);
+    Operation* found = state_->find(state_->sums, [&](const SharedReduction& each) { return each.combines(all); });
+    for (const Direction way : {Direction::forward, Direction::reverse})
+        if (found == nullptr) found = state_->find(state_->exchanges, [&](const MapExchange& each) { return each.moves(all, way); });
+    if (found == nullptr) throw Error("nothing is under way with these arrays: begin it first");
+    return Step({state_, found});
+}
+
 const Exchange* IndexMap::exchange(const CellArrays& arrays) const {
     const MapExchange* const known =
         state_->find(state_->exchanges, [&](const MapExchange& each) { return each.fits(arrays, Direction::forward); });

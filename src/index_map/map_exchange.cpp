@@ -100,6 +100,7 @@ void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduct
     else for_ghosts(&StandIn::bring);
     if (checked_ && forward) poison_ghosts();
     step_.emplace(forward ? exchange_->begin(places_) : exchange_->begin_reverse(reduction, places_));
+    begun();
 }
 
 // Those that `end` writes; the exchange knows its stand-ins only.
@@ -110,10 +111,9 @@ void MapExchange::poison_ghosts() const {
 }
 
 void MapExchange::end() {
-    Exchange::Step step = std::move(*step_);
-    step_.reset();
+    ended();
     if (direction_ == Direction::reverse) for_owned(&StandIn::bring);
-    step.end();
+    step_->end();
     if (direction_ == Direction::reverse) for_owned(&StandIn::give_back);
     else for_ghosts(&StandIn::give_back);
 }

@@ -46,21 +46,21 @@ private:
 
 /// Compiled for arrays whose cells lie next to each other. Arrays of a call that do not, and all that begin must let go of, are
 /// represented by memory of its own. Ghosts of arrays have been told (`CellValues::ghosts`).
-class MapExchange {
+class MapExchange final : public Operation {
 public:
     /// Collective. The pattern outlives it.
     MapExchange(const Pattern& pattern, CellArrays arrays, const ExchangeOptions& options);
 
     /// Whether it can move them: in a forward exchange bytes are bytes.
     bool fits(CellArrays arrays, Direction direction) const;
-    bool under_way() const { return step_.has_value(); }
     bool moves(CellArrays arrays, Direction direction) const;
     const Exchange& exchange() const { return *exchange_; }
 
     void forward(CellArrays arrays);
     void reverse(CellArrays arrays, Reduction reduction);
     void begin(CellArrays arrays, Direction direction, Reduction reduction);
-    void end();
+    bool test() override { return step_->test(); }
+    void end() override;
 
 private:
     struct Array {
@@ -80,7 +80,7 @@ private:
     std::vector<std::byte*> places_;  // for the exchange
     Direction direction_ = Direction::forward;
     std::optional<Exchange> exchange_;
-    std::optional<Exchange::Step> step_;
+    std::optional<Step> step_;
 };
 
 }  // namespace parhelion

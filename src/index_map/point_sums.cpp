@@ -7,10 +7,11 @@
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
+#include "parhelion/core/totals.hpp"
 
 namespace parhelion {
 
-struct PointSums::State {
+struct PointSums::State final : Operation {
     // Values of the points of several blocks, one after the other, and how they get there and back.
     struct Collected {
         std::shared_ptr<std::byte> memory;
@@ -38,7 +39,8 @@ struct PointSums::State {
         });
         points = find_grid_points(domain, layout);
         if (!points->blocks.empty()) validate_together(domain.communicator(), [&] { collect(); });
-        sums.emplace(points->shared, points->shared.pattern.owned, made, options);
+        const bool twice = total(domain.communicator(), {static_cast<std::int64_t>(points->first.size())})[0] > 0;
+        sums.emplace(points->shared, points->shared.pattern.owned, made, options, twice ? Tells::failures : Tells::nothing);
     }
 
     void collect() {
@@ -89,6 +91,7 @@ struct PointSums::State {
             parhelion::reduce(program, &array.owned.first, &array.owned.first, back ? Reduction::replace : reduction);
         }
     }
+    // What this rank has added up goes to others: they have to know where it could not.
     void start(Reduction how, std::span<const Field> named) {
         if (sums->under_way()) throw Error("these sums are under way: end them first");
         take(named.empty() ? std::span<const Field>(fields) : named);
@@ -96,15 +99,28 @@ struct PointSums::State {
         reduction = how;
         copy(&Collected::bring, false);
         run_twice(false);
+        sums->tell_failure(how.by() != nullptr && how.by()->has_failed());
     }
     void finish() {
         run_twice(true);
         copy(&Collected::give_back, true);
     }
+    void begin(Reduction how, std::span<const Field> named) {
+        start(how, named);
+        sums->begin(given, how);
+        begun();
+    }
+    bool test() override { return sums->test(); }
+    void end() override {
+        if (!under_way()) throw Error("no sums are under way: call begin first");
+        ended();
+        sums->end();
+        finish();
+    }
 };
 
 PointSums::PointSums(const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options)
-    : state_(std::make_unique<State>(domain, std::move(fields), options)) {}
+    : state_(std::make_shared<State>(domain, std::move(fields), options)) {}
 PointSums::~PointSums() = default;
 PointSums::PointSums(PointSums&&) noexcept = default;
 PointSums& PointSums::operator=(PointSums&&) noexcept = default;
@@ -115,18 +131,13 @@ void PointSums::reduce(Reduction reduction, std::span<const Field> arrays) {
     state_->finish();
 }
 
-void PointSums::begin(Reduction reduction, std::span<const Field> arrays) {
-    state_->start(reduction, arrays);
-    state_->sums->begin(state_->given, reduction);
+Step PointSums::begin(Reduction reduction, std::span<const Field> arrays) {
+    state_->begin(reduction, arrays);
+    return Step(state_);
 }
 
-void PointSums::end() {
-    if (!under_way()) throw Error("no sums are under way: call begin first");
-    state_->sums->end();
-    state_->finish();
-}
-
-bool PointSums::under_way() const { return state_->sums->under_way(); }
+void PointSums::end() { state_->end(); }
+bool PointSums::under_way() const { return state_->under_way(); }
 
 std::string PointSums::explain() const {
     const SharedPoints& shared = state_->points->shared;

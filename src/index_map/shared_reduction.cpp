@@ -26,7 +26,8 @@ IndexedOp between(int src_base, const std::vector<local_index>& src, int dst_bas
 
 }  // namespace
 
-SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays, const ExchangeOptions& options)
+SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays, const ExchangeOptions& options,
+                                 Tells tells)
     : points_(points), owned_(owned), made_for_(arrays.begin(), arrays.end()), given_(made_for_), arrays_(arrays.size()),
       places_(2 * arrays.size()) {
     for (local_index point : points.points) point < owned ? shared_owned_.push_back(point) : shared_ghosts_.push_back(point - owned);
@@ -36,12 +37,45 @@ SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, 
             make(arrays_[f], made_for_[f]);
             represent(f, false);
         }
+        if (tells == Tells::failures) failures_ = node_shared(1 + static_cast<byte_count>(pattern.stages[0].size()));
     });
     std::vector<Field> fields;
     for (std::size_t f = 0; f < arrays_.size(); ++f)
         fields.push_back(view_cells(places_[2 * f], pattern.owned, places_[2 * f + 1], pattern.ghosts, made_for_[f].element,
                                     {Order::c, made_for_[f].components}));
-    exchange_.emplace(pattern, std::move(fields), options);
+    std::vector<Group> groups{{pattern, std::move(fields)}};
+    if (failures_) {
+        groups.push_back(failures_group());
+        places_.insert(places_.end(), {failures_.get(), failures_.get() + 1});
+    }
+    exchange_.emplace(std::move(groups), options);
+}
+
+// A byte of this rank to each other holder of its points.
+Group SharedReduction::failures_group() {
+    const Pattern& of = points_.pattern;
+    const auto neighbors = static_cast<local_index>(of.stages[0].size());
+    Pattern pattern{of.communicator, 0, {}, {}, 1, neighbors, {}};
+    pattern.halo = HaloWidth(0);
+    pattern.stages.emplace_back();
+    for (local_index k = 0; k < neighbors; ++k) {
+        Link& link = pattern.stages[0].emplace_back();
+        link.rank = of.stages[0][static_cast<std::size_t>(k)].rank;
+        link.send.cells = {0}, link.send_unique = 1;
+        link.receive.cells = {1 + k}, link.receive_unique = 1;
+    }
+    Field field = view_cells(failures_.get(), 1, failures_.get() + 1, neighbors, {Scalar::uint8, 1}, {});
+    return {std::move(pattern), {std::move(field)}};
+}
+
+void SharedReduction::refuse_failures() {
+    if (!failures_) return;
+    const auto& links = points_.pattern.stages[0];
+    for (std::size_t k = 0; k < links.size(); ++k)
+        if (failures_.get()[1 + k] != std::byte{})
+            throw Error("the reduction has failed on rank " + std::to_string(links[k].rank) +
+                        ", where it combined points that the rank has twice: what it raised there says why; points that this rank "
+                        "shares with it have no value of use");
 }
 
 void SharedReduction::make(Array& array, const CellValues& values) {
@@ -120,30 +154,33 @@ void SharedReduction::copy(Program Array::* program, bool to_arrays) {
     }
 }
 
-void SharedReduction::run(CellArrays arrays, Reduction reduction) {
+void SharedReduction::start(CellArrays arrays) {
     std::copy(arrays.begin(), arrays.end(), given_.begin());
     represent();
     copy(&Array::bring, false);
+}
+
+void SharedReduction::run(CellArrays arrays, Reduction reduction) {
+    start(arrays);
     (*exchange_)(places_);
     combine(reduction);
 }
 
 void SharedReduction::begin(CellArrays arrays, Reduction reduction) {
-    std::copy(arrays.begin(), arrays.end(), given_.begin());
-    represent();
-    copy(&Array::bring, false);
+    start(arrays);
     reduction_ = reduction;
     step_.emplace(exchange_->begin(places_));
+    begun();
 }
 
 void SharedReduction::end() {
-    Exchange::Step step = std::move(*step_);
-    step_.reset();
-    step.end();
+    ended();
+    step_->end();
     combine(*reduction_);
 }
 
 void SharedReduction::combine(Reduction reduction) {
+    refuse_failures();
     for (std::size_t f = 0; f < arrays_.size(); ++f) {
         Bases bases = &places_[2 * f];
         for (const Program& turn : arrays_[f].turns) reduce(turn, bases, bases, reduction);

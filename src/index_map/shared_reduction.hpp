@@ -11,21 +11,30 @@
 
 namespace parhelion {
 
+/// What travels beside the values.
+enum class Tells { nothing, failures };
+
 /// One exchange of the points' values with all other holders, and their combination. Slots lie in node-shared memory of its own, and so
 /// does what stands in for arrays whose cells lie apart, or owned cells and ghosts in two places.
-class SharedReduction {
+class SharedReduction final : public Operation {
 public:
-    /// Collective. The points outlive it.
-    SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays, const ExchangeOptions& options);
+    /// Collective. The points outlive it. `tells`: equal on all ranks.
+    SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays, const ExchangeOptions& options,
+                    Tells tells = Tells::nothing);
 
     bool fits(CellArrays arrays) const;
-    bool under_way() const { return step_.has_value(); }
     bool combines(CellArrays arrays) const;
     const Exchange& exchange() const { return *exchange_; }
 
     void run(CellArrays arrays, Reduction reduction);
     void begin(CellArrays arrays, Reduction reduction);
-    void end();
+    bool test() override { return step_->test(); }
+    /// Throws Error, when all has arrived, where another holder has told a failure.
+    void end() override;
+    /// Before run and begin, where failures are told: whether the values that this rank sends are not what they should be.
+    void tell_failure(bool failed) {
+        if (failures_) *failures_ = std::byte{failed};
+    }
 
 private:
     // Of one array: programs between points (base 0) and slots (base 1), and between the array's two parts and what stands in for them.
@@ -43,7 +52,10 @@ private:
     void represent();
     void stand_in(Array& array, const CellValues& values);
     void copy(Program Array::* program, bool to_arrays);
+    void start(CellArrays arrays);
     void combine(Reduction reduction);
+    Group failures_group();
+    void refuse_failures();
 
     const SharedPoints& points_;
     local_index owned_;
@@ -51,9 +63,10 @@ private:
     std::vector<local_index> shared_owned_, shared_ghosts_;  // the latter from the first ghost on
     std::vector<Array> arrays_;
     std::vector<std::byte*> places_;
+    std::shared_ptr<std::byte> failures_;  // whether this rank, then each neighbor, has failed; null where nothing is told
     std::optional<Reduction> reduction_;
     std::optional<Exchange> exchange_;
-    std::optional<Exchange::Step> step_;
+    std::optional<Step> step_;
 };
 
 }  // namespace parhelion

@@ -121,17 +121,20 @@ void register_transport(TransportInfo info) {
 
 const TransportInfo& find_transport(const std::string& name) {
     if (const TransportInfo* other = alias(name)) return *other;
-    const std::lock_guard lock(registry().mutex);
     std::string names;
-    for (const TransportInfo& info : registry().all) {
-        if (info.name == name) {
-            const std::string why_not = info.unavailable();
-            if (!why_not.empty()) throw Error("transport " + name + " cannot be used here: " + why_not);
-            return info;
+    const TransportInfo* found = nullptr;
+    {
+        const std::lock_guard lock(registry().mutex);
+        for (const TransportInfo& info : registry().all) {
+            if (info.name == name) found = &info;
+            names += (names.empty() ? "" : ", ") + info.name;
         }
-        names += (names.empty() ? "" : ", ") + info.name;
     }
-    throw Error("there is no transport '" + name + "': use auto, or one of " + names);
+    if (found == nullptr) throw Error("there is no transport '" + name + "': use auto, or one of " + names);
+    // Of the program's own, perhaps: it may ask for transports itself.
+    if (const std::string why_not = found->unavailable(); !why_not.empty())
+        throw Error("transport " + name + " cannot be used here: " + why_not);
+    return *found;
 }
 
 }  // namespace parhelion

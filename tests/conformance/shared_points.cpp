@@ -177,6 +177,7 @@ CASE("what cannot be summed as shared points is refused on every rank, with a re
     EXPECT_TRUE(holds(error_of([&] { self.sum_shared({z}); }), "as owner and as ghost"));
     EXPECT_TRUE(holds(error_of([&] { self.reduce_shared({z}, Reduction::min); }), "no order"));
     EXPECT_TRUE(holds(error_of([&] { self.end_reduce_shared({z}); }), "begin one"));
+    EXPECT_TRUE(holds(error_of([&] { static_cast<void>(self.step({z})); }), "begin it first"));
     const auto longest = reduction_of<float>([](float a, float b) { return a < b ? b : a; });
     EXPECT_TRUE(holds(error_of([&] { self.reverse({z}, longest); }), "it is for float32"));
 }
@@ -298,15 +299,62 @@ CASE("points of a grid that several ranks hold get one sum on all of them, over 
             EXPECT_EQ(mass(2 * comm.rank() + 2, j), comm.rank() + after + 2);
         }
         fill();
-        sums.begin(Reduction::max);
+        Step step = sums.begin(Reduction::max);
         EXPECT_TRUE(holds(error_of([&] { sums(); }), "under way"));
-        sums.end();
+        while (!step.test()) {
+        }
+        step.end();
         EXPECT_EQ(mass(2 * comm.rank(), 0), std::max(comm.rank(), before) + 1);
         EXPECT_EQ(mass(2 * comm.rank(), -1), 0);
     }
     EXPECT_TRUE(holds(error_of([&] { PointSums(domain, {}); }), "no fields"));
     Array<double> cells = make_array<double>(domain);
     EXPECT_TRUE(holds(error_of([&] { PointSums(domain, {view(cells)}); }), "lives on cells"));
+}
+
+namespace {
+
+// Sums, and fails on one rank.
+class Failing final : public UserReduction {
+public:
+    explicit Failing(bool fails) : UserReduction(element_of<double>()), fails_(fails) {}
+    void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
+        if (failed_ = fails_; !failed_) sum_.combine(into, from, bytes);
+    }
+    bool has_failed() const override { return failed_; }
+
+private:
+    struct Plus {
+        double operator()(double a, double b) const { return a + b; }
+    };
+    ElementReduction<double, Plus> sum_{{}};
+    bool fails_;
+    mutable bool failed_ = false;
+};
+
+}  // namespace
+
+CASE("holders of points that a rank could not add up before it sent them are told which rank, over every transport") {
+    const Communicator comm(MPI_COMM_WORLD);
+    if (comm.size() < 2) return;
+    // Each rank has the points at both ends of the second dimension twice.
+    const CartesianDomain domain({2 * comm.size(), 3}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}});
+    for (const Route& route : routes_for(1, 3)) {
+        CAPTURE(route.transport);
+        Array<double> mass = make_array<double>(domain, {.stagger = 1});
+        PointSums sums(domain, {view(mass)}, {route.transport});
+        const bool beside = comm.rank() == 1 || comm.rank() == comm.size() - 1;
+        for (const bool called : {true, false}) {
+            const Failing failing(comm.rank() == 0);
+            const std::string error = error_of([&] { called ? sums.reduce(failing) : sums.begin(failing).end(); });
+            EXPECT_EQ(holds(error, "failed on rank 0"), beside);
+            EXPECT_EQ(error.empty(), !beside);
+        }
+        for (global_index i = 0; i <= 2; ++i)
+            for (global_index j = 0; j <= 3; ++j) mass(2 * comm.rank() + i, j) = 1;
+        sums();
+        EXPECT_EQ(mass(2 * comm.rank(), 0), 4);
+    }
 }
 
 CASE("points of several blocks on each rank get one sum, over every transport") {
@@ -335,7 +383,7 @@ CASE("points of several blocks on each rank get one sum, over every transport") 
         for (const bool at_once : {true, false}) {
             each([](double& value, int cells) { value = cells; });  // one of each cell of the block that has the node
             if (at_once) sums({nodes});
-            else sums.begin(), sums.end();
+            else sums.begin().end();
             each([](double& value, int) { EXPECT_EQ(value, 4); });
             EXPECT_EQ(arrays[0][0], -1);
         }

@@ -46,6 +46,8 @@ public:
     virtual void combine(std::byte* into, const std::byte* from, byte_count bytes) const = 0;
     /// Whether a call is dear, so that elements that lie apart are brought together first.
     virtual bool wants_many() const { return false; }
+    /// Whether `combine` could not do its part since it was passed: ranks that were sent values of it are then told.
+    virtual bool has_failed() const { return false; }
 
 private:
     Element element_;

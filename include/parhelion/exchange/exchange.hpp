@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "parhelion/exchange/stale.hpp"
+#include "parhelion/exchange/step.hpp"
 #include "parhelion/plan/bound_arrays.hpp"
 #include "parhelion/plan/only.hpp"
 #include "parhelion/plan/plan.hpp"
@@ -96,24 +97,7 @@ public:
     Exchange(Exchange&&) noexcept;
     Exchange& operator=(Exchange&&) noexcept;
 
-    /// An exchange under way. Its destructor ends it if end was not called (and then swallows errors). It may outlive the
-    /// Exchange, not the arrays.
-    class Step {
-    public:
-        Step(Step&& other) noexcept = default;
-        Step& operator=(Step&&) = delete;
-        ~Step();
-        /// Gets the exchange on, without waiting, and tells whether `end` will return, or throw, at once. To be called between pieces of
-        /// work; `end` has to be called all the same. Errors are told by `end`. True for a step that has ended.
-        bool test();
-        void end();
-
-    private:
-        friend class Exchange;
-        explicit Step(std::shared_ptr<Impl> impl);
-        std::shared_ptr<Impl> impl_;
-        std::uint64_t number_;  // of the exchange that it may end: not a later one
-    };
+    using Step = parhelion::Step;
 
     /// Forward: owner → ghost. `arrays`: a view for each field, in that order, or a vector of them; none: those of the construction.
     template <class... Arrays>

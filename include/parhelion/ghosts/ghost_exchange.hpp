@@ -30,22 +30,7 @@ public:
     GhostExchange(GhostExchange&&) noexcept;
     GhostExchange& operator=(GhostExchange&&) noexcept;
 
-    /// An exchange under way. Its destructor ends it if end was not called (and then swallows errors).
-    class Step {
-    public:
-        Step(Step&&) noexcept = default;
-        Step& operator=(Step&&) = delete;
-        ~Step();
-        /// See Exchange::Step::test.
-        bool test();
-        void end();
-
-    private:
-        friend class GhostExchange;
-        explicit Step(std::shared_ptr<Impl> impl);
-        std::shared_ptr<Impl> impl_;
-        std::uint64_t number_;
-    };
+    using Step = parhelion::Step;
 
     /// Owner → ghost.
     [[nodiscard]] Step begin();

@@ -76,6 +76,8 @@ public:
     std::string explain_shared(const CellArrays& arrays) const;
 
     bool under_way() const;
+    /// Of what is under way with these arrays, which it may end instead of the call above. Local. Errors: nothing is.
+    [[nodiscard]] Step step(const CellArrays& arrays) const;
     /// What moves arrays like these, null before the first call with such. Local.
     const Exchange* exchange(const CellArrays& arrays) const;
 

@@ -19,7 +19,8 @@ namespace parhelion {
 /// Construction is collective. Fields of one grid and one stagger, of different elements if need be, travel together; their arrays have equal extents
 /// and order. A call takes other arrays of the layouts that it was made for, as exchanges do, or none for those of the construction.
 /// Errors: fields of another stagger or layout than the first, or not staggered (on every rank); arrays of another layout
-/// than those of the construction, a reduction that elements do not have (of the rank that passes them).
+/// than those of the construction, a reduction that elements do not have (of the rank that passes them); a reduction that has failed
+/// where a rank added up points that it has twice (of all ranks that hold one of its points).
 ///
 ///     PointSums sums{domain, {view(domain, fx, {.stagger = 1}), view(domain, fy, {.stagger = 1})}};
 ///     sums();                                  // each step
@@ -36,10 +37,10 @@ public:
     void reduce(Reduction reduction, std::initializer_list<Field> arrays = {}) {
         reduce(reduction, std::span<const Field>(arrays.begin(), arrays.size()));
     }
-    /// In two halves: points that others hold must not be written between them, all others may.
-    void begin(Reduction reduction, std::span<const Field> arrays);
-    void begin(Reduction reduction = Reduction::sum, std::initializer_list<Field> arrays = {}) {
-        begin(reduction, std::span<const Field>(arrays.begin(), arrays.size()));
+    /// In two halves: points that others hold must not be written before the step ends, all others may.
+    [[nodiscard]] Step begin(Reduction reduction, std::span<const Field> arrays);
+    [[nodiscard]] Step begin(Reduction reduction = Reduction::sum, std::initializer_list<Field> arrays = {}) {
+        return begin(reduction, std::span<const Field>(arrays.begin(), arrays.size()));
     }
     void end();
     bool under_way() const;
@@ -49,7 +50,7 @@ public:
 
 private:
     struct State;
-    std::unique_ptr<State> state_;
+    std::shared_ptr<State> state_;
 };
 
 }  // namespace parhelion

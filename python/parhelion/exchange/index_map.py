@@ -95,14 +95,13 @@ class IndexMap(IndexedDomain):
         """As `sum_shared`, with another reduction; "replace" gives the value of the last rank that holds a point."""
         self._map.reduce_shared(reduction, arrays, callable_array)
 
-    def begin_reduce_shared(self, reduction: str | Reduction, *arrays: Any) -> "SharedStep":
+    def begin_reduce_shared(self, reduction: str | Reduction, *arrays: Any) -> "_core.Step":
         """Starts `reduce_shared`. Until the step ends, shared points must not be written; others may.
 
             with nodes.begin_reduce_shared("sum", force):
                 update_elsewhere()
         """
-        self._map.begin_reduce_shared(reduction, arrays, callable_array)
-        return SharedStep(self._map, reduction, arrays)
+        return self._map.begin_reduce_shared(reduction, arrays, callable_array)
 
     def explain_shared(self, *arrays: Any) -> str:
         """How such arrays were combined: points, holders, messages, and what reverse and forward would take. After the first call."""
@@ -123,26 +122,6 @@ class IndexMap(IndexedDomain):
 
     def __repr__(self) -> str:
         return f"IndexMap(rank {self._native_comm.rank}: {self.owned} owned of {self.global_size} cells, {self.ghosts} ghosts)"
-
-
-class SharedStep:
-    """A reduction of shared points under way, from `IndexMap.begin_reduce_shared` to `end`."""
-
-    def __init__(self, native: "_core.IndexMap", reduction: str | Reduction, arrays: tuple[Any, ...]) -> None:
-        self._native, self._reduction, self._arrays, self._ended = native, reduction, arrays, False
-
-    def end(self) -> None:
-        """Waits for the other holders; afterwards the points have their values. Once per step."""
-        if self._ended:
-            raise ValueError("this step has ended: end a step once")
-        self._ended = True
-        self._native.end_reduce_shared(self._reduction, self._arrays, callable_array)
-
-    def __enter__(self) -> "SharedStep":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.end()
 
 
 GhostMap = IndexMap

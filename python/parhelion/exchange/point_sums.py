@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from .. import _core
 from ..base.arguments import time_limit, transport_name
 from ..base.together import together
@@ -10,7 +12,7 @@ from .fields import read_groups
 from .reduction import Reduction
 
 
-class PointSums:
+class PointSums(_core.PointSums):
     """All ranks that hold a point of a staggered field get the sum of their values. Construction is collective.
 
     The planes of points between two blocks are on both of them. Where each rank's values are what its own cells give (forces on nodes,
@@ -36,37 +38,38 @@ class PointSums:
         if not isinstance(domain, CartesianDomain):
             raise TypeError(f"a {type(domain).__name__} has no points: pass a CartesianDomain; index maps have sum_shared themselves")
         name, seconds = together(domain._native_comm, lambda: (transport_name(transport), time_limit(timeout)))
-        self._domain, self._arrays, self._under_way = domain, arrays, ()
-        fields = together(domain._native_comm, lambda: self._read(arrays))
-        self._native = _core.PointSums(domain._native, fields, name, seconds)
+        self._domain = domain
+        super().__init__(domain._native, *together(domain._native_comm, lambda: self._fields(arrays)), name, seconds)
 
     def __call__(self, *arrays: Any) -> None:
         """Sums the points of these arrays, of the layouts of the construction's; of those where none are named."""
         self.reduce("sum", *arrays)
 
     def reduce(self, reduction: "str | Reduction", *arrays: Any) -> None:
-        """The same with another reduction, a name or a `Reduction`; "replace" gives the value of the last rank that holds a point."""
-        self._native.reduce(reduction, self._read(arrays or self._arrays))
+        """The same with another reduction, a name or a `Reduction`; "replace" gives the value of the last rank that holds a point.
 
-    def begin(self, reduction: "str | Reduction" = "sum", *arrays: Any) -> None:
-        """`reduce` in two halves: points that others hold must not be written before `end`."""
-        self._native.begin(reduction, self._read(arrays or self._arrays))
-        self._under_way = (reduction, *arrays)
+        What a `Reduction` raises while a rank combines points that it has twice is raised there, and is a ValueError of the ranks that
+        hold one of them.
+        """
+        self._reduce(reduction, *self._read(arrays))
 
-    def end(self) -> None:
-        """Waits for the other holders; afterwards the points have their values."""
-        self._native.end()
-        self._under_way = ()
+    def begin(self, reduction: "str | Reduction" = "sum", *arrays: Any) -> _core.Step:
+        """Starts `reduce`. Until the step ends, or `end` is called, points that others hold must not be written.
 
-    def explain(self) -> str:
-        """How many points are shared, and what moves them."""
-        return self._native.explain()
+            with sums.begin("sum", force):
+                update_elsewhere()
+        """
+        return self._begin(reduction, *self._read(arrays))
 
-    def _read(self, arrays: tuple[Any, ...]) -> "list[_core.Field]":
+    def _read(self, arrays: tuple[Any, ...]) -> "tuple[list[_core.Field], list[np.ndarray]]":
+        return self._fields(arrays) if arrays else ([], [])
+
+    def _fields(self, arrays: tuple[Any, ...]) -> "tuple[list[_core.Field], list[np.ndarray]]":
+        """Fields, and the arrays behind them, which a list that was passed may lose."""
         fields = read_groups([self._domain], [arrays])[0]
         if any(parts.depth for parts in fields):
             raise ValueError("components of an array have gaps between them: pass arrays whose component axes lie as in C, or one by one")
-        return [parts.native() for parts in fields]
+        return [parts.native() for parts in fields], [array for parts in fields for array in parts.arrays]
 
     def __repr__(self) -> str:
         return "<PointSums>"

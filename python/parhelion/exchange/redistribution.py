@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from .. import _core
 from ..base.arguments import time_limit, transport_name
 from ..base.together import together
@@ -12,6 +14,7 @@ from .fields import Parts, read_groups
 from .pattern import build_pattern
 
 Domain = CartesianDomain | IndexedDomain
+_Read = tuple[list[tuple[_core.Field, _core.Field]], list[np.ndarray]]  # fields, and the arrays behind them
 
 
 class Redistribution:
@@ -61,28 +64,29 @@ class Redistribution:
         first call with arrays like these is collective. Raises ValueError or TypeError for arrays that do not fit, at the first call of all
         on every rank.
         """
-        self._native.forward(self._read(pairs))
+        self._native.forward(*self._read(pairs))
         self._called = True
 
     def back(self, *pairs: tuple[Any, Any]) -> None:
         """The other way: each `target` → `source`."""
-        self._native.back(self._read(pairs))
+        self._native.back(*self._read(pairs))
         self._called = True
 
     def explain(self) -> str:
         """How many cells stay, and how many go where, in a few lines."""
         return self._native.explain()
 
-    def _read(self, pairs: tuple[tuple[Any, Any], ...]) -> "list[tuple[_core.Field, _core.Field]]":
+    def _read(self, pairs: tuple[tuple[Any, Any], ...]) -> _Read:
         return self._fields(pairs) if self._called else together(self._comm, lambda: self._fields(pairs))
 
-    def _fields(self, pairs: tuple[tuple[Any, Any], ...]) -> "list[tuple[_core.Field, _core.Field]]":
+    def _fields(self, pairs: tuple[tuple[Any, Any], ...]) -> _Read:
         if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
             raise TypeError("pass pairs of arrays: redistribute.forward((u, v), (p, q))")
         sides = read_groups(self._read_from, list(zip(*pairs, strict=True)))
         for number, (source, target) in enumerate(zip(*sides, strict=True)):
             _require_alike(source, target, number)
-        return [(source.native(), target.native()) for source, target in zip(*sides, strict=True)]
+        natives = [(source.native(), target.native()) for source, target in zip(*sides, strict=True)]
+        return natives, [array for side in sides for parts in side for array in parts.arrays]
 
     def __repr__(self) -> str:
         return "<Redistribution>"
