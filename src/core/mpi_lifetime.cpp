@@ -1,5 +1,7 @@
 #include "parhelion/core/mpi_lifetime.hpp"
 
+#include <pthread.h>
+
 #include <mutex>
 #include <type_traits>
 #include <vector>
@@ -10,7 +12,22 @@ namespace parhelion {
 
 std::atomic<bool> detail::mpi_ended{false};
 
-void detail::complain_that_mpi_ended() { throw Error("MPI has ended: use parhelion before MPI_Finalize", ErrorKind::communication); }
+namespace {
+
+std::atomic<bool> forked{false};
+
+}  // namespace
+
+bool is_forked_child() noexcept { return forked.load(std::memory_order_relaxed); }
+
+void detail::complain_that_mpi_ended() {
+    if (is_forked_child())
+        throw Error(
+            "this process was forked from a rank, for which its neighbors would take it: exchange in the parent, or start the "
+            "child by spawn, without MPI",
+            ErrorKind::communication);
+    throw Error("MPI has ended: use parhelion before MPI_Finalize", ErrorKind::communication);
+}
 
 namespace {
 
@@ -37,6 +54,7 @@ int note_the_end(MPI_Comm, int, void*, void*) {
 void watch_for_the_end() {
     static std::once_flag once;
     std::call_once(once, [] {
+        pthread_atfork(nullptr, nullptr, [] { forked = detail::mpi_ended = true; });
         int key = MPI_KEYVAL_INVALID;
         check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, note_the_end, &key, nullptr), "MPI_Comm_create_keyval");
         check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
@@ -47,6 +65,7 @@ void watch_for_the_end() {
 }  // namespace
 
 void require_mpi() {
+    if (is_forked_child()) detail::complain_that_mpi_ended();
     int initialized = 0, finalized = 0;
     MPI_Initialized(&initialized);
     MPI_Finalized(&finalized);

@@ -48,6 +48,7 @@ void join_background(BackgroundWork* work) {
 }
 
 void leave_background(BackgroundWork* work) {
+    if (is_forked_child()) return;  // a thread of the parent's may have had the lock
     std::unique_lock lock(works().mutex);
     std::erase(works().all, work);
     for (; works().advanced == work; lock.lock()) {

@@ -1,6 +1,7 @@
 #include "exchange/call_check.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/left_behind.hpp"
 #include "exchange/waiter.hpp"
@@ -48,8 +49,11 @@ void CallCheck::send(const Card& card) {
 
 void CallCheck::await(std::uint64_t number, const std::vector<int>& ranks, const std::function<void()>& get_on) {
     Waiter waiter(watched_, false, true, timeout_s_);
+    const auto late_ones = [&] { return std::ranges::count_if(ranks, [&](int rank) { return heard_.at(rank) < number; }); };
+    auto awaited = late_ones();
     for (take(); !all_told(number, ranks); take()) {
         refuse_difference();
+        if (const auto still = late_ones(); std::exchange(awaited, still) != still) waiter.reset();
         get_on();
         waiter.pause([&] {
             const auto late = std::find_if(ranks.begin(), ranks.end(), [&](int rank) { return heard_.at(rank) < number; });

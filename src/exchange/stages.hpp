@@ -33,7 +33,7 @@ public:
     void leave();
     /// After begin: does what can be done without waiting. Whether `end` will not have to wait for a neighbor that lives.
     bool test();
-    /// Waits for the neighbors; each wait of a stage at most `timeout_s`. `look` is called meanwhile, and may throw. After an error the exchange
+    /// Waits for the neighbors, at most `timeout_s` until something arrives. `look` is called meanwhile, and may throw. After an error the exchange
     /// cannot be used again.
     void end(double timeout_s, const std::function<void()>& look = {});
     /// What the forward direction goes by.

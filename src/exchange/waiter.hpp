@@ -28,9 +28,10 @@ public:
         if (++polls_ < eager_polls_) return relax();
         pause_slowly(what);
     }
-    /// Call when something happened.
+    /// Call when something happened: the time limit begins anew.
     void reset() {
         disarm();
+        timing_ = false;
         polls_ = 0;
         suspect_ = -1;
     }

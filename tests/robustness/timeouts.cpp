@@ -72,6 +72,21 @@ CASE("after an exchange was given up with large messages under way, a new one be
     }
 }
 
+CASE("neighbors that come one after the other, each in time, are waited for") {
+    const Communicator comm(MPI_COMM_WORLD);
+    if (comm.size() != 3) return;
+    const CartesianDomain domain({12, 8}, {.halo = 1, .periodic = true, .process_grid = {3, 1}});
+    for (const char* transport : {"mpi", "shared", "staged_shared"}) {
+        CAPTURE(transport);
+        for (const bool check : {false, true}) {
+            Work work(domain, transport, 0, {.timeout_s = 4, .check = check});
+            MPI_Barrier(MPI_COMM_WORLD);
+            std::this_thread::sleep_for(comm.rank() * std::chrono::milliseconds(2500));
+            EXPECT_EQ(work.round_trip(Direction::forward, 1), "");
+        }
+    }
+}
+
 CASE("a rank that has no descriptor left to watch a neighbor with does not take it for lost") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() < 3) return;

@@ -8,21 +8,24 @@
 namespace parhelion {
 
 namespace detail {
-extern std::atomic<bool> mpi_ended;  // set by MPI_Finalize itself, before it ends anything
+extern std::atomic<bool> mpi_ended;  // set by MPI_Finalize itself, before it ends anything, and in a forked child
 [[noreturn]] void complain_that_mpi_ended();
 }  // namespace detail
 
-/// Whether MPI_Finalize has begun. Known as soon as a Communicator has been made, and costs one load: for destructors, and for what
+/// Whether MPI_Finalize has begun, or this process was forked from a rank, whose MPI it must not use. Known as soon as a Communicator has been made, and costs one load: for destructors, and for what
 /// runs in every exchange. Local.
 inline bool mpi_has_ended() noexcept { return detail::mpi_ended.load(std::memory_order_relaxed); }
 
-/// Throws Error once MPI_Finalize has begun; as cheap as mpi_has_ended. Local.
+/// Throws Error then; as cheap as mpi_has_ended. Local.
 inline void require_mpi_not_ended() {
     if (mpi_has_ended()) [[unlikely]]
         detail::complain_that_mpi_ended();
 }
 
-/// Throws Error before MPI_Init and after MPI_Finalize. Makes sure that the end of MPI will be noticed. Local.
+/// Whether this process was forked from a rank: of its threads there is one, and locks stay as they were.
+bool is_forked_child() noexcept;
+
+/// Throws Error before MPI_Init, after MPI_Finalize and in a forked child. Makes sure that the end of MPI will be noticed. Local.
 void require_mpi();
 
 /// The communicator that a handle of Fortran's means, which is an `int` under every MPI. Throws as require_mpi does: MPIs abort when they are asked too early or too

@@ -23,7 +23,7 @@ struct ExchangeOptions {
     /// "staged_far:NAME" go dimension by dimension.
     /// Empty: the environment variable PARHELION_TRANSPORT, else "auto".
     std::string transport = {};
-    /// A wait longer than this is an error that says who did not answer. 0: the environment variable PARHELION_TIMEOUT, else never.
+    /// When nothing arrives for longer than this, a wait is an error that says who did not answer. 0: the environment variable PARHELION_TIMEOUT, else never.
     double timeout_s = 0;
     /// Threads of this rank that share its large copies, the caller among them. 0: the environment variable PARHELION_THREADS,
     /// else 1. They run on the cores that the rank may use: bind it to as many.

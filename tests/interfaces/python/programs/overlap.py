@@ -3,6 +3,7 @@
 import gc
 import itertools
 import json
+import os
 import re
 import threading
 import time
@@ -170,6 +171,33 @@ def test_dropping_an_exchange_under_way_harms_nobody():
     COMM.barrier()
     ph.Exchange(domain, sample.view)()
     sample.check("after one that was dropped")
+
+
+def test_a_forked_child_may_not_exchange():
+    domain, sample = domain_and_sample()
+    exchange, under_way = ph.Exchange(domain, sample.view), ph.Exchange(domain, domain.zeros())
+    step = under_way.begin()
+    read, write = os.pipe()
+    if os.fork() == 0:
+        refusals = []
+        for call in (exchange, step.end, lambda: ph.Exchange(domain, domain.zeros())):
+            try:
+                call()
+            except ph.CommunicationError as error:
+                refusals.append("was forked from a rank" in str(error))
+            except BaseException as error:
+                refusals.append(repr(error))
+        del call, exchange
+        gc.collect()
+        os.write(write, repr(refusals).encode())
+        os._exit(0)
+    os.close(write)
+    told = os.read(read, 10000).decode()
+    os.close(read)
+    assert told == repr([True] * 3), told
+    step.end()
+    exchange()
+    sample.check("beside a child")
 
 
 def test_pickles_and_copies_keep_their_halo():

@@ -70,7 +70,14 @@ def make_alone():
 def test_a_reduction_that_uses_its_own_exchange_is_told_so():
     u, exchange = make()
     steps = []
-    for mistake in (lambda: steps[0].test(), lambda: steps[0].end(), exchange.begin, exchange, exchange.end):
+
+    def end_step():
+        steps[0].end()
+
+    def test_step():
+        return steps[0].test()
+
+    for mistake in (test_step, end_step, exchange.begin, exchange, exchange.end):
         steps[:] = [exchange.begin_reverse(calling(mistake))]
         refused(ValueError, steps[0].end, says="uses what calls it")
         refused(ValueError, exchange.reverse, calling(exchange), says="uses what calls it")
