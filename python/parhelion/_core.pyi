@@ -360,6 +360,10 @@ class IndexMap(AnyIndexMap):
 class PointSums:
     def __init__(self, domain: CartesianDomain, fields: Sequence[Field], arrays: object, transport: str, timeout_s: float) -> None: ...
 
+    def reduce_fields(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> None: ...
+
+    def begin_fields(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> Step: ...
+
     def end(self) -> None:
         """Waits for the other holders; afterwards the points have their values."""
 

@@ -295,6 +295,7 @@ private:
 
 std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from, const CartesianDomain& to, ExchangeOptions options) {
     validate_together(from.communicator(), [&] {
+        require_transport(options);
         require_one_communicator(from.communicator(), to.communicator());
         if (from.extents() != to.extents())
             throw Error("the two domains have different extents: redistribute between domains of the same grid");

@@ -12,8 +12,9 @@ std::vector<global_index> owned_ids(const IndexedDomain& domain) {
     return ids;
 }
 
-IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to) {
+IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to, const ExchangeOptions& options) {
     validate_together(from.communicator(), [&] {
+        require_transport(options);
         require_one_communicator(from.communicator(), to.communicator());
         if (from.global_size() != to.global_size())
             throw Error("the two domains have " + std::to_string(from.global_size()) + " and " + std::to_string(to.global_size()) +
@@ -29,7 +30,8 @@ IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to) {
 
 class Cells final : public Redistribution::Mover {
 public:
-    Cells(const IndexedDomain& from, const IndexedDomain& to, ExchangeOptions options) : map_(with_readers(from, to), std::move(options)) {}
+    Cells(const IndexedDomain& from, const IndexedDomain& to, const ExchangeOptions& options)
+        : map_(with_readers(from, to, options), options) {}
 
     void move(std::span<const Move> arrays, Direction direction) override {
         std::vector<CellValues> values;
@@ -57,7 +59,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Redistribution::Mover> move_cells(const IndexedDomain& from, const IndexedDomain& to, ExchangeOptions options) {
-    return std::make_unique<Cells>(from, to, std::move(options));
+    return std::make_unique<Cells>(from, to, options);
 }
 
 }  // namespace parhelion

@@ -1,5 +1,6 @@
 #include "parhelion/redistribution/redistribution.hpp"
 
+#include "exchange/choice.hpp"
 #include "parhelion/core/error.hpp"
 #include "redistribution/mover.hpp"
 
@@ -7,6 +8,10 @@ namespace parhelion {
 
 void require_one_communicator(const Communicator& from, const Communicator& to) {
     if (!from.is(to)) throw Error("the two domains have different communicators: build both on one; ranks may own nothing in either");
+}
+
+void require_transport(const ExchangeOptions& options) {
+    if (const std::string name = requested_transport(options.transport); name != "auto") parse_choice(name);
 }
 
 void require_alike(std::span<const Move> arrays) {

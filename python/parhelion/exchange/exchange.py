@@ -50,7 +50,8 @@ class Exchange(_core.Exchange):
     source: a CartesianDomain, an IndexedDomain, or a Pattern, which several exchanges can share. Or a list of groups, each a tuple
         (source, *arrays): their arrays travel together, one message for each neighbor. All sources have one communicator.
     arrays: NumPy arrays or objects with DLPack or a buffer, any strides, in host memory and writable. Their memory is
-        used in place; the exchange keeps them alive. Cartesian: cells with halo in the first axes, components after them;
+        used in place; the exchange keeps them alive. `u = u + 1` makes another array, which it does not know: write
+        `u[...] = u + 1`, or name the array at the call. Cartesian: cells with halo in the first axes, components after them;
         a list of arrays where ranks have several blocks; narrower halos than the domain's are allowed, none at all has
         to be told by a Field. They may differ in stagger and depth, which arrays of `domain.zeros` know and a Field tells. Indexed: owned cells, then ghosts along the first axis, or a pair (owned, ghosts). Different
         arrays share no cells. All fields for a neighbor travel together.
@@ -190,6 +191,9 @@ class Exchange(_core.Exchange):
         if not self._patterns:
             self._patterns.extend(build_pattern(each) if isinstance(each, CartesianDomain) else each for each in self._sources)
         return tuple(self._patterns)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an exchange cannot be pickled: it belongs to its ranks and their memory; pickle arrays, and make it again on all ranks")
 
     def __repr__(self) -> str:
         return f"<Exchange of {len(self.arrays)} arrays by {self.transport}>"

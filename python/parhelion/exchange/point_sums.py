@@ -71,5 +71,8 @@ class PointSums(_core.PointSums):
             raise ValueError("components of an array have gaps between them: pass arrays whose component axes lie as in C, or one by one")
         return [parts.native() for parts in fields], [array for parts in fields for array in parts.arrays]
 
+    def __reduce__(self) -> Any:
+        raise TypeError("an object of sums cannot be pickled: it belongs to its ranks and their memory; pickle arrays, and make it again on all ranks")
+
     def __repr__(self) -> str:
         return "<PointSums>"

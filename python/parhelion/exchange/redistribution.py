@@ -88,6 +88,9 @@ class Redistribution:
         natives = [(source.native(), target.native()) for source, target in zip(*sides, strict=True)]
         return natives, [array for side in sides for parts in side for array in parts.arrays]
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a redistribution cannot be pickled: it belongs to its ranks and their memory; pickle arrays, and make it again on all ranks")
+
     def __repr__(self) -> str:
         return "<Redistribution>"
 

@@ -39,4 +39,7 @@ class Reduction(_core.Reduction):
 
 def _combine(function: Callable[[np.ndarray, np.ndarray], Any], dtype: np.dtype, into: memoryview, other: memoryview) -> None:
     values = np.frombuffer(into, dtype)
-    values[...] = function(values, np.frombuffer(other, dtype))
+    combined = np.asarray(function(values, np.frombuffer(other, dtype)))
+    if combined.shape != values.shape:
+        raise ValueError(f"a reduction returned shape {combined.shape} for two rows of shape {values.shape}: return the row of their combinations")
+    values[...] = combined

@@ -48,6 +48,9 @@ class GhostExchange(_core.GhostExchange):
         passed: tuple[Any, ...] = self.kept_alive
         return passed
 
+    def __reduce__(self) -> Any:
+        raise TypeError("an exchange cannot be pickled: it belongs to its ranks and their memory; pickle arrays, and make it again on all ranks")
+
     def on_arrival(self, hook: Callable[[], object], reverse: Callable[[], object] | None = None) -> None:
         """Calls `hook` after every forward exchange, to transform ghosts in place. Local; register it on every rank.
 

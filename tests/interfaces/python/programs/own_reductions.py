@@ -2,6 +2,7 @@
 
 import gc
 import os
+import pickle
 import time
 import weakref
 
@@ -147,6 +148,21 @@ def test_what_one_exchange_raised_is_not_raised_by_another():
     u[...] = 1
     exchange.reverse(shared)
     summed(u)
+
+
+def test_a_reduction_returns_a_row():
+    u, exchange = make()
+    refused(ValueError, exchange.reverse, ph.Reduction(lambda a, b: a[0], "f8"), says="returned shape ()")
+    u[...] = 1
+    exchange.reverse(ph.Reduction(lambda a, b: (a + b).tolist(), "f8"))
+    summed(u)
+
+
+def test_what_belongs_to_ranks_is_not_pickled():
+    u, exchange = make()
+    domain = u.domain
+    for each in (exchange, ph.PointSums(domain, domain.zeros(stagger=1)), ph.Redistribution(domain, domain)):
+        refused(TypeError, pickle.dumps, each, says="cannot be pickled: it belongs to its ranks")
 
 
 def twice(shape=3):

@@ -218,6 +218,13 @@ def test_what_a_reduction_raises_arrives_on_its_rank_and_nobody_is_left_waiting(
     refused(TypeError, map.reverse, "max", x.astype("c16"), says="no order")
 
 
+def test_a_transport_that_there_is_not_is_refused_when_a_redistribution_is_made():
+    rows = ph.CartesianDomain((7, 5), process_grid=(COMM.size, 1))
+    cells = ph.IndexedDomain(3)
+    for each in (rows, cells):
+        refused(ValueError, ph.Redistribution, each, each, transport="pigeon", says="no transport 'pigeon'")
+
+
 def test_grids_move_to_another_process_grid_and_back():
     rows = ph.CartesianDomain((7, 5), halo=1, process_grid=(COMM.size, 1))
     columns = ph.CartesianDomain((7, 5), halo=2, process_grid=(1, COMM.size))
