@@ -10,12 +10,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <numeric>
 #include <set>
 #include <sstream>
-#include <utility>
 
+#include "core/control_groups.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -45,31 +44,9 @@ double limit_of(const fs::path& folder) {
     return std::min(share(quota, period), share(line_of(folder / "cpu.cfs_quota_us"), line_of(folder / "cpu.cfs_period_us")));
 }
 
-bool counts_processors(const std::string& controllers) {
-    std::istringstream list(controllers);
-    for (std::string name; std::getline(list, name, ',');)
-        if (name == "cpu") return true;
-    return controllers.empty();  // version 2
-}
-
-// The process's own group and all above it. A container often sees its own group as the uppermost one.
-double least_limit(const fs::path& top, const fs::path& group) {
-    double least = limit_of(top);
-    fs::path folder = top;
-    for (const fs::path& part : fs::path("/" / group).lexically_normal().relative_path()) least = std::min(least, limit_of(folder /= part));
-    return least;
-}
-
 double processors_granted(const fs::path& system) {
     double least = HUGE_VAL;
-    std::ifstream groups(system / "proc/self/cgroup");
-    for (std::string line; std::getline(groups, line);) {
-        const auto first = line.find(':'), second = line.find(':', first + 1);
-        if (second == std::string::npos) continue;
-        const std::string controllers = line.substr(first + 1, second - first - 1);
-        if (counts_processors(controllers))
-            least = std::min(least, least_limit(system / "sys/fs/cgroup" / controllers, line.substr(second + 1)));
-    }
+    for (const fs::path& group : control_groups("cpu", system)) least = std::min(least, limit_of(group));
     return least;
 }
 
@@ -98,17 +75,6 @@ CpuMask usable_threads() {
                             std::strerror(errno) + "): allow that call, or name a transport that works without it, as mpi",
                         ErrorKind::system);
     }
-}
-
-std::vector<int> core_by_core(const CpuMask& threads, const std::string& system) {
-    std::map<std::string, int> taken;
-    std::vector<std::pair<int, int>> found;  // how many threads of that core come before it
-    for (std::size_t thread = 0; thread < 64 * threads.size(); ++thread)
-        if (threads[thread / 64] >> (thread % 64) & 1) found.emplace_back(taken[core_of(thread, system)]++, static_cast<int>(thread));
-    std::sort(found.begin(), found.end());
-    std::vector<int> order;
-    for (const auto& [before, thread] : found) order.push_back(thread);
-    return order;
 }
 
 int processes_at_once(const CpuMask& threads, const std::string& system) {

@@ -48,6 +48,26 @@ std::shared_ptr<Postbox> map_postbox(const RemotePlace& place) {
     return {mapped, reinterpret_cast<Postbox*>(mapped.get())};
 }
 
+// MPI_THREAD_SERIALIZED asks that threads take turns; those of this context do.
+class OneAtATime {
+public:
+    explicit OneAtATime(bool waits = false) : lock_(mutex(), std::defer_lock), has_turn_(mpi_serves_all_threads()) {
+        if (has_turn_) return;
+        if (waits) lock_.lock();
+        else static_cast<void>(lock_.try_lock());
+        has_turn_ = lock_.owns_lock();
+    }
+    explicit operator bool() const { return has_turn_; }
+
+private:
+    static std::mutex& mutex() {
+        static std::mutex instance;
+        return instance;
+    }
+    std::unique_lock<std::mutex> lock_;
+    bool has_turn_;
+};
+
 // Numbers of processes mean the same to those in the same namespace.
 std::int64_t process_namespace() {
     struct stat status{};
@@ -125,9 +145,8 @@ std::string NodeContext::unwatched(int rank) {
 // says which it was.
 void NodeContext::keep_mpi_going() const {
     if (!mpi_serves_this_thread()) return;
-    static std::mutex one_at_a_time;  // MPI_THREAD_SERIALIZED asks for it
-    std::unique_lock lock(one_at_a_time, std::defer_lock);
-    if (!mpi_serves_all_threads() && !lock.try_lock()) return;
+    const OneAtATime turn;
+    if (!turn) return;
     int found = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
 }
@@ -144,6 +163,8 @@ int NodeContext::lost_rank() {
 // What MPI says does not count here: with a rank lost it may refuse anything.
 void NodeContext::listen() {
     if (heard_ >= 0 || mpi_has_ended() || !mpi_serves_this_thread()) return;
+    const OneAtATime turn;
+    if (!turn) return;  // heard another time
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     std::int64_t lost = -1;
@@ -153,6 +174,7 @@ void NodeContext::listen() {
 
 void NodeContext::pass_on(int rank) {
     if (told_ >= 0 || mpi_has_ended() || !mpi_serves_this_thread()) return;
+    const OneAtATime turn(true);
     told_ = rank;
     for (int step = 1; step < size_; step *= 2) {
         const int other = (rank_ + step) % size_;
