@@ -4,8 +4,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <sstream>
-
 #include "bindings.hpp"
 #include "convert.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
@@ -46,18 +44,6 @@ nb::list blocks_to_python(const Pattern& pattern) {
     return blocks;
 }
 
-nb::bytes save_to_bytes(const Pattern& pattern) {
-    std::ostringstream stream;
-    save(pattern, stream);
-    const std::string text = stream.str();
-    return nb::bytes(text.data(), text.size());
-}
-
-Pattern load_from_bytes(const nb::bytes& data, const Communicator& comm) {
-    std::istringstream stream(std::string(data.c_str(), data.size()));
-    return load_pattern(stream, comm);
-}
-
 // What fields may have: without the points that the next block owns.
 nb::tuple depth_to_python(const Pattern& pattern) {
     HaloWidth depth = pattern.halo;
@@ -92,11 +78,9 @@ void bind_pattern(nb::module_& module) {
         .def("neighbor_ranks", &neighbor_ranks)
         .def("cells_sent", &cells_sent)
         .def("check_local", &check_local)
-        .def("verify", &verify, Unlocked())
-        .def("save", &save_to_bytes);
+        .def("verify", &verify, Unlocked());
     module.def("build_pattern", nb::overload_cast<const CartesianDomain&>(&build_pattern), "domain"_a, Unlocked());
     module.def("build_pattern", nb::overload_cast<const IndexedDomain&>(&build_pattern), "domain"_a, Unlocked());
-    module.def("load_pattern", &load_from_bytes, "data"_a, "comm"_a);
 }
 
 }  // namespace parhelion::python

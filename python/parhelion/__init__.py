@@ -43,7 +43,6 @@ _MODULES = {
     "from_index_map": "domain.conversion",
     "from_local_to_global": "domain.conversion",
     "from_star_forest": "domain.conversion",
-    "load_pattern": "exchange.pattern",
     "localize": "exchange.index_map",
     "read_partition": "domain.indexed",
     "read_partition_keys": "domain.indexed",

@@ -1,4 +1,4 @@
-// Patterns as 64-bit words: for files, and for neighbors that need each other's view.
+// Patterns as 64-bit words, for neighbors that need each other's view.
 #pragma once
 
 #include <algorithm>

@@ -162,3 +162,13 @@ CASE("counts swapped between two neighbors are refused") {
         std::swap(links[0].receive_unique, links[1].receive_unique);
     });
 }
+
+CASE("a pattern describes itself") {
+    const Communicator self(MPI_COMM_SELF);
+    const CartesianDomain standard({3, 2}, {.halo = {2, 1}, .periodic = true, .blocks_per_rank = {1, 2}}, self);
+    const CartesianDomain staged({3, 2}, {.halo = 1, .periodic = true, .algorithm = Algorithm::staged}, self);
+    const IndexedDomain indexed(5, {3, 0, 3, 1, 3}, self, SelfGhosts::allowed);
+    EXPECT_TRUE(holds(describe(build_pattern(standard)), "Cartesian pattern of rank 0 of 1"));
+    EXPECT_TRUE(holds(describe(build_pattern(staged)), "stage 1"));
+    EXPECT_TRUE(holds(describe(build_pattern(indexed)), "5 owned cells, 5 ghosts"));
+}

@@ -97,11 +97,4 @@ void check_local(const Pattern& pattern);
 /// Throws Error on every rank when a link has no partner or the two sides differ in number or shape.
 void verify(const Pattern& pattern);
 
-/// Writes this rank's part (versioned binary with a checksum). Local. Throws Error when the stream fails.
-void save(const Pattern& pattern, std::ostream& stream);
-
-/// Reads what save wrote; call verify afterwards, the ranks may have read parts that do not belong together.
-/// Local. Errors: not a pattern, other version, truncated, damaged, a part for another rank or rank count.
-Pattern load_pattern(std::istream& stream, Communicator comm = MPI_COMM_WORLD);
-
 }  // namespace parhelion

@@ -1,18 +1,12 @@
 """Per neighbor, what is sent and what is received."""
 
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _core
-from ..base.together import resolve, together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
-
-if TYPE_CHECKING:
-    from mpi4py.MPI import Intracomm
 
 Cells = np.ndarray | list[tuple[int, tuple[slice, ...]]]
 
@@ -33,7 +27,7 @@ class Link(NamedTuple):
 class Pattern:
     """What each rank sends to and receives from each neighbor. It holds no arrays and no types: exchanges share it.
 
-    Made by `build_pattern` or `load_pattern`. `print(pattern)` shows this rank's part.
+    Made by `build_pattern`. `print(pattern)` shows this rank's part.
     """
 
     def __init__(self, native: "_core.Pattern") -> None:
@@ -65,14 +59,6 @@ class Pattern:
         """
         self._native.verify()
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes this rank's part as `pattern.RANK` into `folder`, which is made if need be. Collective."""
-        together(self._native.communicator, lambda: self._write(Path(folder)))
-
-    def _write(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        _part(folder, self._native.communicator.rank).write_bytes(self._native.save())
-
     def _link(self, rank: int, send: Any, receive: Any) -> Link:
         if self.dimensions == 0:
             return Link(rank, send, receive)
@@ -90,26 +76,6 @@ def build_pattern(domain: CartesianDomain | IndexedDomain) -> Pattern:
     if not isinstance(domain, (CartesianDomain, IndexedDomain)):
         raise TypeError(f"a {type(domain).__name__} has no pattern: pass a CartesianDomain or an IndexedDomain")
     return Pattern(_core.build_pattern(domain._native))
-
-
-def load_pattern(folder: str | os.PathLike[str], comm: "Intracomm | None" = None) -> Pattern:
-    """What `Pattern.save` wrote, on as many ranks. Collective; the ranks' parts are held against each other.
-
-    Raises ValueError (ResourceError for a file that cannot be read) on every rank when a part is missing, damaged, or
-    does not belong to the others.
-    """
-    _, native_comm = resolve(comm)
-    pattern = Pattern(together(native_comm, lambda: _read(Path(folder), native_comm)))
-    pattern.verify()
-    return pattern
-
-
-def _read(folder: Path, comm: "_core.Communicator") -> "_core.Pattern":
-    return _core.load_pattern(_part(folder, comm.rank).read_bytes(), comm)
-
-
-def _part(folder: Path, rank: int) -> Path:
-    return folder / f"pattern.{rank}"
 
 
 def _slices(boxes: list[Any]) -> list[tuple[int, tuple[slice, ...]]]:
