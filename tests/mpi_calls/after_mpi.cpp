@@ -119,11 +119,9 @@ void use_all_after_the_end() {
     phl_cartesian domain = nullptr;
     const std::int64_t extents[2] = {12, 10};
     refused_by_c("phl_gather", ended, phl_gather(all.c_map, element, {all.cells.data(), 11, 0}, {}));
-    refused_by_c("phl_cartesian_create_f", ended, phl_cartesian_create_f(0, 2, extents, nullptr, &domain));
     refused_by_c("phl_cartesian_create", ended, phl_cartesian_create(MPI_COMM_WORLD, 2, extents, nullptr, &domain));
     refused_by_c("phl_cartesian_free", ended, phl_cartesian_free(&all.c_domain));
     refused_by_c("phl_start", ended, phl_start(nullptr));
-    refused_by_c("phl_rank_f", ended, phl_rank_f(0, nullptr, nullptr));
 }
 
 void use_before_the_beginning() {
@@ -132,8 +130,7 @@ void use_before_the_beginning() {
     const std::int64_t extents[2] = {12, 10};
     refused("domain made", why, [&] { CartesianDomain({8, 8}); });
     refused("machine discovered", why, [&] { placement::discover(MPI_COMM_WORLD); });
-    refused_by_c("phl_cartesian_create_f", why, phl_cartesian_create_f(0, 2, extents, nullptr, &domain));
-    refused_by_c("phl_rank_f", why, phl_rank_f(0, nullptr, nullptr));
+    refused_by_c("phl_cartesian_create", why, phl_cartesian_create(MPI_COMM_WORLD, 2, extents, nullptr, &domain));
     if (phl_stop() != 0) ++failures;
 }
 

@@ -110,7 +110,7 @@ void c_interface(MPI_Comm comm, int rank) {
         phl_cartesian_options options{};
         for (int d = 0; d < 2; ++d) options.halo_lower[d] = options.halo_upper[d] = options.periodic[d] = 1;
         phl_cartesian domain = nullptr;
-        require(phl_cartesian_create_f(MPI_Comm_c2f(comm), 2, extents, &options, &domain), "phl_cartesian_create_f");
+        require(phl_cartesian_create(comm, 2, extents, &options, &domain), "phl_cartesian_create");
         std::int64_t lower[2], upper[2];
         require(phl_cartesian_extended(domain, 0, lower, upper), "phl_cartesian_extended");
         void* memory = nullptr;
