@@ -63,7 +63,7 @@ std::vector<OwnWay> own_ways() {
         for (const TransportInfo& far : transports())
             if (far.scope == Scope::anywhere) ways.push_back({near.name + "+" + far.name, true, true});
     }
-    for (const char* staged : {"staged:", "staged_far:"})
+    for (const char* staged : {"by_dimension:", "far_by_dimension:"})
         for (const TransportInfo& info : transports()) {
             if (info.scope == Scope::anywhere) ways.push_back({staged + info.name, false, true, info.unavailable()});
             if (info.scope == Scope::same_node) ways.push_back({staged + info.name + "+mpi", true, true, info.unavailable()});

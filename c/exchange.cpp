@@ -260,6 +260,14 @@ int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* 
                        [&](ExchangeObject& each, const ArrayList& all) { each.exchange.reverse(reduction_from(reduction), all); });
 }
 
+int phl_exchange_retune(phl_exchange exchange, const phl_field* fields, int count) {
+    return with_arrays(exchange, fields, count, [](ExchangeObject& each, const ArrayList& all) {
+        each.exchange.retune(all);
+        each.transport = each.exchange.transport();
+        each.explanation.clear();
+    });
+}
+
 int phl_exchange_under_way(phl_exchange exchange, int* under_way) {
     return guarded([&] {
         require_output(under_way, "under_way");

@@ -235,7 +235,7 @@ void take_arrays(const Arguments& given, const std::vector<ArrayShape>& shapes, 
 }
 
 // As in phl_exchange.fypp.
-enum class Call { forward = 0, begin, reverse, begin_reverse, check };
+enum class Call { forward = 0, begin, reverse, begin_reverse, check, retune };
 
 template <class Begin>
 int begin_with(phl_exchange exchange, const Arguments& given, Begin&& begin) {
@@ -352,6 +352,7 @@ int phl_f_exchange_call(phl_exchange exchange, int call, int reduction, Array a,
             case Call::reverse: return phl_exchange_reverse(exchange, reduction, fields, all);
             case Call::begin_reverse: return phl_exchange_begin_reverse(exchange, reduction, fields, all);
             case Call::check: return phl_exchange_check(exchange, fields, all);
+            case Call::retune: return phl_exchange_retune(exchange, fields, all);
         }
         return static_cast<int>(PHL_ERROR_INTERNAL);
     });

@@ -301,6 +301,9 @@ typedef struct phl_only {
 int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset);
 /* Collective: what the first use of a subset would do, with `fields` as in phl_exchange_forward. Nothing where that is done. */
 int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count);
+/* Collective: has "auto" choose the transport anew, where cores or other work have changed since; ghosts of `fields`, as in
+ * phl_exchange_forward, keep their values. Subsets follow, their next use is collective. A transport by name stays. */
+int phl_exchange_retune(phl_exchange exchange, const phl_field* fields, int count);
 /* Between begin and end: gets the exchange on without waiting. `done` is 1 when end will return at once, which has to be called all the
  * same, and tells of errors; also where nothing is under way. */
 int phl_exchange_test(phl_exchange exchange, int* done);

@@ -51,6 +51,10 @@ public:
     void prepare() {
         guarded([&] { exchange_->prepare(); });
     }
+    void retune(const nb::args& arrays) {
+        const ArrayList list = read(arrays);
+        guarded([&] { exchange_->retune(list); });
+    }
     void run(const nb::args& arrays) {
         const ArrayList list = read(arrays);
         guarded([&] { (*exchange_)(list); });
@@ -156,6 +160,11 @@ void bind_exchange(nb::module_& module) {
             "Until the step ends, owned cells must not be written and ghosts not touched.\n\n"
             "    with exchange.begin():\n"
             "        update_interior(u)")
+        .def("retune", &PythonExchange::retune, "arrays"_a, nb::sig("def retune(self, *arrays: object) -> None"),
+             "Has `auto` choose the transport anew, for cores that have moved, or other work on the machine. Collective.\n\n"
+             "`arrays` as in a call; their ghosts keep their values. Takes as long as construction. Subsets follow: their next use\n"
+             "is collective. A transport that was asked for by name stays. ValueError while it, or a subset, is under way, and for\n"
+             "a subset.")
         .def("_stale", &PythonExchange::stale, "arrays"_a,
              nb::sig("def _stale(self, *arrays: object) -> tuple[list[int], list[tuple[int, int, list[int], int, str, str, str]]]"))
         .def("check", &PythonExchange::check, "arrays"_a, nb::sig("def check(self, *arrays: object) -> None"),

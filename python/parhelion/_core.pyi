@@ -286,6 +286,15 @@ class Exchange:
                 update_interior(u)
         """
 
+    def retune(self, *arrays: object) -> None:
+        """
+        Has `auto` choose the transport anew, for cores that have moved, or other work on the machine. Collective.
+
+        `arrays` as in a call; their ghosts keep their values. Takes as long as construction. Subsets follow: their next use
+        is collective. A transport that was asked for by name stays. ValueError while it, or a subset, is under way, and for
+        a subset.
+        """
+
     def check(self, *arrays: object) -> None:
         """
         Raises ValueError on every rank, with the first ghost of the lowest rank that has one which does not hold its owner's

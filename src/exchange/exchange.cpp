@@ -12,14 +12,16 @@
 #include "core/mpi_threads.hpp"
 #include "core/time_limit.hpp"
 #include "exchange/array_check.hpp"
-#include "exchange/auto_choice.hpp"
 #include "exchange/background.hpp"
 #include "exchange/call_check.hpp"
+#include "exchange/selection.hpp"
+#include "exchange/stages.hpp"
 #include "exchange/stale_check.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "plan/copy_team.hpp"
+#include "transport/factories.hpp"
 #include "transport/node/watch.hpp"
 
 namespace parhelion {
@@ -101,7 +103,7 @@ struct Settings {
     void read(const ExchangeOptions& options) {
         use = use_of(options);
         team = copy_team(thread_count(options.threads));
-        if (transport == "auto") parse_auto_list(auto_list_text(), transports());
+        if (transport == "auto") parse_auto_list(auto_list_text(), known_transports());
         else parse_choice(transport);
     }
 };
@@ -118,8 +120,9 @@ struct OwnArrays {
 struct Exchange::Impl final : Operation {
     Plan plan;
     BoundArrays arrays;
-    AutoChoice chosen;  // its stages: of a subset when it is first used
-    bool at_once = false, combine_in_end = false;
+    Selected chosen;  // its stages: of a subset when it is first used
+    Use use;
+    bool by_auto = false, combine_in_end = false;
     double timeout_s;
     struct Refusal {
         std::uint64_t version = 0;  // of the arrays that the transports were asked about
@@ -147,16 +150,16 @@ struct Exchange::Impl final : Operation {
             calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
             array_check = std::make_unique<ArrayCheck>(plan);
         }
-        const Use& use = settings.use;
-        chosen = settings.transport == "auto" ? choose_automatically(plan, arrays, use) : choose_by_name(plan, arrays, settings.transport);
-        at_once = use.at_once;
+        use = settings.use;
+        by_auto = settings.transport == "auto";
+        chosen = by_auto ? select(plan, arrays, use) : select_by_name(plan, arrays, parse_choice(settings.transport));
         combine_in_end = options.combine_in_end;
         chosen.stages->make_reverse(combine_in_end);
         of_forward.version = of_reverse.version = arrays.version();
     }
 
     Impl(const Impl& whole, const Only& only)
-        : plan(plan_of(whole.plan, only)), arrays(plan), at_once(whole.at_once), combine_in_end(whole.combine_in_end),
+        : plan(plan_of(whole.plan, only)), arrays(plan), use(whole.use), combine_in_end(whole.combine_in_end),
           timeout_s(whole.timeout_s), progress(whole.progress), numbers(whole.numbers_of(only)),
           subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
         chosen.choice = whole.chosen.choice;
@@ -190,10 +193,39 @@ struct Exchange::Impl final : Operation {
             if (is_refused()) plan.move_to(arrays.bases());
             else arrays.bind({});
         });
-        auto made = choose_by_name(plan, arrays, chosen.choice.name()).stages;
+        auto made = select_by_name(plan, arrays, chosen.choice).stages;
         made->make_reverse(combine_in_end);
         chosen.stages = std::move(made);
         of_forward.version = of_reverse.version = arrays.version();
+    }
+
+    // Collective. Subsets go as the whole does, from their next use on.
+    void retune(const ArrayList& given) {
+        const Communicator& comm = plan.communicator();
+        const Doing doing(comm, "retune", timeout_s);
+        if (calls) calls->await(calls->tell("retune"), calls->neighbors(), [] {});
+        const OwnArrays own{plan};
+        validate_together(comm, [&] {
+            if (!subset.empty()) throw Error("a subset goes as the whole exchange does: retune that one");
+            if (is_any_under_way()) throw Error("this exchange, or a subset of it, is under way: end it before it is retuned");
+            arrays.bind(given);
+            plan.move_to(arrays.bases());
+        });
+        if (!by_auto) return;
+        Selected next = select(plan, arrays, use, true);
+        next.stages->make_reverse(combine_in_end);
+        chosen = std::move(next);
+        of_forward.version = of_reverse.version = arrays.version();
+        let_subsets_follow(chosen);
+    }
+    bool is_any_under_way() const {
+        return under_way || std::ranges::any_of(subsets, [](const auto& each) { return each.second->is_any_under_way(); });
+    }
+    void let_subsets_follow(const Selected& whole) {
+        for (const auto& [only, each] : subsets) {
+            each->chosen = {whole.choice, nullptr, whole.reason};
+            each->let_subsets_follow(whole);
+        }
     }
 
     std::vector<int> numbers_of(const Only& only) const {
@@ -220,7 +252,7 @@ struct Exchange::Impl final : Operation {
 
     // Neighbors could not end it without this rank: what it passes on comes after its begin.
     void require_begin() const {
-        if (at_once) throw Error("this exchange was made to be called at once only: leave out the option at_once");
+        if (use.at_once) throw Error("this exchange was made to be called at once only: leave out the option at_once");
     }
     void begin_and_leave(const ArrayList& given, Direction direction, Reduction how) {
         require_begin();
@@ -372,6 +404,7 @@ void Exchange::prepare_with(const ArrayList& arrays) {
 }
 
 void Exchange::end() { impl_->end(); }
+void Exchange::retune_with(const ArrayList& arrays) { impl_->retune(arrays); }
 StaleGhosts Exchange::stale_with(const ArrayList& arrays) { return impl_->stale(arrays); }
 void Exchange::check_with(const ArrayList& arrays) { impl_->check(arrays); }
 bool Exchange::under_way() const { return impl_->under_way(); }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "exchange/choice.hpp"
+#include "exchange/selection.hpp"
 #include "parhelion/plan/plan.hpp"
 
 namespace parhelion {

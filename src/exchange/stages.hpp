@@ -18,7 +18,7 @@ namespace parhelion {
 /// process that waits in another exchange gets this one on, too.
 class Stages final : BackgroundWork {
 public:
-    /// Collective: makes the forward direction, which goes by `forward` where that is another plan for the same ghosts (StagedPlans).
+    /// Collective: makes the forward direction, which goes by `forward` where that is another plan for the same ghosts (plan_in_order).
     Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice, std::shared_ptr<const Plan> forward = nullptr);
     /// Collective: makes the reverse one, once. Which may combine before `end`, unless it is told not to.
     void make_reverse(bool combine_in_end);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "exchange/auto_choice.hpp"
+#include "exchange/selection.hpp"
 #include "parhelion/core/error.hpp"
 #include "plan/array_block.hpp"
 #include "plan/value_place.hpp"
@@ -12,7 +12,7 @@ namespace parhelion {
 StaleCheck::StaleCheck(const Plan& plan) : plan_(plan) {
     validate_together(plan_.communicator(), [&] { allocate(); });
     arrays_ = std::make_unique<BoundArrays>(plan_);
-    stages_ = choose_by_name(plan_, *arrays_, "mpi").stages;
+    stages_ = select_by_name(plan_, *arrays_, parse_choice("mpi")).stages;
 }
 
 // Pages that no cell that is exchanged lies in are never touched.

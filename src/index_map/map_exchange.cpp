@@ -4,7 +4,7 @@
 
 #include "core/time_limit.hpp"
 #include "exchange/array_check.hpp"
-#include "exchange/choice.hpp"
+#include "exchange/selection.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
 

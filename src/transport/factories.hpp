@@ -9,6 +9,9 @@ namespace slots {
 class Memory;
 }
 
+/// transports(), where they stay until the process ends. Local.
+std::vector<const TransportInfo*> known_transports();
+
 /// For no neighbors at all.
 std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi(const TransportContext& context);

@@ -35,7 +35,7 @@ std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext&, std::vect
 namespace {
 
 // Copies into a neighbor's arrays are the first to suffer when cores are far apart, or move.
-constexpr double for_straight = 1.05;
+constexpr double for_direct = 1.05;
 
 // In a list, where what is there stays where it is.
 struct Registry {
@@ -48,20 +48,20 @@ struct Registry {
          make_loopback,
          {.spaces = {MemorySpace::host, MemorySpace::device}}},
         {"mpi", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi},
-        {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor, {.by_name_only = true}},
+        {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor, {.makes_communicator = true}},
         {"shared",
          "one copy between arrays in node-shared memory",
          Scope::same_node,
          works,
          make_shared_transport,
-         {.refusal = private_field, .straight = true, .handicap = for_straight}},
+         {.refusal = private_field, .direct = true, .handicap = for_direct}},
         {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared},
         {"xpmem",
          "one copy between arrays that XPMEM maps",
          Scope::same_node,
          xpmem_unavailable,
          make_xpmem,
-         {.refusal = xpmem_refusal, .straight = true, .handicap = for_straight}},
+         {.refusal = xpmem_refusal, .direct = true, .handicap = for_direct}},
         {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx, {.between_nodes = true}},
         {"node_aware(mpi)",
          "what one node owes another collected, sent by MPI",
@@ -74,7 +74,7 @@ struct Registry {
          Scope::anywhere,
          ucx_missing,
          make_node_aware_ucx,
-         {.between_nodes = true, .passes_on = true, .akin = "node_aware(mpi)"}},
+         {.between_nodes = true, .passes_on = true}},
     };
 };
 
@@ -110,6 +110,13 @@ std::string refusal_of(const TransportInfo& info, const Plan& plan) {
 std::vector<TransportInfo> transports() {
     const std::lock_guard lock(registry().mutex);
     return {registry().all.begin(), registry().all.end()};
+}
+
+std::vector<const TransportInfo*> known_transports() {
+    const std::lock_guard lock(registry().mutex);
+    std::vector<const TransportInfo*> known;
+    for (const TransportInfo& info : registry().all) known.push_back(&info);
+    return known;
 }
 
 void register_transport(TransportInfo info) {

@@ -44,8 +44,8 @@ CASE("random domains in stages: every ghost is right, and the way back is the pa
         const test::Route route = random.pick(all_routes());
         const std::string transport = route.transport == "auto" ? "mpi" : route.transport;
         auto fields = random_fields(random, domain, route.memory);
-        staged += goes("staged:" + transport, domain, fields);
-        staged_far += goes("staged_far:" + transport, domain, fields);
+        staged += goes("by_dimension:" + transport, domain, fields);
+        staged_far += goes("far_by_dimension:" + transport, domain, fields);
     });
     if (comm.size() == 4) EXPECT_GT(staged, 0);
     if (comm.node().size() == comm.size()) EXPECT_EQ(staged_far, 0);
@@ -62,11 +62,11 @@ CASE("two ranks along each of three dimensions: three messages, or four where th
         EXPECT_EQ(exchange.plan().messages_sent(), 7);
         return exchange.explain();
     };
-    EXPECT_TRUE(goes("staged:mpi", domain, fields));
-    EXPECT_TRUE(holds(told("staged:mpi"), "; 3 messages"));
+    EXPECT_TRUE(goes("by_dimension:mpi", domain, fields));
+    EXPECT_TRUE(holds(told("by_dimension:mpi"), "; 3 messages"));
     const bool several_nodes = comm.node().size() < comm.size();
-    EXPECT_EQ(goes("staged_far:mpi", domain, fields), several_nodes);
-    if (several_nodes) EXPECT_TRUE(holds(told("staged_far:mpi"), "; 4 messages"));
+    EXPECT_EQ(goes("far_by_dimension:mpi", domain, fields), several_nodes);
+    if (several_nodes) EXPECT_TRUE(holds(told("far_by_dimension:mpi"), "; 4 messages"));
 }
 
 CASE("dimensions in any order and grouping bring every ghost") {

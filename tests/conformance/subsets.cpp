@@ -129,7 +129,7 @@ CASE("a subset of an exchange that goes dimension by dimension is what an exchan
     const CartesianDomain domain({9, 8, 7}, {.halo = 2, .periodic = {true, false, true}, .process_grid = {2, 2, world().size() / 4}});
     const Pattern pattern = build_pattern(domain);
     auto fields = make_fields(domain, 3, 0, Memory::ordinary), twins = make_fields(domain, 3, 0, Memory::ordinary);
-    Exchange exchange(pattern, views(fields), {"staged:mpi"});
+    Exchange exchange(pattern, views(fields), {"by_dimension:mpi"});
     check_subset(pattern, exchange, Only{.fields = {2, 0}}, fields, twins, 0);
     check_subset(pattern, exchange, one_less(domain, {0, 1, 2}, fields), fields, twins, 1);
     for (int d = 0; d < 3; ++d) {

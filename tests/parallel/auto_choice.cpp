@@ -1,14 +1,9 @@
 // The choice by measuring: what it is told, what it remembers, what it leaves out. Which way wins is nowhere asked.
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <limits>
-#include <optional>
 
-#include "exchange/wisdom.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"
@@ -58,59 +53,27 @@ std::string made(const ExchangeOptions& options = {}) { return made_on(Fresh(), 
 
 std::ptrdiff_t threads() { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); }
 
-// A file of rank 0's that all ranks name alike; gone at the end.
-struct SharedFile {
-    std::string path;
-    SharedFile() {
-        char name[] = "/tmp/parhelion-wisdom-XXXXXX";
-        if (rank() == 0) close(mkstemp(name));
-        MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
-        path = name;
-    }
-    ~SharedFile() {
-        MPI_Barrier(MPI_COMM_WORLD);
-        if (rank() == 0) unlink(path.c_str());
-    }
-    // Under another name, which nobody has read yet.
-    void rename() {
-        const std::string next = path + "+";
-        MPI_Barrier(MPI_COMM_WORLD);  // all have read it
-        if (rank() == 0) std::rename(path.c_str(), next.c_str());
-        path = next;
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-    std::vector<WisdomEntry> entries() const {
-        std::ifstream file(path);
-        std::string complaint;
-        return read_wisdom(std::string(std::istreambuf_iterator<char>(file), {}), complaint);
-    }
-    void write(const std::string& text) const {
-        if (rank() == 0) std::ofstream(path) << text;
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-};
-
 }  // namespace
 
 CASE("auto tries what can serve, tells what it measured, and remembers it") {
     const Fresh comm;
     const std::string first = made_on(comm), second = made_on(comm);
     if (ranks() == 1) {
-        EXPECT_TRUE(holds(first, "transport loopback, the only way"));
+        EXPECT_TRUE(holds(first, "transport loopback, the only one that serves it"));
         return;
     }
     for (const char* part : {"the fastest when", "staged_shared", "shared", "mpi"}) EXPECT_TRUE(holds(first, part));
-    EXPECT_TRUE(holds(second, "as measured for a plan like it before"));
+    EXPECT_TRUE(holds(second, "as measured for a similar plan before"));
 }
 
 CASE("one race serves exchanges that send about as much the same way, and no others") {
     if (ranks() == 1) return;
     const Fresh comm;
     EXPECT_TRUE(holds(made_on(comm, {}, 4), "the fastest when"));
-    EXPECT_TRUE(holds(made_on(comm, {}, 3), "as measured for a plan like it before"));
+    EXPECT_TRUE(holds(made_on(comm, {}, 3), "as measured for a similar plan before"));
     EXPECT_TRUE(holds(made_on(comm, {}, 2), "the fastest when"));
     EXPECT_TRUE(holds(made_on(comm, {}, 8), "the fastest when"));
-    EXPECT_TRUE(holds(made_on(comm, {}, 7), "as measured for a plan like it before"));
+    EXPECT_TRUE(holds(made_on(comm, {}, 7), "as measured for a similar plan before"));
 }
 
 CASE("users add transports to the race and leave others out") {
@@ -159,7 +122,7 @@ CASE("how an exchange is used makes it another one to remember") {
     const Fresh comm;
     EXPECT_TRUE(holds(made_on(comm), "the fastest when"));
     EXPECT_TRUE(holds(made_on(comm, {.overlap = true}), "the fastest when"));
-    EXPECT_TRUE(holds(made_on(comm), "as measured for a plan like it before"));
+    EXPECT_TRUE(holds(made_on(comm), "as measured for a similar plan before"));
 }
 
 // Two rows of ranks, so that each has diagonal neighbors.
@@ -175,48 +138,28 @@ std::string made_in_rows(MPI_Comm comm, ExchangeOptions options, const std::func
     return exchange.explain();
 }
 
-// What an exchange says that is made again, when wisdom has it that another way was the fastest.
-template <class Make>
-std::string told_where_wisdom_says(const std::string& choice, Make&& make) {
-    SharedFile file;
-    const auto wise = [&] {
-        const Variable wisdom("PARHELION_WISDOM", file.path);
-        return make();
-    };
-    wise();
-    MPI_Barrier(MPI_COMM_WORLD);
-    auto entries = file.entries();
-    EXPECT_EQ(entries.size(), 1);
-    entries.at(0).choice = choice;
-    file.rename();
-    file.write(write_wisdom(entries));
-    return wise();
+// Leaves nothing to try but staged_shared, and `other`.
+std::string rings_alone(const std::string& other = "") {
+    std::string list;
+    for (const TransportInfo& info : transports())
+        if (info.name != "staged_shared" && info.name != other) list += (list.empty() ? "-" : ",-") + info.name;
+    return list;
 }
 
-// What `auto` says when wisdom has it that stages are the fastest: it takes that only where they are among its ways.
-std::string told_of_stages(const ExchangeOptions& options) {
-    return told_where_wisdom_says("staged:staged_shared", [&] { return made_in_rows(Fresh(), options); });
-}
-
-CASE("an exchange that is only called at once may go dimension by dimension, one that may be begun does not") {
+CASE("an exchange that is only called at once is tried dimension by dimension, one that may be begun is not") {
     if (ranks() < 4 || ranks() % 2 != 0) return;
-    const ExchangeOptions at_once{.transport = "auto", .at_once = true}, any{.transport = "auto"};
-    const char* taken = "transport staged:staged_shared, as measured in another run";
-    const std::string told = told_of_stages(at_once);
-    EXPECT_TRUE(holds(told, taken));
-    EXPECT_TRUE(holds(told, ranks() == 4 ? "; 2 messages" : "; 3 messages"));
-    EXPECT_FALSE(holds(told_of_stages(any), "staged:"));
-    EXPECT_FALSE(holds(told_of_stages({.transport = "auto", .overlap = true}), "staged:"));
-    {
-        const Variable list("PARHELION_AUTO", "-staged");
-        EXPECT_FALSE(holds(told_of_stages(at_once), "staged:"));
-    }
-    {
-        const Variable list("PARHELION_AUTO", "+staged");
-        EXPECT_TRUE(holds(told_of_stages(any), taken));
-    }
+    const auto told = [](const ExchangeOptions& options, const std::string& more = "") {
+        const Variable list("PARHELION_AUTO", rings_alone() + more);
+        return made_in_rows(Fresh(), options);
+    };
+    const char* tried = "by_dimension:staged_shared ";
+    EXPECT_TRUE(holds(told({.transport = "auto", .at_once = true}), tried));
+    EXPECT_FALSE(holds(told({.transport = "auto", .at_once = true}, ",-by_dimension,-far_by_dimension"), tried));
+    EXPECT_FALSE(holds(told({.transport = "auto"}), tried));
+    EXPECT_FALSE(holds(told({.transport = "auto", .overlap = true}), tried));
+    EXPECT_TRUE(holds(error_of([&] { told({.transport = "auto"}, ",+by_dimension"); }), "promises at_once"));
     const Variable overlap("PARHELION_OVERLAP", "1");  // the promise stands
-    EXPECT_TRUE(holds(told_of_stages(at_once), taken));
+    EXPECT_TRUE(holds(told({.transport = "auto", .at_once = true}), tried));
 }
 
 CASE("what is made to be called at once cannot be begun") {
@@ -229,8 +172,8 @@ CASE("what is made to be called at once cannot be begun") {
     EXPECT_TRUE(holds(error_of([] { made_in_rows(Fresh(), {.at_once = last()}); }), "whether the exchange is only called at once"));
 }
 
-CASE("stages asked for by name are refused where they save nothing") {
-    for (const char* name : {"staged:mpi", "staged_far:mpi"})
+CASE("an order that is asked for by name is refused where it saves nothing") {
+    for (const char* name : {"by_dimension:mpi", "far_by_dimension:mpi"})
         EXPECT_TRUE(holds(error_of([&] {
                               const CartesianDomain row({6 * ranks(), 9}, {.halo = 2, .process_grid = {ranks(), 1}});
                               std::vector<double> cells(static_cast<std::size_t>((6 + 4) * (9 + 4)));
@@ -239,44 +182,92 @@ CASE("stages asked for by name are refused where they save nothing") {
                           "use the transport alone"));
 }
 
-CASE("what one run has learnt another one knows") {
-    if (ranks() == 1) return;
-    SharedFile file;
-    const auto wise = [&] {
-        const Variable wisdom("PARHELION_WISDOM", rank() == 0 ? file.path : "");  // rank 0 reads for all
-        return made();
-    };
-    EXPECT_TRUE(holds(wise(), "the fastest when"));
-    EXPECT_TRUE(holds(wise(), "as measured in another run"));
-    MPI_Barrier(MPI_COMM_WORLD);
-    const auto entries = file.entries();
-    ASSERT_EQ(entries.size(), 1);
-    EXPECT_GT(entries[0].seconds, 0);
+// A transport that fails when `failing` says so, after it has written into the ghosts; else it is not there.
+bool failing = false;
 
-    file.rename();
-    EXPECT_TRUE(holds(wise(), "as measured in another run"));
-    // A way that this plan does not have, and a file that is broken, are as if nothing was known.
-    for (const char* choice : {"wheel", "loopback", "shared+ucx"}) {
-        file.rename();
-        WisdomEntry changed = entries[0];
-        changed.choice = choice;
-        file.write(write_wisdom({changed}));
-        EXPECT_TRUE(holds(wise(), "the fastest when"));
+class Failing final : public Transport {
+public:
+    explicit Failing(const TransportContext& context) : context_(context) {}
+    void begin() override {
+        for (const LinkPlan* link : context_.links) {
+            std::vector<std::byte> message(static_cast<std::size_t>(context_.way(*link).receive_bytes), std::byte{0x55});
+            std::byte* const from[1] = {message.data()};
+            run(context_.way(*link).unpack, from, context_.arrays.bases());
+        }
+        throw Error("a transport that fails", ErrorKind::communication);
     }
-    file.rename();
-    file.write("neither wise\nnor whole\n");
-    EXPECT_TRUE(holds(wise(), "the fastest when"));
-    if (rank() == 0) unlink(file.path.c_str());
+    int ready() override { return -1; }
+    void deliver(int, Reduction) override {}
+    bool finished() override { return true; }
+    int expected() const override { return 0; }
+    std::string state(int) const override { return {}; }
+
+private:
+    TransportContext context_;
+};
+
+CASE("trials give ghosts their values back, also where one fails") {
+    if (ranks() == 1) return;
+    register_transport({"failing", "fails", Scope::anywhere, [] { return std::string(failing ? "" : "not now"); },
+                        [](const TransportContext& context) { return std::make_unique<Failing>(context); }});
+    const Fresh comm;
+    const CartesianDomain domain({6 * ranks(), 9}, {.halo = 1, .periodic = true, .process_grid = {ranks(), 1}}, MPI_Comm(comm));
+    std::vector<double> u(8 * 11);
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] = static_cast<double>(i);
+    const std::vector<double> before = u;
+    const Pattern pattern = build_pattern(domain);
+    Exchange exchange(pattern, {view(domain, u.data())}, {.transport = "auto"});
+    EXPECT_TRUE(u == before);
+    exchange.retune();
+    EXPECT_TRUE(u == before);
+    failing = true;
+    EXPECT_TRUE(holds(error_of([&] { Exchange(pattern, {view(domain, u.data())}, {.transport = "auto", .work_s = 1e-6}); }), "a transport that fails"));
+    EXPECT_TRUE(u == before);
+    EXPECT_TRUE(holds(error_of([&] { exchange.retune(); }), "a transport that fails"));
+    EXPECT_TRUE(u == before);
+    failing = false;
+}
+
+CASE("an exchange that is retuned races anew and is right, as are its subsets") {
+    if (ranks() == 1) return;
+    const Fresh comm;
+    const CartesianDomain domain({6 * ranks(), 9}, {.halo = 2, .periodic = true, .process_grid = {ranks(), 1}}, MPI_Comm(comm));
+    std::vector<GridField> fields;
+    for (int f = 0; f < 2; ++f) fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, f, Memory::node_shared);
+    made_on(comm);
+    Exchange exchange(build_pattern(domain), views(fields), {.transport = "auto"});
+    EXPECT_TRUE(holds(exchange.explain(), "as measured for a similar plan before"));
+    Exchange subset = exchange.only({.fields = {0}});
+    subset();
+    exchange.retune();
+    EXPECT_TRUE(holds(exchange.explain(), "the fastest when"));
+    check_forward(exchange, fields, 0);
+    check_reverse(exchange, fields, Reduction::sum, false, 3);
+    subset();
+    EXPECT_EQ(subset.transport(), exchange.transport());
+    {
+        const Variable list("PARHELION_AUTO", rings_alone("mpi"));  // what else is tried decides with it
+        exchange.retune();
+        EXPECT_FALSE(holds(exchange.explain(), " shared "));
+    }
+    check_forward(exchange, fields, 1);
+    auto step = exchange.begin();
+    EXPECT_TRUE(holds(error_of([&] { exchange.retune(); }), "under way"));
+    step.end();
+    EXPECT_TRUE(holds(error_of([&] { subset.retune(); }), "retune that one"));
+    Exchange named(build_pattern(domain), views(fields), {.transport = "mpi"});
+    named.retune();
+    EXPECT_EQ(named.transport(), "mpi");
+    check_forward(named, fields, 2);
 }
 
 // UCX finds no network of that name, in the library that is there.
-CASE("a UCX that makes no worker is left out with its reason, though it was chosen before") {
+CASE("a UCX that makes no worker is left out with its reason") {
     if (ranks() == 1 || !is_usable("ucx")) return;
     const Variable no_network("UCX_TLS", "none_such"), quiet("UCX_LOG_LEVEL", "fatal"), list("PARHELION_AUTO", "+ucx");
     const std::string told = made();
     EXPECT_TRUE(holds(told, "ucx left out: "));
     EXPECT_TRUE(holds(told, "transport ucx cannot be used here: ucp_"));
-    EXPECT_TRUE(holds(told_where_wisdom_says("ucx", [] { return made(); }), "ucx left out: "));
 }
 
 CASE("what lost leaves no thread behind") {

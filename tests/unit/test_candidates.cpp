@@ -1,7 +1,7 @@
 // Which ways are tried follows from what transports say of themselves: these have names that the library does not know.
 #include <algorithm>
 
-#include "exchange/candidates.hpp"
+#include "exchange/selection.hpp"
 #include "parhelion/core/error.hpp"
 #include "support/cases.hpp"
 
@@ -13,94 +13,118 @@ TransportInfo info(const std::string& name, Scope scope, Traits traits = {}) {
     return {name, "", scope, nullptr, nullptr, std::move(traits)};
 }
 
-const std::vector<TransportInfo>& invented() {
+const std::vector<TransportInfo>& transports_invented() {
     static const std::vector<TransportInfo> all{
         info("mirror", Scope::own_rank),
-        info("parcel", Scope::anywhere, {.akin = "letter"}),
         info("letter", Scope::anywhere),
-        info("pen", Scope::same_node, {.straight = true, .handicap = 1.05}),
-        info("brush", Scope::same_node, {.straight = true, .handicap = 1.1}),
+        info("choir", Scope::anywhere, {.makes_communicator = true}),
+        info("pen", Scope::same_node, {.direct = true, .handicap = 1.05}),
+        info("brush", Scope::same_node, {.direct = true, .handicap = 1.1}),
         info("tray", Scope::same_node),
-        info("robot", Scope::same_node, {.by_name_only = true}),
         info("truck", Scope::anywhere, {.between_nodes = true}),
         info("relay", Scope::anywhere, {.between_nodes = true, .passes_on = true}),
     };
     return all;
 }
 
-Situation with(bool near, bool far, bool thin, bool wide, std::vector<std::string> refused = {}) {
-    Situation situation{near, far, thin, wide, false, false, false, {}};
-    for (const TransportInfo& each : invented())
-        situation.refused.push_back(std::find(refused.begin(), refused.end(), each.name) != refused.end());
+const std::vector<const TransportInfo*>& invented() {
+    static const std::vector<const TransportInfo*> all = [] {
+        std::vector<const TransportInfo*> places;
+        for (const TransportInfo& each : transports_invented()) places.push_back(&each);
+        return places;
+    }();
+    return all;
+}
+
+// Several threads may call MPI: no communicators are made.
+Situation with(bool near, bool far, bool small, bool large, std::vector<std::string> refused = {}) {
+    Situation situation{.near = near, .far = far, .small = small, .large = large, .threads = true};
+    for (const TransportInfo* each : invented())
+        situation.refused.push_back(std::find(refused.begin(), refused.end(), each->name) != refused.end());
+    return situation;
+}
+
+Situation with_one_thread(Situation situation) {
+    situation.threads = false;
     return situation;
 }
 
 Situation in_stages(Situation situation, bool far) {
-    situation.staged = true;
-    situation.staged_far = far;
+    situation.at_once = situation.by_dimension = true;
+    situation.far_by_dimension = far;
     return situation;
 }
 
+// "NAME<N": tried where candidate N comes near the fastest; "!": with a handicap; "*": only where exchanges take long.
 std::string names(const Situation& situation, const std::string& list = "") {
     std::string text;
     for (const Candidate& each : candidates(invented(), situation, parse_auto_list(list, invented()))) {
-        text += (text.empty() ? "" : " ") + each.name;
+        text += (text.empty() ? "" : " ") + each.choice.name();
         if (each.after >= 0) text += "<" + std::to_string(each.after);
-        if (each.handicap > 1) text += "!";
+        if (each.choice.handicap() > 1) text += "!";
+        if (each.least_s > 0) text += "*";
     }
     return text;
 }
 
 }  // namespace
 
-CASE("inside a node straight and packed ways are tried, those for thin pieces first where there are some") {
-    EXPECT_EQ(names(with(true, false, false, true)), "pen! tray letter parcel<2");
-    EXPECT_EQ(names(with(true, false, true, false)), "tray pen! letter parcel<2");
-    EXPECT_EQ(names(with(true, false, true, true)), "pen|tray! tray pen! letter parcel<3");
+CASE("inside a node direct and packed transports are tried, those for small pieces first where there are some") {
+    EXPECT_EQ(names(with(true, false, false, true)), "pen! tray letter");
+    EXPECT_EQ(names(with(true, false, true, false)), "tray pen! letter");
+    EXPECT_EQ(names(with(true, false, true, true)), "pen|tray! tray pen! letter");
 }
 
-CASE("of the straight ways the first that takes the arrays is tried") {
-    EXPECT_EQ(names(with(true, false, false, true, {"pen"})), "brush! tray letter parcel<2");
-    EXPECT_EQ(names(with(true, false, true, true, {"pen", "brush"})), "tray letter parcel<1");
+CASE("of the direct ones the first that takes the arrays is tried") {
+    EXPECT_EQ(names(with(true, false, false, true, {"pen"})), "brush! tray letter");
+    EXPECT_EQ(names(with(true, false, true, true, {"pen", "brush"})), "tray letter");
 }
 
-CASE("between nodes networks are tried, behind the best way inside the node where both occur") {
-    EXPECT_EQ(names(with(false, true, false, false)), "letter truck parcel<0");
-    EXPECT_EQ(names(with(true, true, false, true)),
-              "pen+letter! tray+letter pen+truck<0! tray+truck<1 pen+parcel<0! tray+parcel<1 letter parcel<6");
-    EXPECT_EQ(names(with(false, true, false, false, {"truck", "letter"})), "parcel");
+CASE("between nodes networks are tried, behind the best transport inside the node where both occur") {
+    EXPECT_EQ(names(with(false, true, false, false)), "letter truck");
+    EXPECT_EQ(names(with(true, true, false, true)), "pen+letter! tray+letter pen+truck<0! tray+truck<1 letter");
+    EXPECT_EQ(names(with(false, true, false, false, {"truck"})), "letter");
 }
 
 CASE("without neighbors nothing is set up that moves messages") { EXPECT_EQ(names(with(false, false, false, false)), "mirror"); }
 
+CASE("what makes a communicator is tried where exchanges take long, the first network comes near the fastest, and MPI serves one thread") {
+    EXPECT_EQ(names(with_one_thread(with(true, false, false, true))), "pen! tray letter choir<2*");
+    EXPECT_EQ(names(with_one_thread(with(false, true, false, false))), "letter choir<0* truck");
+    EXPECT_EQ(names(with_one_thread(with(true, true, false, true)), "-pen,-brush,-truck"), "tray+letter tray+choir<0* letter choir<2*");
+    EXPECT_EQ(names(with_one_thread(with(true, false, false, true)), "-letter"), "pen! tray choir*");
+    EXPECT_EQ(names(with(true, false, false, true), "+choir"), "pen! tray letter choir");
+}
+
 CASE("users add and leave out transports") {
-    EXPECT_EQ(names(with(true, false, false, true), "+robot"), "pen! tray robot letter parcel<3");
-    EXPECT_EQ(names(with(true, false, false, true), "+truck,-pen"), "brush! tray letter truck parcel<2");
-    EXPECT_EQ(names(with(true, false, false, true), "+parcel"), "pen! tray parcel letter");
-    EXPECT_EQ(names(with(true, false, true, true), "+brush"), "pen|tray! brush|tray! tray pen! brush! letter parcel<5");
-    EXPECT_EQ(names(with(true, false, false, true), "-letter,-pen,-brush,-tray"), "parcel");
+    EXPECT_EQ(names(with(true, false, false, true), "+truck,-pen"), "brush! tray letter truck");
+    EXPECT_EQ(names(with(true, false, true, true), "+brush"), "pen|tray! brush|tray! tray pen! brush! letter");
+    EXPECT_EQ(names(with(true, false, false, true), "-letter,-pen,-brush,-tray"), "");
 }
 
-CASE("each way is tried in stages, too, where it comes near the fastest") {
+CASE("each is tried dimension by dimension, too, where it comes near the fastest and the program promises to call at once") {
     const Situation inside = in_stages(with(true, false, false, true), false);
-    EXPECT_EQ(names(inside), "pen! tray staged:pen<0! staged:tray<1 letter parcel<4 staged:letter<4 staged:parcel<5");
-    EXPECT_EQ(names(inside, "-staged"), names(with(true, false, false, true)));
+    EXPECT_EQ(names(inside), "pen! tray by_dimension:pen<0! by_dimension:tray<1 letter by_dimension:letter<4");
+    EXPECT_EQ(names(inside, "-by_dimension"), names(with(true, false, false, true)));
+    Situation no_promise = inside;
+    no_promise.at_once = false;
+    EXPECT_EQ(names(no_promise), names(with(true, false, false, true)));
     const Situation across = in_stages(with(false, true, false, false), true);
-    EXPECT_EQ(names(across, "-parcel"), "letter staged:letter<0 staged_far:letter<0 truck staged:truck<3 staged_far:truck<3");
-    EXPECT_EQ(names(across, "-parcel,-staged_far"), "letter staged:letter<0 truck staged:truck<2");
-    EXPECT_EQ(names(in_stages(with(true, true, false, true), false), "-pen,-brush,-parcel"),
-              "tray+letter staged:tray+letter<0 tray+truck<0 letter staged:tray+truck<2 staged:letter<3");
+    EXPECT_EQ(names(across), "letter by_dimension:letter<0 far_by_dimension:letter<0 truck by_dimension:truck<3 far_by_dimension:truck<3");
+    EXPECT_EQ(names(across, "-far_by_dimension"), "letter by_dimension:letter<0 truck by_dimension:truck<2");
+    EXPECT_EQ(names(in_stages(with(true, true, false, true), false), "-pen,-brush,-relay"),
+              "tray+letter by_dimension:tray+letter<0 tray+truck<0 by_dimension:tray+truck<2 letter by_dimension:letter<4");
 }
 
-CASE("ranks pass on what belongs to others where the program calls at once and nodes have several ranks, but not in stages") {
+CASE("ranks pass on what belongs to others where the program calls at once and nodes have several ranks, but not by dimension") {
     Situation situation = in_stages(with(true, true, false, true), false);
-    const std::string without = names(situation, "-pen,-brush,-parcel,-truck");
-    EXPECT_EQ(without, "tray+letter letter staged:tray+letter<0 staged:letter<1");
-    situation.at_once = true;
-    EXPECT_EQ(names(situation, "-pen,-brush,-parcel,-truck"), "tray+letter staged:tray+letter<0 tray+relay<0 letter staged:letter<3");
-    EXPECT_EQ(names(situation, "-pen,-brush,-parcel,-truck,-relay"), without);
-    situation.near = false;
-    EXPECT_EQ(names(situation, "-pen,-brush,-parcel,-truck"), "letter staged:letter<0");
+    EXPECT_EQ(names(situation, "-pen,-brush,-truck"), "tray+letter by_dimension:tray+letter<0 tray+relay<0 letter by_dimension:letter<3");
+    const std::string without = names(situation, "-pen,-brush,-truck,-relay");
+    EXPECT_EQ(without, "tray+letter by_dimension:tray+letter<0 letter by_dimension:letter<2");
+    situation.at_once = false;
+    EXPECT_EQ(names(situation, "-pen,-brush,-truck"), "tray+letter letter");
+    situation.at_once = true, situation.near = false;
+    EXPECT_EQ(names(situation, "-pen,-brush,-truck"), "letter by_dimension:letter<0");
 }
 
 CASE("what is wrong in a list is said") {
@@ -108,9 +132,19 @@ CASE("what is wrong in a list is said") {
         CAPTURE(list);
         EXPECT_ERROR(Error, text, parse_auto_list(list, invented()));
     };
-    refuse("+wheel", "no transport 'wheel': use some of mirror, parcel, letter, pen, brush, tray, robot, truck, relay, staged, staged_far");
+    refuse("+wheel", "no transport 'wheel': use some of mirror, letter, choir, pen, brush, tray, truck, relay, by_dimension, far_by_dimension");
     refuse("pen", "has no sign");
     refuse("+pen,,-tray", "has no sign");
     refuse("+pen,-pen", "both");
-    EXPECT_ERROR(Error, "PARHELION_AUTO", names(with(false, true, false, false), "-letter,-parcel,-truck"));
+    refuse("+by_dimension", "promises at_once");
+}
+
+CASE("a choice is what its name says, and the other way round") {
+    for (const char* name : {"mpi", "shared", "shared+mpi", "shared|staged_shared+mpi", "by_dimension:mpi", "far_by_dimension:shared+mpi"})
+        EXPECT_EQ(parse_choice(name).name(), name);
+    EXPECT_EQ(parse_choice("mpi+mpi").name(), "mpi");
+    EXPECT_TRUE(parse_choice("shared|staged_shared+mpi") == parse_choice("shared|staged_shared+mpi"));
+    EXPECT_FALSE(parse_choice("by_dimension:mpi") == parse_choice("mpi"));
+    EXPECT_ERROR(Error, "by_dimension:, far_by_dimension:", parse_choice("staged:mpi"));
+    EXPECT_ERROR(Error, "as in mpi+mpi", parse_choice("mpi+shared"));
 }

@@ -19,8 +19,8 @@ namespace parhelion {
 
 /// How an exchange moves its data and how long it waits.
 struct ExchangeOptions {
-    /// "auto", a transport's name, or a hybrid "NEAR+FAR": NEAR for neighbors on the own node, FAR for the others. "staged:NAME" and
-    /// "staged_far:NAME" go dimension by dimension.
+    /// "auto", a transport's name, or a hybrid "NEAR+FAR": NEAR for neighbors on the own node, FAR for the others. "by_dimension:NAME" and
+    /// "far_by_dimension:NAME" go dimension by dimension.
     /// Empty: the environment variable PARHELION_TRANSPORT, else "auto".
     std::string transport = {};
     /// When nothing arrives for longer than this, a wait is an error that says who did not answer. 0: the environment variable PARHELION_TIMEOUT, else never.
@@ -143,6 +143,15 @@ public:
         prepare_with(ArrayList(arrays...));
     }
 
+    /// Collective: has `auto` choose anew, for what changes while a program runs: cores that move, other work on the machine. `arrays` as
+    /// in a call; their ghosts keep their values. Takes as long as construction. Subsets go the new way from their next use on, which
+    /// is collective. A transport that was asked for by name stays. Errors: while it, or a subset, is under way; of a subset; a transport's.
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    void retune(const Arrays&... arrays) {
+        retune_with(ArrayList(arrays...));
+    }
+
     /// Collective. Which ghosts of this rank differ from their owners' values, byte by byte: all that a forward exchange would fill. `arrays` as
     /// in a call. It reads arrays only; the first call takes as much memory as they have, and sets up an exchange over MPI.
     /// Errors: while under way; arrays in device memory; subsets that differ between ranks.
@@ -178,6 +187,7 @@ public:
 private:
     explicit Exchange(std::shared_ptr<Impl> impl);
     void prepare_with(const ArrayList& arrays);
+    void retune_with(const ArrayList& arrays);
     StaleGhosts stale_with(const ArrayList& arrays);
     void check_with(const ArrayList& arrays);
     Step begin_with(const ArrayList& arrays);

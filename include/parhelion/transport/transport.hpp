@@ -87,18 +87,18 @@ struct Traits {
     std::function<std::string(const Plan&)> refusal = {};
     /// Where the arrays that it moves may lie.
     std::vector<MemorySpace> spaces = {MemorySpace::host};
-    /// Writes each piece where it belongs in the neighbor's arrays: made for wide pieces. Of several such transports the first that takes
-    /// the arrays is tried.
-    bool straight = false;
-    /// Its times count so many times as much when one is chosen: more than 1 for what suffers first when something else disturbs it.
+    /// Writes each piece into the neighbor's arrays (single-copy): made for large pieces. Of several such transports the first that
+    /// takes the arrays is tried.
+    bool direct = false;
+    /// Its times count so many times as much when one is chosen: more than 1 for what suffers first when something else disturbs it,
+    /// or when cores are far from each other.
     double handicap = 1;
-    bool by_name_only = false;
+    /// Making one makes a communicator: tried only where that is cheap beside an exchange, and no other thread may make one meanwhile.
+    bool makes_communicator = false;
     /// Tried only where some neighbor is on another node.
     bool between_nodes = false;
     /// Ranks pass on what belongs to others, and must stay in the exchange for it: tried only where the program has promised to call it at once.
     bool passes_on = false;
-    /// Another transport from whose times it is never far: tried only where that one comes near the fastest.
-    std::string akin = {};
 };
 
 /// A transport's name, what it reaches, whether it works here, and how one is made.

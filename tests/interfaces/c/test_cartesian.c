@@ -130,6 +130,11 @@ static void exchange_with_options(phl_cartesian domain, double* u, const phl_fie
     GOOD(phl_exchange_forward(exchange, NULL, 0));
     GOOD(phl_exchange_check(exchange, NULL, 0));
     GOOD(phl_exchange_free(&exchange));
+    GOOD(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange));
+    GOOD(phl_exchange_retune(exchange, NULL, 0));
+    GOOD(phl_exchange_forward(exchange, NULL, 0));
+    GOOD(phl_exchange_check(exchange, NULL, 0));
+    GOOD(phl_exchange_free(&exchange));
 }
 
 static void exchange_grid(phl_cartesian domain) {

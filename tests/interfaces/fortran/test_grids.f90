@@ -178,6 +178,11 @@ contains
     call exchange%check()
     call exchange%init(domain, u, options=exchange_options(at_once=.true.))
     call exchange%forward()
+    u = rank
+    call exchange%retune()
+    call exchange%retune(u)
+    call exchange%forward()
+    call exchange%check()
     call exchange%begin(stat=stat, errmsg=message)
     call check(stat /= 0 .and. index(message, 'at once only') > 0, 'at once: ' // message)
   end subroutine

@@ -54,11 +54,10 @@ def test_srun_tells_how_it_speaks_to_which_mpi(tmp_path, monkeypatch):
     assert not any("Slurm" in words for words in worth_doing([flavor(tmp_path, "openmpi")], {}, [srun], [], None))
 
 
-def test_the_three_things_most_worth_doing_come_by_what_they_bring(tmp_path, monkeypatch):
-    monkeypatch.delenv("PARHELION_WISDOM", raising=False)
+def test_the_three_things_most_worth_doing_come_by_what_they_bring(tmp_path):
     findings = [Finding(name, False, "why", f"mend {name}", "who") for name in ("XPMEM", "UCX", "/dev/shm")]
     assert worth_doing([flavor(tmp_path)], {}, [], findings, None)[:2] == ["mend /dev/shm (/dev/shm, for who)", "mend UCX (UCX, for who)"]
-    assert "PARHELION_WISDOM" in worth_doing([flavor(tmp_path)], {}, [], findings, None)[2]
+    assert worth_doing([flavor(tmp_path)], {}, [], findings, None)[2] == "mend XPMEM (XPMEM, for who)"
     assert "make build" in worth_doing([], {}, [], findings, None)[0]
     # Another build that mpi4py does not load, such as the one for the standard ABI, is no fault where one fits.
     assert not any("mpi4py" in words for words in worth_doing([flavor(tmp_path), flavor(tmp_path)], {"abi": "it loads another"}, [], [], None))

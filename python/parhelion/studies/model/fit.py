@@ -130,7 +130,7 @@ def case_exchange(case: Case) -> Exchange:
 
 
 def _algorithm(contender: str) -> str:
-    if contender in STAGED or contender.startswith("staged:"):
+    if contender in STAGED or contender.startswith("by_dimension:"):
         return "staged"
     return "node_aware" if "node_aware" in contender or contender == "hand_nodes" else "standard"
 

@@ -82,6 +82,18 @@ def test_a_program_may_say_how_an_exchange_will_be_used():
         refused(ValueError, ph.Exchange, domain, sample.view, at_once=last, says="only called at once")
 
 
+def test_an_exchange_is_retuned_and_fills_its_ghosts():
+    domain, sample = domain_and_sample()
+    exchange = ph.Exchange(domain, sample.view)
+    exchange.retune()
+    exchange()
+    sample.check("retuned")
+    exchange.retune(domain.zeros())
+    with exchange.begin():
+        refused(ValueError, exchange.retune, says="under way")
+    refused(ValueError, exchange.only(depth=0).retune, says="retune that one")
+
+
 def test_several_exchanges_are_under_way_at_once():
     domain, _ = domain_and_sample()
     samples = [domain_and_sample(field)[1] for field in range(5)]

@@ -1,6 +1,5 @@
 """The few things that are most worth doing, out of all that was found."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ....launch import Flavor, inside_launcher
@@ -18,7 +17,7 @@ def worth_doing(flavors: Sequence[Flavor], unfit: dict[str, str], found: Sequenc
     share cores, what to say of it."""
     by_name = {finding.name: finding for finding in findings if finding.remedy}
     missed, welcome = (_remedies(by_name, most_missed(welcome=each)) for each in (False, True))
-    candidates = [*_builds(flavors, unfit), *_launchers(flavors, found), *([crowd] if crowd else []), *missed, *_kept(), *welcome,
+    candidates = [*_builds(flavors, unfit), *_launchers(flavors, found), *([crowd] if crowd else []), *missed, *welcome,
                   "measure what you will run, such as `parhelion bench halo --quick`"]  # fmt: skip
     return candidates[:MOST]
 
@@ -46,8 +45,3 @@ def _launchers(flavors: Sequence[Flavor], found: Sequence[Launcher]) -> Iterator
 
 def _remedies(by_name: Mapping[str, Finding], names: Iterable[str]) -> Iterator[str]:
     return (f"{by_name[name].remedy} ({name}, for {by_name[name].needed_for})" for name in names if name in by_name)
-
-
-def _kept() -> Iterator[str]:
-    if not os.environ.get("PARHELION_WISDOM"):
-        yield "set PARHELION_WISDOM=FILE, so that `auto` measures an exchange once and not in every job"

@@ -1,0 +1,475 @@
+// What `auto` decides: who takes part, trial exchanges, and what was decided for a similar plan.
+#include "exchange/selection.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "core/mpi_threads.hpp"
+#include "core/patient_wait.hpp"
+#include "exchange/stages.hpp"
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/hash.hpp"
+#include "plan/copy_team.hpp"
+#include "plan/packed_cells.hpp"
+#include "transport/factories.hpp"
+
+namespace parhelion {
+namespace {
+
+// What stands before the colon; takes it away.
+Sequence take_sequence(std::string& name) {
+    const auto colon = name.find(':');
+    if (colon == std::string::npos) return Sequence::direct;
+    const std::string word = name.substr(0, colon);
+    name.erase(0, colon + 1);
+    for (const Sequence each : {Sequence::by_dimension, Sequence::far_by_dimension})
+        if (word == name_of(each)) return each;
+    throw Error("'" + word + ":' is not known before a transport: use by_dimension:, far_by_dimension:, or the transport alone");
+}
+
+}  // namespace
+
+std::string Choice::name() const {
+    std::string text = sequence == Sequence::direct ? "" : std::string(name_of(sequence)) + ":";
+    text += near->name;
+    if (small != near) text += "|" + small->name;
+    if (far != near) text += "+" + far->name;
+    return text;
+}
+
+Choice parse_choice(const std::string& name) {
+    std::string transports = name;
+    const Sequence sequence = take_sequence(transports);
+    const auto plus = transports.find('+');
+    const std::string node = transports.substr(0, plus);
+    const auto bar = node.find('|');
+    const TransportInfo& near = find_transport(node.substr(0, bar));
+    const TransportInfo& small = bar == std::string::npos ? near : find_transport(node.substr(bar + 1));
+    const TransportInfo& far = plus == std::string::npos ? near : find_transport(transports.substr(plus + 1));
+    if (plus != std::string::npos && far.scope != Scope::anywhere)
+        throw Error("transport " + far.name + " does not reach other nodes: name one that does behind the +, as in " + near.name + "+mpi");
+    return {&near, &small, &far, sequence};
+}
+
+std::vector<const TransportInfo*> Choice::used() const {
+    std::vector<const TransportInfo*> all{near};
+    for (const TransportInfo* info : {small, far})
+        if (std::ranges::find(all, info) == all.end()) all.push_back(info);
+    return all;
+}
+
+double Choice::handicap() const { return std::max({near->traits.handicap, small->traits.handicap, far->traits.handicap}); }
+
+std::string requested_transport(const std::string& from_options) {
+    if (!from_options.empty()) return from_options;
+    const char* from_environment = std::getenv("PARHELION_TRANSPORT");
+    return from_environment != nullptr && *from_environment != '\0' ? from_environment : "auto";
+}
+
+namespace {
+
+using Known = std::vector<const TransportInfo*>;
+
+constexpr double other_network_within = 1.05;  // tried behind the best transport inside the node alone
+constexpr double by_dimension_within = 1.15;   // the same transports in another order
+constexpr double similar_within = 1.2;         // what can be expected to differ a little
+constexpr double communicator_s = 100e-6;      // making one takes as long as some ten exchanges of so long
+constexpr double similar_bytes = 1.5;          // times: three fields instead of two, not twice as wide a halo
+
+bool adds(const AutoList& list, const std::string& name) { return list.contains(name) && list.at(name); }
+bool leaves_out(const AutoList& list, const std::string& name) { return list.contains(name) && !list.at(name); }
+
+}  // namespace
+
+std::string auto_list_text() {
+    const char* text = std::getenv("PARHELION_AUTO");
+    return text == nullptr ? "" : text;
+}
+
+AutoList parse_auto_list(const std::string& text, const Known& known) {
+    const auto is_sequence = [](const std::string& name) {
+        return name == name_of(Sequence::by_dimension) || name == name_of(Sequence::far_by_dimension);
+    };
+    AutoList list;
+    std::istringstream words(text);
+    for (std::string word; std::getline(words, word, ',');) {
+        const auto refuse = [](const std::string& why) { throw Error("PARHELION_AUTO: " + why); };
+        if (!word.starts_with('+') && !word.starts_with('-'))
+            refuse("'" + word + "' has no sign: write +NAME to have a transport tried, -NAME to leave it out");
+        const std::string name = word.substr(1);
+        const bool added = word[0] == '+';
+        if (is_sequence(name) && added)
+            refuse(name + " is tried only where the program promises at_once: promise it, or name " + name + ":TRANSPORT as the transport");
+        if (!is_sequence(name) && std::ranges::find(known, name, &TransportInfo::name) == known.end()) {
+            std::string all;
+            for (const TransportInfo* info : known) all += info->name + ", ";
+            refuse("there is no transport '" + name + "': use some of " + all + "by_dimension, far_by_dimension");
+        }
+        if (!list.emplace(name, added).second && list[name] != added) refuse(name + " is both added and left out");
+    }
+    return list;
+}
+
+namespace {
+
+bool takes_part(const TransportInfo& info, const Situation& situation, const AutoList& list) {
+    if (list.contains(info.name)) return adds(list, info.name);
+    const Traits& traits = info.traits;
+    if (info.scope == Scope::own_rank) return !situation.near && !situation.far;
+    if (info.scope == Scope::same_node && !situation.near) return false;
+    return (!traits.between_nodes || situation.far) && (!traits.makes_communicator || !situation.threads) &&
+           (!traits.passes_on || (situation.at_once && situation.near));
+}
+
+class Candidates {
+public:
+    Candidates(const Known& all, const Situation& situation, const AutoList& list) : situation_(situation), list_(list) {
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (takes_part(*all[i], situation, list) && !situation.refused[i]) sort_in(*all[i]);
+    }
+
+    std::vector<Candidate> all() {
+        if (!situation_.near && !situation_.far)
+            for (const TransportInfo* info : alone_) add({info, info, info});
+        else if (situation_.near && situation_.far) add_behind_each();
+        else if (situation_.near)
+            for (const Choice& choice : near_choices()) add(choice);
+        add_sequences();
+        const int first_alone = static_cast<int>(found_.size());
+        for (const TransportInfo* network : networks_) {
+            if (situation_.near && network->traits.between_nodes && !adds(list_, network->name)) continue;
+            add_network(*network, first_alone);
+            if (!situation_.near && network == networks_.front()) add_sequences();
+        }
+        add_sequences();
+        return std::move(found_);
+    }
+
+private:
+    void sort_in(const TransportInfo& info) {
+        if (info.scope == Scope::own_rank) alone_.push_back(&info);
+        else if (info.scope == Scope::anywhere) networks_.push_back(&info);
+        else if (!info.traits.direct) packed_.push_back(&info);
+        else if (direct_.empty() || adds(list_, info.name)) direct_.push_back(&info);
+    }
+
+    Candidate& add(const Choice& choice) { return found_.emplace_back(Candidate{choice}); }
+
+    // Inside the node. Small pieces are cheaper through a packed message.
+    std::vector<Choice> near_choices() const {
+        std::vector<Choice> all, direct, packed;
+        for (const TransportInfo* one : direct_) {
+            direct.push_back({one, one, one});
+            for (const TransportInfo* ring : packed_)
+                if (situation_.small && situation_.large) all.push_back({one, ring, one});
+        }
+        for (const TransportInfo* ring : packed_) packed.push_back({ring, ring, ring});
+        if (situation_.small) direct.swap(packed);
+        all.insert(all.end(), direct.begin(), direct.end());
+        all.insert(all.end(), packed.begin(), packed.end());
+        return all;
+    }
+
+    // Other networks come behind the best inside the node, after the other sequences: making them may take long.
+    void add_behind_each() {
+        const std::vector<Choice> inside = near_choices();
+        for (const TransportInfo* network : networks_) {
+            if (network != networks_.front()) add_sequences();
+            for (std::size_t i = 0; i < inside.size(); ++i) {
+                Candidate& next = add({inside[i].near, inside[i].small, network});
+                if (network == networks_.front()) continue;
+                next.after = static_cast<int>(i), next.within = other_network_within;
+                if (network->traits.makes_communicator) next.least_s = communicator_s;
+            }
+        }
+    }
+
+    // One that makes a communicator moves messages as the first does, by other calls of MPI.
+    void add_network(const TransportInfo& network, int first) {
+        Candidate& next = add({&network, &network, &network});
+        if (!network.traits.makes_communicator || adds(list_, network.name)) return;
+        next.least_s = communicator_s;
+        if (first + 1 < static_cast<int>(found_.size())) next.after = first, next.within = similar_within;
+    }
+
+    // Each that came since the last call, in other orders; but who passes on messages for others does so already.
+    void add_sequences() {
+        const std::size_t before = found_.size();
+        const auto add_each = [&](Sequence sequence, bool saves) {
+            if (!saves || !situation_.at_once || leaves_out(list_, name_of(sequence))) return;
+            for (std::size_t i = in_order_; i < before; ++i) {
+                Choice choice = found_[i].choice;
+                if (choice.far->traits.passes_on) continue;
+                choice.sequence = sequence;
+                Candidate& next = add(choice);
+                next.after = static_cast<int>(i), next.within = by_dimension_within;
+            }
+        };
+        add_each(Sequence::by_dimension, situation_.by_dimension);
+        add_each(Sequence::far_by_dimension, situation_.far_by_dimension);
+        in_order_ = found_.size();
+    }
+
+    const Situation& situation_;
+    const AutoList& list_;
+    std::vector<Candidate> found_;
+    std::size_t in_order_ = 0;  // so many are there in other orders, too
+    Known alone_, networks_, direct_, packed_;
+};
+
+}  // namespace
+
+std::vector<Candidate> candidates(const Known& all, const Situation& situation, const AutoList& list) {
+    return Candidates(all, situation, list).all();
+}
+
+namespace {
+
+// What was decided on a communicator, so that all ranks remember the same.
+class TuningCache {
+public:
+    explicit TuningCache(const Communicator&) {}
+    /// Null where no plan of this kind has sent about as many bytes.
+    const Choice* find(std::uint64_t kind, std::uint64_t bytes) const {
+        const auto similar = [&](const Entry& entry) {
+            const auto [less, more] = std::minmax(static_cast<double>(entry.bytes), static_cast<double>(bytes));
+            return entry.kind == kind && more < similar_bytes * less;
+        };
+        const auto known = std::ranges::find_if(all_, similar);
+        return known == all_.end() ? nullptr : &known->choice;
+    }
+    void learn(std::uint64_t kind, std::uint64_t bytes, const Choice& choice) {
+        std::erase_if(all_, [&](const Entry& known) { return known.kind == kind && known.bytes == bytes; });
+        all_.insert(all_.begin(), {kind, bytes, choice});
+    }
+
+private:
+    struct Entry {
+        std::uint64_t kind, bytes;
+        Choice choice;
+    };
+    std::vector<Entry> all_;
+};
+
+// What all ranks know of a plan after one reduction.
+struct Survey {
+    Situation situation;
+    SequenceSurvey sequences;
+    std::uint64_t kind = 0;   // equal where fewer or more fields, or wider ones, go the same way
+    std::uint64_t bytes = 0;  // that all ranks send
+};
+
+// Equal for plans of a kind on this rank: the same neighbors, pieces as small, the same dimension fastest in memory.
+Hash kind_here(const Plan& plan) {
+    Hash hash;
+    hash.add(plan.team ? plan.team->size() : 1);
+    for (const StagePlan& stage : plan.stages)
+        for (const LinkPlan& link : stage.links) {
+            hash.add(link.rank).add(plan.communicator().node_rank(link.rank) >= 0).add(link.thin);
+            hash.add(link.forward.send_bytes > 0).add(link.forward.receive_bytes > 0);
+            if (!link.orders.empty()) hash.add_range(link.orders.front());
+        }
+    return hash;
+}
+
+Situation situation_here(const Plan& plan, const Use& use) {
+    Situation here{.at_once = use.at_once, .threads = mpi_serves_all_threads()};
+    for (const StagePlan& stage : plan.stages)
+        for (const LinkPlan& link : stage.links) {
+            const bool on_node = plan.communicator().node_rank(link.rank) >= 0;
+            (on_node ? here.near : here.far) = true;
+            if (on_node) (link.thin ? here.small : here.large) = true;
+        }
+    return here;
+}
+
+// Of several that write directly only the first that can is asked, as long as it can: asking XPMEM sets it up.
+std::vector<bool> refused_here(const Plan& plan, const Known& all, const Situation& here, const AutoList& list) {
+    std::vector<bool> refused;
+    bool found_direct = false;
+    for (const TransportInfo* info : all) {
+        const bool another_serves = info->traits.direct && found_direct && !adds(list, info->name);
+        const bool asked = takes_part(*info, here, list) && !another_serves;
+        refused.push_back(asked && ((info->unavailable && !info->unavailable().empty()) || !refusal_of(*info, plan).empty()));
+        found_direct = found_direct || (info->traits.direct && asked && !refused.back());
+    }
+    return refused;
+}
+
+Survey survey(const Plan& plan, const Known& known, const AutoList& list, const Use& use) {
+    const Communicator& comm = plan.communicator();
+    comm.node();
+    const Situation here = situation_here(plan, use);
+    const std::uint64_t kind = kind_here(plan).value() * (2 * static_cast<std::uint64_t>(comm.rank()) + 1);
+    std::vector<std::uint64_t> mine{kind,        static_cast<std::uint64_t>(plan.bytes_sent()), here.near, here.far, here.small, here.large,
+                                    here.threads};
+    const std::size_t sequences = mine.size();
+    std::ranges::copy(SequenceSurvey(plan).told(), std::back_inserter(mine));
+    for (const bool refused : refused_here(plan, known, here, list)) mine.push_back(refused);
+    std::vector<std::uint64_t> all(mine.size());
+    allreduce(comm, mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM);
+    Survey found{{}, SequenceSurvey(&all[sequences]), all[0], all[1]};
+    Situation& there = found.situation;
+    bool* const flags[] = {&there.near, &there.far, &there.small, &there.large, &there.threads};
+    for (std::size_t i = 0; i < std::size(flags); ++i) *flags[i] = all[2 + i] > 0;
+    there.at_once = use.at_once;
+    there.by_dimension = found.sequences.serves(Sequence::by_dimension);
+    there.far_by_dimension = found.sequences.serves(Sequence::far_by_dimension);
+    for (std::size_t i = sequences + SequenceSurvey::words; i < all.size(); ++i) there.refused.push_back(all[i] > 0);
+    return found;
+}
+
+// Forward exchanges of all ranks together, in the manner in which the exchange will be used; of each turn the slowest
+// rank counts, and only the time inside the exchange. Ghosts are overwritten.
+class Trials final : public Track {
+public:
+    Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& all, const Use& use, const SequenceSurvey& sequences)
+        : plan_(plan), arrays_(arrays), candidates_(all), use_(use), sequences_(sequences),
+          work_is_unknown_(use.overlap && use.work_s == 0), made_(all.size()) {}
+
+    // What the system refuses, to all ranks, leaves the others in the race.
+    std::string make(int candidate) override {
+        const auto i = static_cast<std::size_t>(candidate);
+        const Choice& choice = candidates_[i].choice;
+        try {
+            auto& plan = plans_[choice.sequence];
+            if (!plan) plan = plan_in_order(plan_, sequences_, choice.sequence);
+            made_[i] = std::make_unique<Stages>(plan_, arrays_, choice, plan);
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::system) throw;
+            return error.what();
+        }
+        return {};
+    }
+
+    std::vector<double> take(const std::vector<Turn>& turns) override {
+        std::vector<double> mine;
+        for (const Turn& turn : turns) {
+            Stages& stages = *made_[static_cast<std::size_t>(turn.candidate)];
+            seconds_of(stages, turn.warming);
+            for (int s = 0; s < turn.samples; ++s) mine.push_back(seconds_of(stages, turn.each) / turn.each);
+        }
+        mine.push_back(MPI_Wtime() - start_);
+        std::vector<double> all(mine.size());
+        allreduce(plan_.communicator(), mine.data(), all.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX);
+        elapsed_ = all.back();
+        std::vector<double> seconds;
+        for (auto next = all.cbegin(); const Turn& turn : turns) {
+            seconds.push_back(median({next, next + turn.samples}));
+            next += turn.samples;
+        }
+        // By the better of the first two exchanges: a disturbed one must not make all trials long.
+        if (std::exchange(work_is_unknown_, false)) use_.work_s = std::min(seconds.front(), 200e-6);
+        return seconds;
+    }
+
+    double elapsed() const override { return elapsed_; }
+    std::unique_ptr<Stages> take_out(int candidate) { return std::move(made_[static_cast<std::size_t>(candidate)]); }
+
+private:
+    double seconds_of(Stages& stages, int exchanges) {
+        double seconds = 0;
+        for (int i = 0; i < exchanges; ++i) {
+            if (!use_.overlap) spin(use_.work_s);
+            double start = MPI_Wtime();
+            stages.begin(Direction::forward);
+            if (use_.overlap) {
+                stages.leave();
+                seconds += MPI_Wtime() - start;
+                spin(use_.work_s);
+                start = MPI_Wtime();
+            }
+            stages.end(timeout_s);
+            seconds += MPI_Wtime() - start;
+        }
+        return seconds;
+    }
+
+    // As long as work: on the rank's core, without its arrays.
+    static void spin(double seconds) {
+        for (const double start = MPI_Wtime(); MPI_Wtime() - start < seconds;) {
+        }
+    }
+
+    static constexpr double timeout_s = 60;
+    const Plan& plan_;
+    const BoundArrays& arrays_;
+    const std::vector<Candidate>& candidates_;
+    Use use_;
+    const SequenceSurvey& sequences_;
+    bool work_is_unknown_;  // until the first turn tells what an exchange takes
+    std::map<Sequence, std::shared_ptr<const Plan>> plans_;
+    std::vector<std::unique_ptr<Stages>> made_;
+    double elapsed_ = 0;  // agreed on
+    const double start_ = MPI_Wtime();
+};
+
+// Also where a trial fails.
+struct GhostsGivenBack : SavedGhosts {
+    using SavedGhosts::SavedGhosts;
+    ~GhostsGivenBack() { restore(); }
+};
+
+std::string reason_of(const std::vector<Candidate>& all, const RaceResult& result, const Use& use) {
+    std::ostringstream text;
+    std::string refused;
+    text << "the fastest when the exchange was made (µs per exchange" << (use.overlap ? ", in begin and end" : "") << ":";
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Standing& each = result.standings[i];
+        if (each.made) text << " " << all[i].choice.name() << " " << each.seconds() * 1e6;
+        if (!each.refusal.empty()) refused += ", " + all[i].choice.name() + " left out: " + each.refusal;
+    }
+    return text.str() + ")" + refused;
+}
+
+Selected made(const Plan& plan, const BoundArrays& arrays, const Choice& choice, const SequenceSurvey& sequences,
+              const std::string& reason) {
+    return {choice, std::make_unique<Stages>(plan, arrays, choice, plan_in_order(plan, sequences, choice.sequence)), reason};
+}
+
+}  // namespace
+
+Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choice& choice) {
+    std::array<std::uint64_t, SequenceSurvey::words> all{};
+    if (choice.sequence != Sequence::direct) {
+        plan.communicator().node();
+        allreduce(plan.communicator(), SequenceSurvey(plan).told().data(), all.data(), static_cast<int>(all.size()), MPI_UINT64_T, MPI_SUM);
+    }
+    return made(plan, arrays, choice, SequenceSurvey(all.data()), "asked for by name");
+}
+
+Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, bool anew) {
+    const Communicator& comm = plan.communicator();
+    const Known known = known_transports();
+    const AutoList list = parse_auto_list(auto_list_text(), known);  // equal on all ranks, and throws on all
+    const Survey found = survey(plan, known, list, use);
+    const std::vector<Candidate> all = candidates(known, found.situation, list);
+    if (all.empty())
+        throw Error("no transport reaches all neighbors from " + std::string(to_string(plan.fields.front().space)) +
+                    " memory: leave fewer out in PARHELION_AUTO, keep arrays in the host's memory, or register a transport for it");
+    Hash kind;
+    kind.add(found.kind).add(comm.size()).add(use.overlap).add(static_cast<std::int64_t>(use.work_s * 1e9));
+    for (const Candidate& each : all) kind.add_range(each.choice.name());
+    TuningCache& cache = comm.shared_state<TuningCache>();
+    const bool only_one = all.size() == 1;
+    const Choice* decided = only_one ? &all.front().choice : anew ? nullptr : cache.find(kind.value(), found.bytes);
+    try {
+        if (decided != nullptr)
+            return made(plan, arrays, *decided, found.sequences,
+                        only_one ? "the only one that serves it" : "as measured for a similar plan before");
+    } catch (const Error& error) {  // what the system refuses now, to all ranks, is told by the race
+        if (error.kind() != ErrorKind::system) throw;
+    }
+    const GhostsGivenBack ghosts(plan);
+    Trials trials(plan, arrays, all, use, found.sequences);
+    const RaceResult result = run_race(all, trials);
+    if (result.winner < 0) throw Error("auto finds no transport that works: " + result.standings.front().refusal, ErrorKind::system);
+    const Choice& winner = all[static_cast<std::size_t>(result.winner)].choice;
+    cache.learn(kind.value(), found.bytes, winner);
+    return {winner, trials.take_out(result.winner), reason_of(all, result, use)};
+}
+
+}  // namespace parhelion
