@@ -13,7 +13,7 @@ ON_TOP = {
     "ghosts": (*STAGES, "index_map"),
     "redistribution": (*STAGES, "index_map"),
     "placement": ("core", "pattern"),
-    "c": (*STAGES, "index_map", "redistribution"),
+    "c": (*STAGES, "index_map", "redistribution", "placement"),
     "bench": (*STAGES, "index_map", "placement"),
 }
 MAY_INCLUDE = {stage: STAGES[:k] for k, stage in enumerate(STAGES)} | ON_TOP

@@ -12,8 +12,8 @@ namespace {
 constexpr int absurd[] = {-1, 99, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()};
 
 bool told(const std::string& part) {
-    CAPTURE(phl_place_error());
-    const bool found = std::string(phl_place_error()).find(part) != std::string::npos;
+    CAPTURE(phl_last_error());
+    const bool found = std::string(phl_last_error()).find(part) != std::string::npos;
     EXPECT_TRUE(found);
     return found;
 }

@@ -1,6 +1,6 @@
 /* Placement for C, and for Fortran and Python through it. Link with libparhelion.
  *
- * Functions return 0, or another value after a mistake; phl_place_error then tells what, where and what to do. Those that return a
+ * Functions return 0, or the kind of the mistake (enum phl_status in phl.h); phl_last_error then tells what, where and what to do. Those that return a
  * number or a text return -1 or NULL then. Levels, units, members and positions are counted from 0.
  * Coordinates and grids have as many entries as the placement has dimensions. Nothing here is collective except
  * the functions that take a communicator. */
@@ -17,8 +17,8 @@ extern "C" {
 typedef struct phl_machine phl_machine;
 typedef struct phl_placement phl_placement;
 
-/* The message of the last mistake on this thread; valid until the next call. */
-const char* phl_place_error(void);
+/* As in phl.h. */
+const char* phl_last_error(void);
 
 /* A machine of `nodes` nodes. `topology` is "node:27 pack:2 numa:4 l3:4 core:4", or "xml:FILE" for a node that hwloc
  * described, or "here" for nodes like this one. `ranks_per_node` has one entry for all nodes or one per node.

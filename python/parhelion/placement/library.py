@@ -23,16 +23,16 @@ def library() -> ctypes.CDLL:
     if not Path(path).exists():
         raise PlacementError(f"{path} does not exist: {build_for('mpich')}")
     loaded = ctypes.CDLL(path)
-    if not hasattr(loaded, "phl_place_error"):
+    if not hasattr(loaded, "phl_place_graph"):
         raise PlacementError(f"{path} was built before placement was part of it: {build_for('mpich', again=True)}")
-    loaded.phl_place_error.restype = ctypes.c_char_p
+    loaded.phl_last_error.restype = ctypes.c_char_p
     return loaded
 
 
 def check(status: bool | int) -> None:
     """Raise what the library complained about."""
     if status:
-        raise PlacementError(library().phl_place_error().decode())
+        raise PlacementError(library().phl_last_error().decode())
 
 
 def text(function: str, *arguments: object) -> str:

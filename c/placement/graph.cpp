@@ -1,11 +1,12 @@
 #include <algorithm>
 
-#include "c_guard.hpp"
+#include "values.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/c_interface.h"
 #include "parhelion/placement/graph.hpp"
 
 using namespace parhelion::placement;
+using parhelion::c::guarded;
 
 namespace {
 

@@ -1,12 +1,12 @@
-// What the C functions share: errors become a status and a message, arrays become values.
+// What placement's C functions share: arrays become values.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "../guard.hpp"
 #include "parhelion/placement/between_nodes.hpp"
 #include "parhelion/placement/c_interface.h"
 #include "parhelion/placement/placement.hpp"
@@ -17,16 +17,6 @@ struct phl_machine {
 };
 
 namespace parhelion::placement {
-
-/// Runs `work`; an exception becomes status 1 and the message that phl_place_error gives. None crosses into C.
-int guarded(const std::function<void()>& work);
-
-/// What `work` gives; after a mistake, told as by `guarded`, `otherwise`.
-template <class Value>
-Value guarded_or(Value otherwise, const std::function<Value()>& work) {
-    Value value = otherwise;
-    return guarded([&] { value = work(); }) == 0 ? value : otherwise;
-}
 
 /// `index` as one of `count` things, or an Error that calls them `what`.
 std::size_t one_of(int index, std::size_t count, const char* what);

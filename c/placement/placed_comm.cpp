@@ -1,12 +1,13 @@
 #include <algorithm>
 
-#include "c_guard.hpp"
+#include "values.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/c_interface.h"
 #include "parhelion/placement/placed_comm.hpp"
 
 using namespace parhelion::placement;
+using parhelion::c::guarded;
 
 struct phl_placed {
     PlacedComm comm;

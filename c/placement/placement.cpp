@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "c_guard.hpp"
+#include "values.hpp"
 #include "core/node_messages.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/limits.hpp"
@@ -10,6 +10,8 @@
 #include "parhelion/placement/placement.hpp"
 
 using namespace parhelion::placement;
+using parhelion::c::guarded;
+using parhelion::c::guarded_or;
 
 struct phl_placement {
     Placement placement;

@@ -1,4 +1,4 @@
-#include "c_guard.hpp"
+#include "values.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -6,24 +6,6 @@
 #include "parhelion/core/error.hpp"
 
 namespace parhelion::placement {
-namespace {
-
-thread_local std::string last_error;
-
-}  // namespace
-
-int guarded(const std::function<void()>& work) {
-    try {
-        work();
-        return 0;
-    } catch (const std::bad_alloc&) {
-        last_error = "out of memory: use a smaller process grid";
-    } catch (const std::exception& error) {
-        last_error = error.what();
-    }
-    return 1;
-}
-
 std::size_t one_of(int index, std::size_t count, const char* what) {
     if (index < 0 || static_cast<std::size_t>(index) >= count)
         throw Error(std::string(what) + " " + std::to_string(index) + " does not exist: there are " + std::to_string(count) +
@@ -73,5 +55,3 @@ void export_score(const LevelScore& score, std::int64_t* out) {
 }
 
 }  // namespace parhelion::placement
-
-extern "C" const char* phl_place_error(void) { return parhelion::placement::last_error.c_str(); }
