@@ -19,13 +19,13 @@ constexpr int least_rounds = 3, most_rounds = 9;
 constexpr int most_warming_turns = 4;
 constexpr double still_warming = 0.93;
 
-// A disturbed exchange is one sample of three. Long ones wait for the network: a node that begins earlier than its
+// A disturbed exchange is one sample of several. Long ones wait for the network: a node that begins earlier than its
 // neighbor waits as much longer in one exchange as it waits shorter in the next.
 Turn turn_of(int candidate, int warming, double each_s) {
     constexpr double most = 200;
     const double each = std::clamp(std::ceil(shortest_sample_s / std::max(each_s, 1e-9)), 1.0, most);
     if (each_s > long_s) return {candidate, warming, 1, 2};
-    return {candidate, warming, 3, static_cast<int>(each)};
+    return {candidate, warming, warming > 0 ? 2 : 3, static_cast<int>(each)};
 }
 
 int exchanges(const Turn& turn) { return turn.warming + turn.samples * turn.each; }
