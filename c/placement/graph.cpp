@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "values.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/c_interface.h"
 #include "parhelion/placement/graph.hpp"
+#include "values.hpp"
 
 using namespace parhelion::placement;
 using parhelion::c::guarded;

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "values.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/c_interface.h"
 #include "parhelion/placement/placed_comm.hpp"
+#include "values.hpp"
 
 using namespace parhelion::placement;
 using parhelion::c::guarded;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "values.hpp"
 #include "core/node_messages.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/limits.hpp"
 #include "parhelion/placement/node_topology.hpp"
 #include "parhelion/placement/placement.hpp"
+#include "values.hpp"
 
 using namespace parhelion::placement;
 using parhelion::c::guarded;

@@ -159,9 +159,8 @@ struct Exchange::Impl final : Operation {
     }
 
     Impl(const Impl& whole, const Only& only)
-        : plan(plan_of(whole.plan, only)), arrays(plan), use(whole.use), combine_in_end(whole.combine_in_end),
-          timeout_s(whole.timeout_s), progress(whole.progress), numbers(whole.numbers_of(only)),
-          subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
+        : plan(plan_of(whole.plan, only)), arrays(plan), use(whole.use), combine_in_end(whole.combine_in_end), timeout_s(whole.timeout_s),
+          progress(whole.progress), numbers(whole.numbers_of(only)), subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
         chosen.choice = whole.chosen.choice;
         chosen.reason = whole.chosen.reason;
         if (calls) array_check = std::make_unique<ArrayCheck>(plan);

@@ -221,7 +221,8 @@ CASE("trials give ghosts their values back, also where one fails") {
     exchange.retune();
     EXPECT_TRUE(u == before);
     failing = true;
-    EXPECT_TRUE(holds(error_of([&] { Exchange(pattern, {view(domain, u.data())}, {.transport = "auto", .work_s = 1e-6}); }), "a transport that fails"));
+    EXPECT_TRUE(holds(error_of([&] { Exchange(pattern, {view(domain, u.data())}, {.transport = "auto", .work_s = 1e-6}); }),
+                      "a transport that fails"));
     EXPECT_TRUE(u == before);
     EXPECT_TRUE(holds(error_of([&] { exchange.retune(); }), "a transport that fails"));
     EXPECT_TRUE(u == before);

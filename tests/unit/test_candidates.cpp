@@ -132,7 +132,8 @@ CASE("what is wrong in a list is said") {
         CAPTURE(list);
         EXPECT_ERROR(Error, text, parse_auto_list(list, invented()));
     };
-    refuse("+wheel", "no transport 'wheel': use some of mirror, letter, choir, pen, brush, tray, truck, relay, by_dimension, far_by_dimension");
+    refuse("+wheel",
+           "no transport 'wheel': use some of mirror, letter, choir, pen, brush, tray, truck, relay, by_dimension, far_by_dimension");
     refuse("pen", "has no sign");
     refuse("+pen,,-tray", "has no sign");
     refuse("+pen,-pen", "both");
