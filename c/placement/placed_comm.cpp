@@ -8,6 +8,7 @@
 
 using namespace parhelion::placement;
 using parhelion::c::guarded;
+using parhelion::c::guarded_or;
 
 struct phl_placed {
     PlacedComm comm;
