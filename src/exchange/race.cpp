@@ -1,6 +1,8 @@
 // Which candidate is the fastest: decided from times alone, so that planted ones test it.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "exchange/selection.hpp"
 
@@ -90,22 +92,26 @@ private:
         }
     }
 
-    // A disturbance seldom lasts until all others have been tried.
+    // At one time, for the machine may have been disturbed, or its cores have moved, since the first were tried: who is
+    // near the fastest now, or was before, comes into the rounds.
     void look_again() {
+        const double best_before = best_early();
+        const auto was_near = [&](int i) { return standing(i).early <= finalist_factor * best_before; };
+        if (std::ranges::all_of(in_, was_near) || spent_s_ > most_s) return std::erase_if(in_, std::not_fn(was_near)), void();
         std::vector<Turn> turns;
-        for (const int i : in_)
-            if (standing(i).early > finalist_factor * best_early()) turns.push_back({i, 0, 1, 1});
-        if (turns.empty() || spent_s_ > most_s) return;
-        const std::vector<double> now = take(turns);
+        for (const int i : in_) turns.push_back({i, 0, 1, 1});
+        std::vector<double> now = take(turns);
+        const double best_now = std::ranges::min(now);
+        in_.clear();
         for (std::size_t k = 0; k < turns.size(); ++k) {
             const int i = turns[k].candidate;
-            standing(i).early = std::min(standing(i).early, now[k]);
-            if (now[k] < out_factor * best_early()) take_early(turn_of(i, 0, now[k]));
+            const bool stays = was_near(i);
+            if (!stays && now[k] < out_factor * best_now) now[k] = std::min(now[k], take_early(turn_of(i, 0, now[k])));
+            if (stays || now[k] <= finalist_factor * best_now) in_.push_back(i);
         }
     }
 
     void meet_in_rounds() {
-        std::erase_if(in_, [this](int i) { return standing(i).early > finalist_factor * best_early(); });
         for (int round = 0; round < most_rounds && in_.size() > 1; ++round) {
             if (round > 0 && !is_affordable(round)) return;
             take_round(round);

@@ -116,9 +116,10 @@ AutoList parse_auto_list(const std::string& text, const Known& known) {
 namespace {
 
 bool takes_part(const TransportInfo& info, const Situation& situation, const AutoList& list) {
+    const bool alone = !situation.near && !situation.far;
+    if (alone || info.scope == Scope::own_rank) return alone && info.scope == Scope::own_rank && !leaves_out(list, info.name);
     if (list.contains(info.name)) return adds(list, info.name);
     const Traits& traits = info.traits;
-    if (info.scope == Scope::own_rank) return !situation.near && !situation.far;
     if (info.scope == Scope::same_node && !situation.near) return false;
     return (!traits.between_nodes || situation.far) && (!traits.makes_communicator || !situation.threads) &&
            (!traits.passes_on || (situation.at_once && situation.near));
