@@ -236,7 +236,7 @@ public:
     /// Null where no plan of this kind has sent about as many bytes.
     const Choice* find(std::uint64_t kind, std::uint64_t bytes) const {
         const auto similar = [&](const Entry& entry) {
-            const auto [less, more] = std::minmax(static_cast<double>(entry.bytes), static_cast<double>(bytes));
+            const auto [less, more] = std::minmax({static_cast<double>(entry.bytes), static_cast<double>(bytes)});
             return entry.kind == kind && more < similar_bytes * less;
         };
         const auto known = std::ranges::find_if(all_, similar);
