@@ -1,6 +1,6 @@
 #include "parhelion/redistribution/redistribution.hpp"
 
-#include "exchange/choice.hpp"
+#include "exchange/selection.hpp"
 #include "parhelion/core/error.hpp"
 #include "redistribution/mover.hpp"
 
