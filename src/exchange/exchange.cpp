@@ -218,7 +218,7 @@ struct Exchange::Impl final : Operation {
         let_subsets_follow(chosen);
     }
     bool is_any_under_way() const {
-        return under_way || std::ranges::any_of(subsets, [](const auto& each) { return each.second->is_any_under_way(); });
+        return under_way() || std::ranges::any_of(subsets, [](const auto& each) { return each.second->is_any_under_way(); });
     }
     void let_subsets_follow(const Selected& whole) {
         for (const auto& [only, each] : subsets) {
