@@ -10,9 +10,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "core/control_groups.hpp"
 #include "parhelion/core/error.hpp"
@@ -75,6 +77,17 @@ CpuMask usable_threads() {
                             std::strerror(errno) + "): allow that call, or name a transport that works without it, as mpi",
                         ErrorKind::system);
     }
+}
+
+std::vector<int> core_by_core(const CpuMask& threads, const std::string& system) {
+    std::map<std::string, int> taken;
+    std::vector<std::pair<int, int>> found;  // how many threads of that core come before it
+    for (std::size_t thread = 0; thread < 64 * threads.size(); ++thread)
+        if (threads[thread / 64] >> (thread % 64) & 1) found.emplace_back(taken[core_of(thread, system)]++, static_cast<int>(thread));
+    std::sort(found.begin(), found.end());
+    std::vector<int> order;
+    for (const auto& [before, thread] : found) order.push_back(thread);
+    return order;
 }
 
 int processes_at_once(const CpuMask& threads, const std::string& system) {
