@@ -449,8 +449,9 @@ Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, boo
     const Survey found = survey(plan, known, list, use);
     const std::vector<Candidate> all = candidates(known, found.situation, list);
     if (all.empty())
-        throw Error("no transport reaches all neighbors from " + std::string(to_string(plan.fields.front().space)) +
-                    " memory: leave fewer out in PARHELION_AUTO, keep arrays in the host's memory, or register a transport for it");
+        throw Error("no transport reaches arrays in " + std::string(to_string(plan.fields.front().space)) +
+                    " memory of all neighbors: leave fewer out in PARHELION_AUTO, keep arrays in the host's memory, or register a "
+                    "transport for it");
     Hash kind;
     kind.add(found.kind).add(comm.size()).add(use.overlap).add(static_cast<std::int64_t>(use.work_s * 1e9));
     for (const Candidate& each : all) kind.add_range(each.choice.name());

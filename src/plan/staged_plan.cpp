@@ -92,8 +92,8 @@ std::vector<DimensionSet> SequenceSurvey::stages(Sequence sequence) const {
 std::shared_ptr<const Plan> plan_in_order(const Plan& plan, const SequenceSurvey& survey, Sequence sequence) {
     if (sequence == Sequence::direct) return nullptr;
     if (!survey.serves(sequence))
-        throw Error("the exchange cannot go '" + std::string(name_of(sequence)) +
-                    ":': that serves stencils with edges and corners, where some rank has a diagonal neighbor: use the "
+        throw Error("the exchange cannot go as '" + std::string(name_of(sequence)) +
+                    ":' says: that serves stencils with edges and corners, where some rank has a diagonal neighbor: use the "
                     "transport alone");
     return std::make_shared<const Plan>(staged_plan(plan, survey.stages(sequence)));
 }
