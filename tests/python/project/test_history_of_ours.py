@@ -42,4 +42,4 @@ def test_a_place_that_cannot_be_had_fails_nothing(recorded, tmp_path):
 
 def test_continuous_integration_calls_it_where_it_is_told_a_place():
     last = (ROOT / ".ci" / "run").read_text().splitlines()[-1]
-    assert last == '[ -z "${BENCHMARK_HISTORY:-}" ] || scripts/history.sh "$BENCHMARK_HISTORY" .venv/bin/parhelion'
+    assert last == '[ -z "${BENCHMARK_HISTORY:-}" ] || scripts/history.sh "$BENCHMARK_HISTORY" "$clone/.venv/bin/parhelion"'
