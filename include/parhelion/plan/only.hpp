@@ -11,7 +11,8 @@ namespace parhelion {
 
 /// What of an exchange is moved. Fields are numbered from 0, group after group, as they were passed; arrays that are named at a call
 /// come in the order of this list. A depth is how many of the ghosts next to the owned cells are filled (reverse: given back), per dimension
-/// and side: fields with a narrower halo stay as they are, index maps have none.
+/// and side: fields with a narrower halo stay as they are, index maps have none. Layers beyond an owned end (Boundary::owned) are owned cells:
+/// all of them travel beside an inner border, whatever the depth.
 ///
 ///     Only{.fields = {0, 2}}      Only{.depth = 1}      Only{.fields = {1}, .depth = {1, 2, Only::as_made}}
 struct Only {
