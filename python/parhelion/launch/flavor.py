@@ -3,7 +3,8 @@
 import json
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,21 @@ MOST_RANKS = 2**17  # beyond that a launcher is busy for ever
 
 LAUNCHER = "PARHELION_LAUNCHER"  # words of a launcher, taken as they are
 FOUND_LATER = ("kind", "mpi_home", "mpiexec", "library_dir")
+
+
+@contextmanager
+def launcher_named(words: str | None) -> Iterator[None]:
+    """What is started within has this launcher; None leaves it as it is."""
+    before = os.environ.get(LAUNCHER)
+    if words:
+        os.environ[LAUNCHER] = words
+    try:
+        yield
+    finally:
+        if words:
+            os.environ.pop(LAUNCHER, None)
+        if words and before is not None:
+            os.environ[LAUNCHER] = before
 
 
 class FlavorError(InputError, RuntimeError):

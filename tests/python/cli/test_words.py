@@ -14,7 +14,7 @@ VOCABULARY = Path(__file__).resolve().parents[3] / "docs" / "vocabulary.md"
 
 # What was or is said elsewhere, and the word here.
 FORBIDDEN = {
-    r"--mpi\b|--mpis\b|--build\b(?= FLAVOR)": "--flavor",
+    r"(?<!srun )--mpi\b|--mpis\b|--build\b(?= FLAVOR)": "--flavor",
     r"--transports\b": "--contenders",
     r"--sizes\b": "--size",
     r"--not-periodic\b|--periodic-along\b|--wrap\b": "--periodic",

@@ -12,7 +12,7 @@ BUFFERS = 10  # of all contenders together, in multiples of what one rank sends
 
 
 @click.command(cls=PanelCommand)
-@click.option("-n", "--ranks", type=Numbers(high=MOST_RANKS), help="Ranks [one per usable core, at least 2].")
+@click.option("-n", "-np", "--ranks", type=Numbers(high=MOST_RANKS), help="Ranks [one per usable core, at least 2].")
 @click.option("--size", type=Sizes(), default="1-4M", show_default=True,
               help="Bytes that each rank sends to each: a list, or a range of powers of two.")
 @click.option("--first-size", type=Sizes(), help="Size of the very first call after MPI_Init [the first of the sizes].")

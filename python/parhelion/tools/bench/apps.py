@@ -35,7 +35,7 @@ MOST_MESH = 8192
 @click.command(cls=PanelCommand)
 @click.option("--app", "--apps", "apps", type=Names(APPS, "application"), default=None, metavar="NAMES",
               help=f"Which: {', '.join(APPS)} [all, Veros where it is installed].")
-@click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--extent", type=Numbers(high=512, most=3), default="32", show_default=True,
               help="Cells per rank, along each dimension: of hydrodynamics, and rows of multigrid_cg, with up to 4 levels, as often as it can be halved.")
 @click.option("--mesh", type=Whole(4, MOST_MESH), default=128, show_default=True,

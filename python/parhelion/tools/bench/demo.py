@@ -19,7 +19,7 @@ CELLS = 200_000
 
 
 @click.command()
-@click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @flavor_option
 @click.option("--mesh-cells", "cells", type=Whole(5_000, 50_000_000), default=CELLS, show_default=True, help="Cells of the mesh.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for what this writes [here].")

@@ -16,7 +16,7 @@ ARRAYS_AT_ONCE = 9  # one for each contender
 
 
 @click.command(cls=PanelCommand)
-@click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--grid", type=Numbers(high=MOST_RANKS, most=3), metavar="PxQxR", help="Process grid [as cubic as it gets].")
 @click.option("--extent", type=Whole(1, 1024), default=32, show_default=True, help="Cells per rank, along each dimension.")
 @click.option("--vdim", type=Numbers(high=MOST_COMPONENTS), default="6,20,120", show_default=True, help="Numbers per row.")

@@ -31,7 +31,7 @@ WORK = options_of("Work between begin and end")
 
 
 @click.command(cls=PanelCommand)
-@click.option("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as it gets].")
 @click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
 @click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")

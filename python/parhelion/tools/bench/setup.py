@@ -16,7 +16,7 @@ USUAL_MOST = 8
 
 
 @click.command(cls=PanelCommand)
-@click.option("-n", "--ranks", type=Numbers(high=MOST_RANKS), help="Ranks [powers of two up to 8, or to the usable cores if more].")
+@click.option("-n", "-np", "--ranks", type=Numbers(high=MOST_RANKS), help="Ranks [powers of two up to 8, or to the usable cores if more].")
 @click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
 @click.option("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
 @click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")

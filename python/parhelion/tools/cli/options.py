@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
@@ -13,7 +12,7 @@ from typing import Any, ClassVar
 import click
 
 from ...base.numbers import shortened, whole_number
-from ...launch.flavor import LAUNCHER, MOST_RANKS
+from ...launch.flavor import MOST_RANKS, launcher_named
 from ..style.words import BYTES
 from .errors import BadInput
 from .output import json_option
@@ -187,11 +186,8 @@ labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", h
 
 
 def _take_launcher(ctx: click.Context, given: str | None) -> None:
-    """For all that this command starts, and not for what comes after it in this process."""
-    if given:
-        before = os.environ.get(LAUNCHER)
-        os.environ[LAUNCHER] = given
-        ctx.call_on_close(lambda: os.environ.pop(LAUNCHER) if before is None else os.environ.update({LAUNCHER: before}))
+    """For all that this command starts; the root's context ends also where another option is refused."""
+    ctx.find_root().with_resource(launcher_named(given))
 
 
 per_node_option = _measured("--per-node", is_flag=True, help="Count messages and bytes by the level of the machine that they stay within.")

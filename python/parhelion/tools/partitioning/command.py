@@ -37,7 +37,7 @@ def partition(
 
 @click.command()
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
-@click.option("-n", "--ranks", type=RANKS, help="Ranks [any; sets for another number are refused].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [any; sets for another number are refused].")
 @json_option
 def inspect(datasets: tuple[Path, ...], ranks: int | None, json_file: str | None) -> None:
     """Read and check index maps, and say what they hold."""

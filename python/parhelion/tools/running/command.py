@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ..cli.lazy import PanelCommand, options_of
 from .options import OPTIONS, Option
 
 
@@ -29,11 +30,11 @@ class Value(click.ParamType):
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(OPTIONS):
         how: dict[str, Any] = {"metavar": option.metavar, "type": Value(option), "multiple": option.again} if option.metavar else {"is_flag": True}
-        command = click.option(*option.words.split(), help=option.about, **how)(command)
+        command = options_of(option.panel)(*option.words.split(), help=option.about, **how)(command)
     return command
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(cls=PanelCommand, context_settings={"allow_interspersed_args": False})
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGS]...")
 @_options
 def run(program: tuple[str, ...], **wanted: Any) -> None:

@@ -19,6 +19,7 @@ class Option(NamedTuple):
     metavar: str | None = None
     bounds: tuple[float, float] | None = None
     again: bool = False
+    panel: str = "Ranks"  # the heading in the help
 
     @property
     def name(self) -> str:
@@ -48,14 +49,14 @@ OPTIONS = (
     Option("-n -np --ranks", "Ranks [tasks of the Slurm job].", "N", (1, MOST_RANKS)),
     Option("--flavor", "Which build [the one for the program's own MPI; for Python the one built last].", "FLAVOR"),
     Option("--launcher", "What starts the ranks, as it is, such as 'srun --mpi=cray_shasta': sets PARHELION_LAUNCHER.", "COMMAND"),
-    Option("--transport", "What moves the data: such as shared+mpi; sets PARHELION_TRANSPORT.", "NAME"),
+    Option("--transport", "What moves the data: such as shared+mpi; sets PARHELION_TRANSPORT.", "NAME", panel="Exchanges"),
     Option("--timeout", "Stop ranks after so long: exit status 124.", "SECONDS", (1.0, MOST_SECONDS)),
     Option("--neighbor-timeout", "A longer wait for neighbors is an error that says who did not answer: sets PARHELION_TIMEOUT.",
-           "SECONDS", (0.001, MOST_SECONDS)),
-    Option("--check", "Neighbors compare their calls: sets PARHELION_CHECK."),
-    Option("--profile", "Sample the ranks, as `parhelion profile run` does, and say where the time went."),
+           "SECONDS", (0.001, MOST_SECONDS), panel="Exchanges"),
+    Option("--check", "Neighbors compare their calls: sets PARHELION_CHECK.", panel="Exchanges"),
+    Option("--profile", "Sample the ranks, as `parhelion profile run` does, and say where the time went.", panel="Output"),
     Option("--on-hosts", "On so many hosts that this machine pretends to be, as `parhelion hosts` makes them.", "N", (2, 16)),
     Option("--no-bind", "Leave the ranks unbound."),
     Option("--option", "For the launcher as it is, such as --option=-l; may be repeated.", "WORD", again=True),
-    Option("-v --verbose", "Show the launcher's command line, and what was set."),
+    Option("-v --verbose", "Show the launcher's command line, and what was set.", panel="Output"),
 )  # fmt: skip

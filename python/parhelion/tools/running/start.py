@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...errors import InputError
 from ...launch import Flavor, Launch, inside_launcher
 from ...launch.inside import by_srun
-from ...launch.flavor import LAUNCHER
+from ...launch.flavor import launcher_named
 from ...launch.linked import choose
 from ...launch.process import Completed, run_command
 from ...launch.schedulers import job_told
@@ -51,8 +51,11 @@ class Wanted:
 def start(wanted: Wanted) -> int:
     """Exit status of the program. Raises `InputError` where it cannot be started so."""
     _refuse_inside()
-    if wanted.launcher:
-        os.environ[LAUNCHER] = wanted.launcher
+    with launcher_named(wanted.launcher):
+        return _start(wanted)
+
+
+def _start(wanted: Wanted) -> int:
     if wanted.on_hosts:
         return _on_hosts(wanted)
     ranks = wanted.ranks or _tasks_of_the_job(wanted.program)

@@ -113,7 +113,7 @@ def tag_run(run: Path, labels: tuple[str, ...], remove: tuple[str, ...], store: 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("-n", "--ranks", type=RANKS, help="Ranks [what the file says].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [what the file says].")
 @out_option
 @labels_option
 @json_option

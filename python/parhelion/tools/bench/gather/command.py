@@ -21,7 +21,7 @@ WORDS: dict[str, tuple[str, ...]] = {"built": PEERS, "all": PEERS, "none": ()}
 
 @click.command(cls=PanelCommand)
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
-@click.option("-n", "--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
 @click.option("--element", type=ELEMENT_NAMES, default="int32", show_default=True, help="Element type.")
 @click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
 @click.option("--peers", type=Peers(PEERS, tuple(WORDS)), default=None, metavar="NAMES",

@@ -18,7 +18,7 @@ STARTED, OUTPUT = map(options_of, ("Builds and ranks", "Output"))
 @click.command(cls=PanelCommand)
 @click.argument("name")
 @OUTPUT("--out", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Folder for what this writes [images/NAME].")
-@STARTED("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@STARTED("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @flavor_option
 @STARTED("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [5; quick: 2].")
 @click.option("--quick", is_flag=True, help="A short run: fewer launches and samples.")

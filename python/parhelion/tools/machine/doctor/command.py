@@ -7,7 +7,7 @@ from ...cli.output import Output, json_option
 
 
 @click.command()
-@click.option("-n", "--ranks", type=RANKS, help="Ranks [none in mind; more than fit on this host are warned of].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [none in mind; more than fit on this host are warned of].")
 @click.option("--start/--no-start", default=None, help="Start two ranks under each build, and tell which network its MPI takes [not on a login node].")
 @json_option
 def doctor(ranks: int | None, start: bool | None, json_file: str | None) -> None:

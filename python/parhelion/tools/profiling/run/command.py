@@ -16,7 +16,7 @@ STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Outp
 
 @click.command(cls=PanelCommand, context_settings={"allow_interspersed_args": False})
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]...")
-@STARTED("-n", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@STARTED("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @flavor_option
 @SAMPLES("--tool", type=click.Choice(["perf", "hpctoolkit"]), default="perf", show_default=True, help="What takes the samples.")
 @SAMPLES("--frequency", type=Whole(1, 20_000), default=499, show_default=True, help="Samples per second and core.")
