@@ -40,15 +40,15 @@ void bind_point_sums(nb::module_& module) {
     nb::class_<PythonPointSums>(module, "PointSums", nb::type_slots(slots))
         .def(nb::init<const CartesianDomain&, const PythonPointSums::Fields&, nb::object, const std::string&, double>(), "domain"_a,
              "fields"_a, "arrays"_a, "transport"_a, "timeout_s"_a)
-        .def("reduce_fields", &PythonPointSums::reduce, "reduction"_a, "fields"_a, "arrays"_a,
-             nb::sig("def reduce_fields(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> None"))
+        .def("_reduce_fields", &PythonPointSums::reduce, "reduction"_a, "fields"_a, "arrays"_a,
+             nb::sig("def _reduce_fields(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> None"))
         .def(
-            "begin_fields",
+            "_begin_fields",
             [](Methods::Self self, nb::handle reduction, const PythonPointSums::Fields& fields, const nb::object& arrays) {
                 return Methods::of(self).begin(reduction, fields, arrays), Methods::step(self);
             },
             "reduction"_a, "fields"_a, "arrays"_a,
-            nb::sig("def begin_fields(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> Step"))
+            nb::sig("def _begin_fields(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> Step"))
         .def("end", &PythonPointSums::end, "Waits for the other holders; afterwards the points have their values.")
         .def_prop_ro("under_way", &PythonPointSums::under_way, "Whether sums have begun and not ended.")
         .def(

@@ -51,7 +51,7 @@ class PointSums(_core.PointSums):
         What a `Reduction` raises while a rank combines points that it has twice is raised there, and is a ValueError of the ranks that
         hold one of them.
         """
-        self.reduce_fields(reduction, *self._read(arrays))
+        self._reduce_fields(reduction, *self._read(arrays))
 
     def begin(self, reduction: "str | Reduction" = "sum", *arrays: Any) -> _core.Step:
         """Starts `reduce`. Until the step ends, or `end` is called, points that others hold must not be written.
@@ -59,7 +59,7 @@ class PointSums(_core.PointSums):
             with sums.begin("sum", force):
                 update_elsewhere()
         """
-        return self.begin_fields(reduction, *self._read(arrays))
+        return self._begin_fields(reduction, *self._read(arrays))
 
     def _read(self, arrays: tuple[Any, ...]) -> "tuple[list[_core.Field], list[np.ndarray]]":
         return self._fields(arrays) if arrays else ([], [])
