@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion::bench {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "fields.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -63,14 +63,15 @@ void create(int count, const phl_group* given, const phl_exchange_options* optio
     const Source first(given[0], 0);
     std::vector<Group> groups;
     std::vector<MadeField> made;
-    const Doing doing(first.communicator(), "phl_exchange_create", options != nullptr ? options->timeout_s : 0);
-    validate_together(first.communicator(), [&] {
-        require_output(exchange, "exchange");
-        for (int g = 0; g < count; ++g)
-            groups.push_back(group_of(g == 0 ? first : later_source("group " + std::to_string(g), given[g], g), given[g], made));
-        require_some_halo(groups);
+    collectively(first.communicator(), "phl_exchange_create", options != nullptr ? options->timeout_s : 0, [&] {
+        validate_together(first.communicator(), [&] {
+            require_output(exchange, "exchange");
+            for (int g = 0; g < count; ++g)
+                groups.push_back(group_of(g == 0 ? first : later_source("group " + std::to_string(g), given[g], g), given[g], made));
+            require_some_halo(groups);
+        });
+        add(Exchange(std::move(groups), options_from(options)), std::move(made), {}, *exchange);
     });
-    add(Exchange(std::move(groups), options_from(options)), std::move(made), {}, *exchange);
 }
 
 Only only_from(const phl_only& given) {

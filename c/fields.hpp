@@ -2,7 +2,7 @@
 #pragma once
 
 #include "objects.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/index_map/point_sums.hpp"
 #include "parhelion/redistribution/redistribution.hpp"
@@ -59,8 +59,8 @@ struct RedistributionObject {
 template <class Read>
 void read_arrays(const RedistributionObject& object, Read&& read) {
     if (object.called) return read();
-    const Doing doing(object.from.communicator(), "the first call of a redistribution");
-    validate_together(object.from.communicator(), read);
+    collectively(object.from.communicator(), "the first call of a redistribution",
+                 [&] { validate_together(object.from.communicator(), read); });
 }
 
 struct PointSumsObject {

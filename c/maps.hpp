@@ -2,17 +2,18 @@
 #pragma once
 
 #include "objects.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/domain/partition_files.hpp"
 
 namespace parhelion::c {
 
-/// Runs `check`, of whose errors all ranks are told, then `work`. Collective.
+/// Runs `check`, then `work`, whose result it returns. All ranks are told what either throws. Collective.
 template <class Check, class Work>
-void collective(const Communicator& comm, const char* call, double timeout_s, Check&& check, Work&& work) {
-    const Doing doing(comm, call, timeout_s);
-    validate_together(comm, check);
-    work();
+decltype(auto) collective(const Communicator& comm, const char* call, double timeout_s, Check&& check, Work&& work) {
+    return collectively(comm, call, timeout_s, [&]() -> decltype(auto) {
+        check();
+        return work();
+    });
 }
 
 /// The same of a map.
@@ -67,7 +68,8 @@ int change_map(phl_index_map map, const char* call, Check&& check, Make&& make) 
             check(object->map.domain());
             if (object->map.under_way()) throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
         };
-        collective(object->map.communicator(), call, 0, read, [&] { object->map = IndexMap(make(object->map.domain()), object->options); });
+        object->map =
+            collective(object->map.communicator(), call, 0, read, [&] { return IndexMap(make(object->map.domain()), object->options); });
     });
 }
 

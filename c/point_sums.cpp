@@ -1,6 +1,6 @@
 // Sums of points of a grid that several ranks hold.
 #include "fields.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -23,12 +23,13 @@ int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* fie
     return guarded([&] {
         const Source source(domain);
         std::vector<Field> all;
-        const Doing doing(source.communicator(), "phl_point_sums_create", options != nullptr ? options->timeout_s : 0);
-        validate_together(source.communicator(), [&] {
-            require_output(sums, "sums");
-            all = views(source, field, fields);
+        collectively(source.communicator(), "phl_point_sums_create", options != nullptr ? options->timeout_s : 0, [&] {
+            validate_together(source.communicator(), [&] {
+                require_output(sums, "sums");
+                all = views(source, field, fields);
+            });
+            keep(PointSumsObject{{*source.grid(), std::move(all), options_from(options)}, source}, *sums);
         });
-        keep(PointSumsObject{{*source.grid(), std::move(all), options_from(options)}, source}, *sums);
     });
 }
 

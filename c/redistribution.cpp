@@ -1,5 +1,6 @@
 // Owned values from one domain to another.
 #include "fields.hpp"
+#include "parhelion/core/collective.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -11,12 +12,14 @@ int create(Handle from, Handle to, const phl_exchange_options* options, phl_redi
     return guarded([&] {
         const Source before(from);
         std::optional<Source> after;
-        const Doing doing(before.communicator(), "phl_redistribution_create", options != nullptr ? options->timeout_s : 0);
-        validate_together(before.communicator(), [&] {
-            require_output(redistribution, "redistribution");
-            after = later_source("the second domain", to);
+        collectively(before.communicator(), "phl_redistribution_create", options != nullptr ? options->timeout_s : 0, [&] {
+            validate_together(before.communicator(), [&] {
+                require_output(redistribution, "redistribution");
+                after = later_source("the second domain", to);
+            });
+            keep(RedistributionObject{{domain_of(*get(from)), domain_of(*get(to)), options_from(options)}, before, *after},
+                 *redistribution);
         });
-        keep(RedistributionObject{{domain_of(*get(from)), domain_of(*get(to)), options_from(options)}, before, *after}, *redistribution);
     });
 }
 

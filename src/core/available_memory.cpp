@@ -1,9 +1,12 @@
 #include "core/available_memory.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
+
+#include "core/control_groups.hpp"
 
 namespace parhelion {
 namespace {
@@ -23,25 +26,34 @@ byte_count number_in(const std::string& file, byte_count otherwise) {
     return std::ifstream(file) >> value ? value : otherwise;
 }
 
-byte_count left_on_node() {
-    const byte_count free_kib = value_of("/proc/meminfo", "MemAvailable:", -1);
-    return free_kib < 0 ? unlimited : 1024 * (free_kib + value_of("/proc/meminfo", "SwapFree:", 0));
+byte_count left_on_node(const std::filesystem::path& system) {
+    const std::string told = system / "proc/meminfo";
+    const byte_count free_kib = value_of(told, "MemAvailable:", -1);
+    return free_kib < 0 ? unlimited : 1024 * (free_kib + value_of(told, "SwapFree:", 0));
 }
 
-// A container sees its own group at the root of the hierarchy. File pages in it are given back when memory is needed.
-byte_count left_in_group(const std::string& directory, const char* limit, const char* usage, const char* prefix) {
-    const byte_count most = number_in(directory + limit, unlimited);
+struct GroupFiles {
+    const char *limit, *usage, *prefix;
+};
+
+// File pages in it are given back when memory is needed.
+byte_count left_in_group(const std::filesystem::path& group, const GroupFiles& names) {
+    const byte_count most = number_in(group / names.limit, unlimited);
     if (most == unlimited) return unlimited;
-    const std::string stat = directory + "memory.stat", word = prefix;
+    const std::string stat = group / "memory.stat", word = names.prefix;
     const byte_count files = value_of(stat, word + "active_file", 0) + value_of(stat, word + "inactive_file", 0);
-    return std::max<byte_count>(0, most - number_in(directory + usage, 0) + files);
+    return std::max<byte_count>(0, most - number_in(group / names.usage, 0) + files);
 }
 
 }  // namespace
 
-byte_count available_memory() {
-    return std::min({left_on_node(), left_in_group("/sys/fs/cgroup/", "memory.max", "memory.current", ""),
-                     left_in_group("/sys/fs/cgroup/memory/", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_")});
+byte_count available_memory(const std::string& system) {
+    byte_count least = left_on_node(system);
+    for (const auto& group : control_groups("memory", system))
+        for (const GroupFiles& names :
+             {GroupFiles{"memory.max", "memory.current", ""}, GroupFiles{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_"}})
+            least = std::min(least, left_in_group(group, names));
+    return least;
 }
 
 }  // namespace parhelion

@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/control_groups.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -43,31 +44,9 @@ double limit_of(const fs::path& folder) {
     return std::min(share(quota, period), share(line_of(folder / "cpu.cfs_quota_us"), line_of(folder / "cpu.cfs_period_us")));
 }
 
-bool counts_processors(const std::string& controllers) {
-    std::istringstream list(controllers);
-    for (std::string name; std::getline(list, name, ',');)
-        if (name == "cpu") return true;
-    return controllers.empty();  // version 2
-}
-
-// The process's own group and all above it. A container often sees its own group as the uppermost one.
-double least_limit(const fs::path& top, const fs::path& group) {
-    double least = limit_of(top);
-    fs::path folder = top;
-    for (const fs::path& part : fs::path("/" / group).lexically_normal().relative_path()) least = std::min(least, limit_of(folder /= part));
-    return least;
-}
-
 double processors_granted(const fs::path& system) {
     double least = HUGE_VAL;
-    std::ifstream groups(system / "proc/self/cgroup");
-    for (std::string line; std::getline(groups, line);) {
-        const auto first = line.find(':'), second = line.find(':', first + 1);
-        if (second == std::string::npos) continue;
-        const std::string controllers = line.substr(first + 1, second - first - 1);
-        if (counts_processors(controllers))
-            least = std::min(least, least_limit(system / "sys/fs/cgroup" / controllers, line.substr(second + 1)));
-    }
+    for (const fs::path& group : control_groups("cpu", system)) least = std::min(least, limit_of(group));
     return least;
 }
 

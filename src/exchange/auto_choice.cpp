@@ -5,12 +5,13 @@
 #include <optional>
 #include <sstream>
 
-#include "core/patient_wait.hpp"
+#include "core/collective.hpp"
 #include "exchange/wisdom.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 #include "plan/copy_team.hpp"
 #include "plan/packed_cells.hpp"
+#include "transport/node/watch.hpp"
 
 namespace parhelion {
 namespace {
@@ -101,7 +102,10 @@ std::vector<bool> refused_here(const Plan& plan, const std::vector<TransportInfo
         const bool added = list.adds(info.name), straight = info.traits.straight;
         const bool asked_for = !list.leaves_out(info.name) && (added || is_of_use(info, near, far, at_once));
         const bool skipped = !asked_for || (straight && found_straight && !added);
-        const bool can = skipped || ((!info.unavailable || info.unavailable().empty()) && refusal_of(info, plan).empty());
+        const bool needs_node = info.scope == Scope::same_node || info.traits.passes_on;
+        const bool watched = plan.communicator().shared_state<Watch>().node() != nullptr;
+        const bool can =
+            skipped || ((watched || !needs_node) && (!info.unavailable || info.unavailable().empty()) && refusal_of(info, plan).empty());
         found_straight = found_straight || (straight && !skipped && can);
         refused.push_back(!can);
     }
@@ -129,8 +133,8 @@ Survey survey(const Plan& plan, const std::vector<TransportInfo>& known, const A
     const std::size_t staged = mine.size(), flags = staged + StagingSurvey::words;
     std::ranges::copy(StagingSurvey(plan).told(), std::back_inserter(mine));
     for (const bool refused : refused_here(plan, known, near, far, use.at_once, list)) mine.push_back(refused);
-    std::vector<std::uint64_t> all(mine.size());
-    allreduce(comm, mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM);
+    std::vector<std::uint64_t> all = std::move(mine);
+    reduce(comm, Combine::sum, all);
     Survey found{{all[1] > 0, all[2] > 0, all[3] > 0, all[4] > 0, false, false, use.at_once, {}},
                  StagingSurvey(&all[staged]),
                  all[0],
@@ -154,11 +158,12 @@ std::uint64_t full_print(std::uint64_t plan, const std::vector<Candidate>& ways,
 
 // Rank 0 asks its file, and tells the others: empty where it knows nothing.
 std::string ask_wisdom(const Communicator& comm, std::uint64_t print) {
-    std::array<char, 128> mine{}, all{};
+    std::array<std::uint64_t, 16> words{};
+    auto* const text = reinterpret_cast<char*>(words.data());
     if (comm.rank() == 0)
-        if (const auto known = wisdom_file()->find({print, wisdom_machine(), wisdom_mpi()})) known->copy(mine.data(), mine.size() - 1);
-    allreduce(comm, mine.data(), all.data(), static_cast<int>(all.size()), MPI_UNSIGNED_CHAR, MPI_MAX);
-    return all.data();
+        if (const auto known = wisdom_file()->find({print, wisdom_machine(), wisdom_mpi()})) known->copy(text, sizeof words - 1);
+    reduce(comm, Combine::either, words);
+    return text;
 }
 
 AutoChoice made(const Plan& plan, const BoundArrays& arrays, const Choice& choice, StagedPlans& staged, const std::string& reason) {
@@ -171,7 +176,7 @@ std::optional<AutoChoice> make(const Plan& plan, const BoundArrays& arrays, cons
     try {
         return made(plan, arrays, parse_choice(name), staged, reason);
     } catch (const Error& error) {
-        if (error.kind() != ErrorKind::system) throw;
+        if (!error.is_refusal()) throw;
         return std::nullopt;
     }
 }
@@ -224,8 +229,8 @@ AutoChoice choose_by_name(const Plan& plan, const BoundArrays& arrays, const std
     const Choice choice = parse_choice(name);
     std::array<std::uint64_t, StagingSurvey::words> all{};
     if (choice.staging != Staging::none) {
-        comm.node();
-        allreduce(comm, StagingSurvey(plan).told().data(), all.data(), static_cast<int>(all.size()), MPI_UINT64_T, MPI_SUM);
+        std::ranges::copy(StagingSurvey(plan).told(), all.begin());
+        reduce(comm, Combine::sum, all);
     }
     StagedPlans staged(plan, StagingSurvey(all.data()));
     return made(plan, arrays, choice, staged, "asked for by name");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "plan/shared_run.hpp"
 #include "transport/split.hpp"
@@ -14,8 +15,7 @@ void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node
     const std::string refusal = "transport " + info.name + " cannot reach rank " + std::to_string(link.rank);
     if (info.scope == Scope::own_rank)
         throw Error(refusal + ": it serves a rank's own periodic images only, which every transport does: use auto");
-    if (info.scope == Scope::same_node && !on_node)
-        throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi");
+    if (info.scope == Scope::same_node && !on_node) throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi");
 }
 
 // Whoever the neighbors are: known to all ranks without asking.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/patient_wait.hpp"
+#include "core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -30,7 +30,7 @@ std::string Trials::make(int contestant) {
         const Choice choice = parse_choice(contestants_[i].name);
         made_[i] = std::make_unique<Stages>(plan_, arrays_, choice, staged_.plan(choice.staging));
     } catch (const Error& error) {
-        if (error.kind() != ErrorKind::system) throw;
+        if (!error.is_refusal()) throw;
         return error.what();
     }
     return {};
@@ -47,8 +47,8 @@ std::vector<double> Trials::take(const std::vector<Turn>& turns) {
         worked += (turn.warming + turn.samples * turn.each) * use_.work_s;
     }
     mine.insert(mine.end(), {own_turns_s_, MPI_Wtime() - start_});
-    std::vector<double> all(mine.size());
-    allreduce(plan_.communicator(), mine.data(), all.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX);
+    std::vector<double> all = std::move(mine);  // none is negative: their bits are in their order
+    reduce(plan_.communicator(), Combine::largest, {reinterpret_cast<std::uint64_t*>(all.data()), all.size()});
     own_turns_s_ = std::max(MPI_Wtime() - start - worked, 0.0);  // the agreement included: told with the next
     elapsed_ = all.back();
     all.pop_back();

@@ -5,6 +5,7 @@
 #include "core/time_limit.hpp"
 #include "exchange/array_check.hpp"
 #include "exchange/choice.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
 

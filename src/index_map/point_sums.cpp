@@ -4,7 +4,7 @@
 
 #include "index_map/grid_points.hpp"
 #include "index_map/shared_reduction.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
 
@@ -28,16 +28,13 @@ struct PointSums::State {
     Reduction reduction = Reduction::sum;
 
     State(const CartesianDomain& of, std::vector<Field> with, const ExchangeOptions& options) : domain(of), fields(std::move(with)) {
-        const Doing doing(domain.communicator(), "the construction of sums of points", options.timeout_s);
-        validate_together(domain.communicator(), [&] {
-            if (fields.empty()) throw Error("no fields were passed: name those whose points are summed");
-            layout = point_layout(domain, fields.front());
-            arrays.resize(domain.blocks().size());
-            take(fields);
-            made = arrays.front();
-        });
+        if (fields.empty()) throw Error("no fields were passed: name those whose points are summed");
+        layout = point_layout(domain, fields.front());
+        arrays.resize(domain.blocks().size());
+        take(fields);
+        made = arrays.front();
         points = find_grid_points(domain, layout);
-        if (!points->blocks.empty()) validate_together(domain.communicator(), [&] { collect(); });
+        if (!points->blocks.empty()) collect();
         sums.emplace(points->shared, points->shared.pattern.owned, made, options);
     }
 
@@ -104,7 +101,8 @@ struct PointSums::State {
 };
 
 PointSums::PointSums(const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options)
-    : state_(std::make_unique<State>(domain, std::move(fields), options)) {}
+    : state_(collectively(domain.communicator(), "the construction of sums of points", options.timeout_s,
+                          [&] { return std::make_unique<State>(domain, std::move(fields), options); })) {}
 PointSums::~PointSums() = default;
 PointSums::PointSums(PointSums&&) noexcept = default;
 PointSums& PointSums::operator=(PointSums&&) noexcept = default;

@@ -125,7 +125,9 @@ public:
     // From here to its end ops of `number` are added.
     class Recording {
     public:
-        Recording(Again& again, std::size_t number, Origin src, Origin dst) : again_(again), entry_{number, src, dst, again.here(), {}} {}
+        Recording(Again& again, std::size_t number, Origin src, Origin dst) : again_(again), entry_{number, src, dst, again.here(), {}} {
+            again_.all_.reserve(again_.all_.size() + 1);  // the destructor may come with an exception
+        }
         ~Recording() {
             entry_.end = again_.here();
             again_.all_.push_back(entry_);

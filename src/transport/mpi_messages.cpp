@@ -9,8 +9,7 @@ namespace {
 class MpiMessages final : public Messenger {
 public:
     MpiMessages(const TransportContext& context, std::vector<Channel> channels)
-        : arrays_(context.arrays), comm_(context.plan.communicator().handle()), tag_(context.tag),
-          channels_(std::move(channels)) {
+        : arrays_(context.arrays), comm_(context.plan.communicator().handle()), tag_(context.tag), channels_(std::move(channels)) {
         for (int i = 0; i < static_cast<int>(channels_.size()); ++i) {
             const Channel& channel = channels_[static_cast<std::size_t>(i)];
             send_types_.emplace_back(channel.send_bytes);
@@ -34,8 +33,8 @@ public:
     void start_send(int number) override {
         const auto i = static_cast<std::size_t>(number);
         const Channel& channel = channels_[i];
-        check_reached(MPI_Isend(channel.source(arrays_.bases()), send_types_[i].count(), send_types_[i].type(), channel.rank, tag_,
-                                comm_, &sends_[send_of_[i]]),
+        check_reached(MPI_Isend(channel.source(arrays_.bases()), send_types_[i].count(), send_types_[i].type(), channel.rank, tag_, comm_,
+                                &sends_[send_of_[i]]),
                       channel.rank, "MPI_Isend");
     }
     int test_receive() override {
@@ -48,7 +47,7 @@ public:
 private:
     const BoundArrays& arrays_;
     MPI_Comm comm_;
-    int tag_;
+    Tag tag_;
     std::vector<Channel> channels_;
     std::vector<MessageType> send_types_, receive_types_;
     std::vector<int> send_of_;  // index of a channel's send request

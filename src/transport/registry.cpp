@@ -119,19 +119,28 @@ void register_transport(TransportInfo info) {
     registry().all.push_back(std::move(info));
 }
 
-const TransportInfo& find_transport(const std::string& name) {
-    if (const TransportInfo* other = alias(name)) return *other;
+namespace {
+
+// Null where there is none; `names` are those that there are.
+const TransportInfo* registered(const std::string& name, std::string& names) {
     const std::lock_guard lock(registry().mutex);
-    std::string names;
     for (const TransportInfo& info : registry().all) {
-        if (info.name == name) {
-            const std::string why_not = info.unavailable();
-            if (!why_not.empty()) throw Error("transport " + name + " cannot be used here: " + why_not);
-            return info;
-        }
+        if (info.name == name) return &info;
         names += (names.empty() ? "" : ", ") + info.name;
     }
-    throw Error("there is no transport '" + name + "': use auto, or one of " + names);
+    return nullptr;
+}
+
+}  // namespace
+
+const TransportInfo& find_transport(const std::string& name) {
+    if (const TransportInfo* other = alias(name)) return *other;
+    std::string names;
+    const TransportInfo* const info = registered(name, names);
+    if (info == nullptr) throw Error("there is no transport '" + name + "': use auto, or one of " + names);
+    const std::string why_not = info->unavailable();  // foreign code, which may register another
+    if (!why_not.empty()) throw Error("transport " + name + " cannot be used here: " + why_not);
+    return *info;
 }
 
 }  // namespace parhelion

@@ -16,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "parhelion/core/collective.hpp"
 #include "plan/compile.hpp"
 #include "plan/shared_run.hpp"
 #include "transport/factories.hpp"

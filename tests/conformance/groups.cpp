@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "parhelion/core/collective.hpp"
 #include "support/any_group.hpp"
 #include "support/cases.hpp"
 #include "support/grid_cases.hpp"
@@ -165,8 +166,7 @@ CASE("each neighbor gets one message, as many as the group with most neighbors h
     const IndexedDomain nodes = ring(4, 1).domain();
     std::vector<double> p(32), q(32), x(32);
     const Pattern grid = build_pattern(cells), mesh = build_pattern(nodes);
-    const Exchange both{{{grid, {view(cells, p.data()), view(cells, q.data())}}, {mesh, {view(nodes, x.data())}}},
-                        {.transport = "mpi"}};
+    const Exchange both{{{grid, {view(cells, p.data()), view(cells, q.data())}}, {mesh, {view(nodes, x.data())}}}, {.transport = "mpi"}};
     EXPECT_EQ(both.plan().messages_sent(), 2);
     EXPECT_EQ(both.plan().bytes_sent(), 24 + 48);  // fields begin at multiples of 16 bytes: 8, 8 and 8, 8, 16
     EXPECT_EQ(both.plan().patterns.size(), 2u);

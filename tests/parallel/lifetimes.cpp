@@ -4,6 +4,7 @@
 
 #include "core/left_behind.hpp"
 #include "counters.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/placement/placed_comm.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"

@@ -1,4 +1,5 @@
 // Fields that share cells are refused by every rank, those that merely lie in one array are not.
+#include "parhelion/core/collective.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "parhelion/core/collective.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/meshes.hpp"

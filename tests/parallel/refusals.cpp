@@ -1,6 +1,7 @@
 // Mistakes are reported by every rank, whoever makes them, and nobody is left waiting.
 #include <limits>
 
+#include "parhelion/core/collective.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_field.hpp"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <set>
@@ -134,6 +135,33 @@ CASE("sizes that are too large, or none, are refused with the size, a reason and
 CASE("what is available is something, and no more than there is") {
     EXPECT_GT(available_memory(), 0);
     if (std::ifstream("/proc/meminfo").good()) EXPECT_LT(available_memory(), 64 * total_memory());  // swap may be larger
+}
+
+CASE("what a control group around the process's own one has left is all that is available") {
+    namespace fs = std::filesystem;
+    const fs::path system = fs::temp_directory_path() / ("available_memory-" + std::to_string(getpid()));
+    const auto write = [&](const fs::path& file, const std::string& text) {
+        fs::create_directories((system / file).parent_path());
+        std::ofstream(system / file) << text << "\n";
+    };
+    write("proc/meminfo", "MemAvailable: 1000000 kB");
+    EXPECT_EQ(available_memory(system), 1024000000);
+    write("proc/self/cgroup", "0::/job/step/task");
+    write("sys/fs/cgroup/job/memory.max", "5000000");
+    write("sys/fs/cgroup/job/memory.current", "2000000");
+    write("sys/fs/cgroup/job/memory.stat", "anon 7\nactive_file 100\ninactive_file 11");
+    EXPECT_EQ(available_memory(system), 3000111);
+    write("sys/fs/cgroup/job/step/task/memory.max", "max");
+    EXPECT_EQ(available_memory(system), 3000111);
+    write("sys/fs/cgroup/job/step/memory.max", "900");
+    write("sys/fs/cgroup/job/step/memory.current", "200");
+    EXPECT_EQ(available_memory(system), 700);
+    write("proc/self/cgroup", "4:memory:/a/b\n3:cpu:/c");
+    EXPECT_EQ(available_memory(system), 1024000000);
+    write("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "500");
+    write("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "100");
+    EXPECT_EQ(available_memory(system), 400);
+    fs::remove_all(system);
 }
 
 CASE("running out of descriptors is an error that says so, and leaves nothing behind") {

@@ -68,7 +68,7 @@ struct TransportContext {
     const BoundArrays& arrays;
     Direction direction;
     std::vector<const LinkPlan*> links;
-    int tag = 0;
+    Tag tag = {};
 
     /// The same for some of the links, with a tag of its own. Every rank of the communicator calls it.
     TransportContext with(std::vector<const LinkPlan*> some) const {

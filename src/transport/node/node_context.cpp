@@ -13,21 +13,15 @@
 #include <string>
 #include <utility>
 
+#include "core/collective.hpp"
 #include "core/mpi_threads.hpp"
-#include "core/patient_wait.hpp"
 #include "core/usable_cores.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
 namespace {
-
-// On all hardware threads that at least one rank of the node may run on.
-int ranks_at_once(const Communicator& node, CpuMask threads) {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, threads.data(), static_cast<int>(threads.size()), MPI_UINT64_T, MPI_BOR, node.handle()),
-              "MPI_Allreduce");
-    return processes_at_once(threads);
-}
 
 // Where there is no pidfd (Linux before 5.3, descriptors used up): its state, which stands behind the name in parentheses.
 bool runs_by_name(std::int64_t process) {
@@ -47,6 +41,26 @@ std::shared_ptr<Postbox> map_postbox(const RemotePlace& place) {
     const std::shared_ptr<std::byte> mapped = map_place(place);
     return {mapped, reinterpret_cast<Postbox*>(mapped.get())};
 }
+
+// MPI_THREAD_SERIALIZED asks that threads take turns; those of this context do.
+class OneAtATime {
+public:
+    explicit OneAtATime(bool waits = false) : lock_(mutex(), std::defer_lock), has_turn_(mpi_serves_all_threads()) {
+        if (has_turn_) return;
+        if (waits) lock_.lock();
+        else static_cast<void>(lock_.try_lock());
+        has_turn_ = lock_.owns_lock();
+    }
+    explicit operator bool() const { return has_turn_; }
+
+private:
+    static std::mutex& mutex() {
+        static std::mutex instance;
+        return instance;
+    }
+    std::unique_lock<std::mutex> lock_;
+    bool has_turn_;
+};
 
 // Numbers of processes mean the same to those in the same namespace.
 std::int64_t process_namespace() {
@@ -76,18 +90,13 @@ int NodeNeighbor::lost() const {
     return alive() ? -1 : rank;
 }
 
-NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()), tag_(comm.next_tag()) {
-    const Communicator& node = comm.node();
-    CpuMask threads;
-    validate_together(comm, [&] {
-        threads = usable_threads();
-        const auto memory = allocate_node_shared(sizeof(Postbox));
-        postbox_ = {memory, new (memory.get()) Postbox};
-    });
-    oversubscribed_ = node.size() > ranks_at_once(node, std::move(threads));
-    Lookout& lookout = comm.shared_state<Lookout>();
-    lookout.lost = [this] { return lost_rank(); };
-    lookout.tell = [this](int rank) { tell_lost(rank); };
+NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()) {
+    const auto memory = allocate_node_shared(sizeof(Postbox));
+    postbox_ = {memory, new (memory.get()) Postbox};
+    CollectiveState& state = comm.collective_state();
+    oversubscribed_ = comm.node().size() > processes_at_once(state.node_threads);
+    state.lost = [this] { return lost_rank(); };
+    state.tell_lost = [this](int rank) { tell_lost(rank); };
 }
 
 NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& postbox) {
@@ -103,6 +112,11 @@ Words NodeContext::card() const {
 }
 
 void NodeContext::watch(int rank, const Words& card) {
+    if (card.empty()) {
+        const std::lock_guard lock(mutex_);
+        unwatched_.emplace(rank, "it has no memory that others could watch it by");
+        return;
+    }
     WordReader words(card, "card of rank " + std::to_string(rank));
     const bool same_namespace = words.next() == process_namespace();
     const RemotePlace place = get_place(words);
@@ -125,9 +139,8 @@ std::string NodeContext::unwatched(int rank) {
 // says which it was.
 void NodeContext::keep_mpi_going() const {
     if (!mpi_serves_this_thread()) return;
-    static std::mutex one_at_a_time;  // MPI_THREAD_SERIALIZED asks for it
-    std::unique_lock lock(one_at_a_time, std::defer_lock);
-    if (!mpi_serves_all_threads() && !lock.try_lock()) return;
+    const OneAtATime turn;
+    if (!turn) return;
     int found = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
 }
@@ -144,20 +157,25 @@ int NodeContext::lost_rank() {
 // What MPI says does not count here: with a rank lost it may refuse anything.
 void NodeContext::listen() {
     if (heard_ >= 0 || mpi_has_ended() || !mpi_serves_this_thread()) return;
+    const OneAtATime turn;
+    if (!turn) return;  // heard another time
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     std::int64_t lost = -1;
-    if (MPI_Improbe(MPI_ANY_SOURCE, tag_, comm_, &found, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS || !found) return;
+    if (MPI_Improbe(MPI_ANY_SOURCE, Communicator::lost_rank_tag, comm_, &found, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS || !found)
+        return;
     if (MPI_Mrecv(&lost, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS) heard_ = static_cast<int>(lost);
 }
 
 void NodeContext::pass_on(int rank) {
     if (told_ >= 0 || mpi_has_ended() || !mpi_serves_this_thread()) return;
+    const OneAtATime turn(true);
     told_ = rank;
     for (int step = 1; step < size_; step *= 2) {
         const int other = (rank_ + step) % size_;
         MPI_Request request = MPI_REQUEST_NULL;
-        if (other != rank && MPI_Isend(&told_, 1, MPI_INT64_T, other, tag_, comm_, &request) == MPI_SUCCESS) MPI_Request_free(&request);
+        if (other != rank && MPI_Isend(&told_, 1, MPI_INT64_T, other, Communicator::lost_rank_tag, comm_, &request) == MPI_SUCCESS)
+            MPI_Request_free(&request);
     }
 }
 

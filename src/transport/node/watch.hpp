@@ -10,7 +10,7 @@ namespace parhelion {
 
 class NodeContext;
 
-/// One per communicator (Communicator::shared_state), made before the first plan on it. Construction is collective.
+/// One per communicator (Communicator::shared_state), made before the first plan on it. Construction is local.
 class Watch {
 public:
     explicit Watch(const Communicator& comm);
