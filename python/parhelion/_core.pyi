@@ -291,6 +291,8 @@ class Exchange:
         a subset.
         """
 
+    def _stale(self, *arrays: object) -> tuple[list[int], list[tuple[int, int, list[int], int, str, str, str]]]: ...
+
     def check(self, *arrays: object) -> None:
         """
         Raises ValueError on every rank, with the first ghost of the lowest rank that has one which does not hold its owner's
@@ -486,6 +488,8 @@ class GhostExchange:
         """
         So many exchanges without Python in between: what it saves is what Python costs.
         """
+
+    def _on_arrival(self, arrive: object, depart: object | None) -> None: ...
 
     @property
     def under_way(self) -> bool:
