@@ -59,7 +59,7 @@ Plan plan_of(const std::string& benchmark) {
     if (benchmark == "alltoall") return plan_alltoall;
     if (benchmark == "setup") return plan_setup;
     if (benchmark == "apps") return plan_application;
-    throw Error("job: unknown benchmark '" + benchmark + "': write halo, gather, alltoall, setup or apps");
+    throw Error("unknown benchmark '" + benchmark + "': write halo, gather, alltoall, setup or apps");
 }
 
 json entries_of(const std::vector<Entry>& entries) {

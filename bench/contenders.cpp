@@ -26,7 +26,7 @@ std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::
             continue;
         }
         const auto found = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
-        if (found == all.end()) throw Error("job: unknown " + what + " '" + name + "': " + who + " has " + listed(all));
+        if (found == all.end()) throw Error("unknown " + what + " '" + name + "': " + who + " has " + listed(all));
         entries.push_back(*found);
     }
     return entries;

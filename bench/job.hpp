@@ -11,7 +11,7 @@
 
 namespace parhelion::bench {
 
-/// What to measure: schema `parhelion.job/1`, see docs/architecture.md.
+/// What to measure.
 struct Job {
     std::string benchmark;  // halo, gather, alltoall, setup or apps
     int ranks = 0;
@@ -27,12 +27,16 @@ struct Job {
     bool per_node = false;                // count messages and bytes by level of the machine
     std::vector<std::string> contenders;  // "all", as none does, stands for all that need no naming
     std::vector<nlohmann::json> cases;
+    std::vector<std::string> arguments;                // of the program, for the record
     std::optional<int> pair;                           // of this start, where another build takes turns with this one
     nlohmann::json params = nlohmann::json::object();  // put into the params of every case line as they are
 };
 
-/// Collective. Rank 0 reads `path`, all parse it. Throws parhelion::Error on every rank for a job that cannot be used.
-Job read_job(const std::string& path, const Communicator& comm);
+/// Local. Throws Error for options that cannot be used on so many ranks.
+Job job_of(const nlohmann::json& told, int ranks);
+
+/// An option's name as people write it, of a key of a job.
+std::string option(std::string key);
 
 /// The value of `key`, or `fallback` when it is missing. Throws Error naming the key when its type is wrong.
 template <class T>
@@ -41,14 +45,11 @@ T value_of(const nlohmann::json& object, const std::string& key, const T& fallba
     try {
         return object.at(key).get<T>();
     } catch (const nlohmann::json::exception&) {
-        throw Error("job: '" + key + "' has a value of the wrong type, " + object.at(key).dump());
+        throw Error(option(key) + " has a value of the wrong type, " + object.at(key).dump());
     }
 }
 
 /// An integer within [least, most]; unlike the JSON library's own conversion it refuses 1.5 and 1e30.
 std::int64_t integer_of(const nlohmann::json& object, const std::string& key, std::int64_t fallback, std::int64_t least, std::int64_t most);
-
-/// Throws Error naming the first key of `object` that is not in `known`.
-void refuse_other_keys(const nlohmann::json& object, const std::string& what, const std::vector<std::string>& known);
 
 }  // namespace parhelion::bench

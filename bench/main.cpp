@@ -1,5 +1,5 @@
-// phl-bench JOB.json RECORD.jsonl: measures what the job asks for; see docs/architecture.md, "Measuring".
-// Started by mpiexec, one process per rank. Exit status: 0; 1 when a value was wrong; 2 for bad input.
+// phl-bench BENCHMARK [OPTIONS] under any launcher, one process per rank: see docs/architecture.md, "Measuring".
+// Exit status: 0; 1 when a value was wrong; 2 for bad input.
 
 #include <mpi.h>
 
@@ -16,6 +16,7 @@
 #include "binding.hpp"
 #include "clock.hpp"
 #include "launch_facts.hpp"
+#include "options.hpp"
 #include "parhelion/core/error.hpp"
 #include "record.hpp"
 
@@ -31,6 +32,7 @@ int run(const Job& job, const Communicator& comm, const Beginning& beginning, Re
     const Binding binding = bind_ranks(comm, job.bind);
     nlohmann::json facts = launch_facts(binding, beginning);
     if (job.pair) facts["pair"] = *job.pair;
+    facts["arguments"] = job.arguments;
     record.launch(std::move(facts));
     record.plan(lines_expected(cases));
     StartLine start_line(comm);
@@ -47,13 +49,26 @@ int run(const Job& job, const Communicator& comm, const Beginning& beginning, Re
     return status;
 }
 
-int read_job_and_run(const std::string& job_path, const std::string& record_path, const Beginning& beginning) {
+// Ranks that were started with other words would wait for each other for ever.
+void agree_on(const Request& asked, const Communicator& comm) {
+    std::string words = asked.complaint;
+    for (const std::string& word : asked.arguments) words += word + '\n';
+    std::uint64_t hash[2] = {std::hash<std::string>{}(words), 0};
+    hash[1] = ~hash[0];
+    MPI_Allreduce(MPI_IN_PLACE, hash, 2, MPI_UINT64_T, MPI_MIN, comm.handle());
+    if (hash[0] != ~hash[1]) throw Error("the ranks were started with different options: start all of them with the same ones");
+}
+
+int measure(const Request& asked, const Beginning& beginning) {
     const Communicator comm(MPI_COMM_WORLD);
     std::optional<Record> record;
     int status = all_right;
     try {
-        const Job job = read_job(job_path, comm);
-        record.emplace(record_path, comm, job.launch, job.params);
+        agree_on(asked, comm);
+        if (!asked.complaint.empty()) throw Error(asked.complaint);
+        Job job = job_of(asked.job, comm.size());
+        job.arguments = asked.arguments;
+        record.emplace(asked.record, comm, job);
         status = run(job, comm, beginning, *record);
     } catch (const Error& e) {  // thrown by every rank or by none: one of them says it, and all of them leave in order
         if (comm.rank() == 0) std::fprintf(stderr, "phl-bench: %s\n", e.what());
@@ -67,35 +82,8 @@ int read_job_and_run(const std::string& job_path, const std::string& record_path
 // has no network, and then uses another component. Nothing is wrong; the setting silences UCX components alone.
 void silence_false_alarm() { setenv("OMPI_MCA_opal_common_ucx_verbose", "-1", 0); }
 
-struct Arguments {
-    std::string job, record;
-    int cold_bytes = 0;  // of the alltoall that precedes everything; 0: none
-};
-
-// Before MPI_Init, and not in the job: to hand a job to all ranks would already make connections.
-std::optional<Arguments> read_arguments(std::vector<std::string> words) {
-    Arguments arguments;
-    if (words.size() == 4 && words[0] == "--cold-alltoall") {
-        arguments.cold_bytes = std::atoi(words[1].c_str());
-        if (arguments.cold_bytes < 1) return std::nullopt;
-        words.erase(words.begin(), words.begin() + 2);
-    }
-    if (words.size() != 2) return std::nullopt;
-    arguments.job = words[0];
-    arguments.record = words[1];
-    return arguments;
-}
-
-int usage() {
-    std::fputs(
-        "usage: mpiexec -n RANKS phl-bench [--cold-alltoall BYTES] JOB.json RECORD.jsonl\n"
-        "       phl-bench --list\n",
-        stderr);
-    return bad_input;
-}
-
-int write_list() {
-    if (std::puts(list_contenders().dump(1).c_str()) >= 0 && std::fflush(stdout) == 0) return all_right;
+int write(const std::string& text) {
+    if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return all_right;
     std::perror("phl-bench: cannot write standard output");
     return bad_input;
 }
@@ -103,21 +91,20 @@ int write_list() {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc == 2 && std::string(argv[1]) == "--list") {
-        return write_list();
-    }
-    const auto arguments = read_arguments({argv + 1, argv + argc});
-    if (!arguments) return usage();
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (words.empty() || words.back() == "--help" || words.back() == "-h") return write(help_text(words.size() > 1 ? words[0] : ""));
+    if (words.size() == 1 && words[0] == "--list") return write(list_contenders().dump(1) + "\n");
+    const Request asked = read_words(words);
     silence_false_alarm();
     std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the write that meets it, which says so
     const double start = now();
     int thread_level = MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &thread_level);
     Beginning beginning{now() - start, nullptr};
-    if (arguments->cold_bytes) beginning.cold_alltoall = call_while_cold(arguments->cold_bytes);
+    if (asked.cold_bytes) beginning.cold_alltoall = call_while_cold(asked.cold_bytes);
     int status = failed;
     try {
-        status = read_job_and_run(arguments->job, arguments->record, beginning);
+        status = measure(asked, beginning);
     } catch (const std::exception& e) {  // no Error: it struck this rank alone, and the others would wait for ever
         std::fprintf(stderr, "phl-bench: %s\n", e.what());
         MPI_Abort(MPI_COMM_WORLD, failed);

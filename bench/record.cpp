@@ -1,9 +1,13 @@
 #include "record.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "parhelion/core/error.hpp"
 
@@ -34,6 +38,39 @@ json probes_of(const Outcome& outcome) {
     return probes;
 }
 
+json run_of(const Job& job) {
+    const std::time_t now = std::time(nullptr);
+    const auto text = [&](const char* format) {
+        std::array<char, 40> written{};
+        return std::string(written.data(), std::strftime(written.data(), written.size(), format, std::gmtime(&now)));
+    };
+    std::vector<std::string> argv = job.arguments;
+    argv.insert(argv.begin(), "phl-bench");
+    return {{"type", "run"},
+            {"run", text("%Y%m%dT%H%M%S-") + job.benchmark},
+            {"benchmark", job.benchmark},
+            {"created", text("%Y-%m-%dT%H:%M:%S+00:00")},
+            {"argv", argv},
+            {"labels", json::object()},
+            {"environment", json::object()}};
+}
+
+double microseconds(double seconds) { return seconds * 1e6; }
+
+// As the OSU benchmarks print theirs.
+std::string columns_of(const Outcome& outcome) {
+    const std::string name = outcome.contender + std::string(outcome.contender.size() < 28 ? 28 - outcome.contender.size() : 1, ' ');
+    if (outcome.skipped) return "# " + name + "skipped: " + *outcome.skipped + "\n";
+    std::vector<double> samples = maximum_over_ranks(outcome.samples_by_rank);
+    if (samples.empty()) return "# " + name + "failed: " + outcome.error.value_or("no sample") + "\n";
+    std::sort(samples.begin(), samples.end());
+    std::array<char, 160> text{};
+    std::snprintf(text.data(), text.size(), "%14.2f %14.2f %14.2f %12lld %10lld   %s\n", microseconds(samples[samples.size() / 2]),
+                  microseconds(samples.front()), microseconds(samples.back()), static_cast<long long>(outcome.traffic.bytes),
+                  static_cast<long long>(outcome.traffic.messages), outcome.verified ? "pass" : "FAIL");
+    return name + text.data();
+}
+
 // The system's own words, and how much room is left for a record that did not find enough.
 std::string why_not_written(int error, const std::string& path) {
     std::string why = error ? std::system_category().message(error) : "the write failed";
@@ -56,16 +93,18 @@ std::vector<std::vector<double>> samples_by_rank(const std::vector<double>& mine
     return by_rank;
 }
 
-Record::Record(const std::string& path, const Communicator& comm, int launch, json params)
-    : launch_(launch), params_(std::move(params)), writes_(comm.rank() == 0), path_(path) {
+Record::Record(const std::string& path, const Communicator& comm, const Job& job)
+    : launch_(job.launch), params_(job.params), writes_(comm.rank() == 0), path_(path) {
     validate_together(comm, [&] {
-        if (!writes_) return;
+        if (!writes_ || path_.empty()) return;
         file_.open(path, std::ios::app);
         if (!file_) throw Error("cannot write the record " + path + ": give a file in a folder that exists and is yours");
     });
+    if (file_.is_open() && file_.tellp() == 0) run_ = run_of(job);
 }
 
 void Record::launch(json facts) {
+    if (!run_.is_null()) write(std::exchange(run_, nullptr));
     facts["type"] = "launch";
     write(std::move(facts));
 }
@@ -73,6 +112,13 @@ void Record::launch(json facts) {
 void Record::plan(std::size_t lines) { write({{"type", "plan"}, {"cases", lines}}); }
 
 void Record::outcome(const Case& which, const Outcome& outcome) {
+    if (path_.empty()) {
+        if (which.name != last_case_)
+            print("\n# " + which.name +
+                  "\n# Contender                   Median (us)       Min (us)       Max (us)        Bytes   Messages   Values\n");
+        last_case_ = which.name;
+        return print(columns_of(outcome));
+    }
     json params = which.params;
     params.update(params_);
     json line{{"type", "case"},
@@ -104,13 +150,18 @@ void Record::outcome(const Case& which, const Outcome& outcome) {
 void Record::end(int status) { write({{"type", "end"}, {"status", status}}); }
 
 void Record::write(json line) {
-    if (!writes_) return;
+    if (!writes_ || path_.empty()) return;
     line["schema"] = "parhelion.record/1";
-    line["launch"] = launch_;
+    if (line["type"] != "run") line["launch"] = launch_;
     // Paths and host names need not be UTF-8: what is not is replaced rather than lost with the whole line.
     errno = 0;
     file_ << line.dump(-1, ' ', false, json::error_handler_t::replace) << '\n' << std::flush;
     if (!file_) throw std::runtime_error("cannot write to the record " + path_ + ": " + why_not_written(errno, path_));
+}
+
+void Record::print(const std::string& text) {
+    if (writes_ && (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0))
+        throw std::runtime_error("cannot write standard output: " + std::system_category().message(errno));
 }
 
 }  // namespace parhelion::bench

@@ -9,6 +9,7 @@
 
 #include "arrivals.hpp"
 #include "contender.hpp"
+#include "job.hpp"
 #include "parhelion/core/communicator.hpp"
 
 namespace parhelion::bench {
@@ -37,12 +38,12 @@ using ReportOutcome = std::function<void(const Case&, const Outcome&)>;
 std::vector<std::vector<double>> samples_by_rank(const std::vector<double>& mine, const Communicator& comm);
 
 /// The record: JSON lines of schema `parhelion.record/1`, written by rank 0 and flushed line by line, so that whoever
-/// follows the file sees every case as it ends and a crash loses nothing. On other ranks all calls do nothing.
-/// A failed write throws std::runtime_error on rank 0 alone.
+/// follows the file sees every case as it ends and a crash loses nothing; without a file, columns on standard output.
+/// On other ranks all calls do nothing. A failed write throws std::runtime_error on rank 0 alone.
 class Record {
 public:
-    /// Collective. Opens for appending; throws Error on every rank when rank 0 cannot.
-    Record(const std::string& path, const Communicator& comm, int launch, nlohmann::json params);
+    /// Collective. Opens for appending, and begins an empty file as a run; throws Error on every rank when rank 0 cannot.
+    Record(const std::string& path, const Communicator& comm, const Job& job);
 
     void launch(nlohmann::json facts);
     void plan(std::size_t lines);
@@ -51,7 +52,10 @@ public:
 
 private:
     void write(nlohmann::json line);
+    void print(const std::string& text);
 
+    nlohmann::json run_;     // the line that begins a file
+    std::string last_case_;  // whose columns stand last
     int launch_;
     nlohmann::json params_;  // put into those of every case
     bool writes_;

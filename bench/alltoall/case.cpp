@@ -21,17 +21,16 @@ void check_memory(std::size_t block_bytes, int ranks, int ranks_here) {
     const double wanted = buffers_of_all * static_cast<double>(block_bytes) * ranks * ranks_here;
     const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     if (wanted > 0.9 * present)
-        throw Error("job: an alltoall of " + std::to_string(block_bytes) + " B needs " + std::to_string(wanted / gib) +
-                    " GiB on a node with " + std::to_string(ranks_here) + " of " + std::to_string(ranks) + " ranks, and it has " +
-                    std::to_string(present / gib) + ": use smaller sizes or more nodes");
+        throw Error("an alltoall of " + std::to_string(block_bytes) + " B needs " + std::to_string(wanted / gib) + " GiB on a node with " +
+                    std::to_string(ranks_here) + " of " + std::to_string(ranks) + " ranks, and it has " + std::to_string(present / gib) +
+                    ": use smaller sizes or more nodes");
 }
 
 }  // namespace
 
 std::size_t read_alltoall_size(const nlohmann::json& object) {
-    refuse_other_keys(object, "an alltoall case", {"size"});
     const std::int64_t bytes = integer_of(object, "size", 0, 1, INT_MAX);  // MPI counts in int
-    if (bytes == 0) throw Error("job: an alltoall case needs 'size', the bytes that each rank sends to each");
+    if (bytes == 0) throw Error("an alltoall case needs 'size', the bytes that each rank sends to each");
     return static_cast<std::size_t>(bytes);
 }
 

@@ -40,10 +40,9 @@ std::shared_ptr<GatherArray> private_array(const GatherParams& params, std::shar
 }  // namespace
 
 GatherParams read_gather_params(const nlohmann::json& object) {
-    refuse_other_keys(object, "a gather case", {"dataset", "from", "element", "components"});
     GatherParams params;
     params.dataset = value_of<std::string>(object, "dataset", "");
-    if (params.dataset.empty()) throw Error("job: a gather case needs 'dataset', a folder with one file per rank");
+    if (params.dataset.empty()) throw Error("the gather needs a DATASET, a folder with one file per rank");
     params.from = value_of<std::string>(object, "from", "");
     params.element = parse_element(value_of<std::string>(object, "element", "int32"));
     params.components = static_cast<int>(integer_of(object, "components", 1, 1, 4096));

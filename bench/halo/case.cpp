@@ -42,7 +42,7 @@ void check_memory(const HaloGeometry& geometry, const HaloParams& params, int ra
         2.0 * static_cast<double>(cells_per_array(geometry)) * static_cast<double>(geometry.cell_bytes) * params.fields * ranks_here;
     const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     if (wanted > 0.9 * present)
-        throw Error("job: the " + std::to_string(ranks_here) + " ranks of a node would need " + std::to_string(wanted / gib) +
+        throw Error("the " + std::to_string(ranks_here) + " ranks of a node would need " + std::to_string(wanted / gib) +
                     " GiB, and it has " + std::to_string(present / gib) + " GiB: use a smaller extent, fewer fields or more nodes");
 }
 
@@ -92,15 +92,10 @@ namespace {
 using nlohmann::json;
 
 std::vector<int> integers_of(const json& object, const std::string& key) {
-    if (!object.contains(key) || !object.at(key).is_array())
-        throw Error("job: a halo case needs '" + key + "', a list with one number per dimension");
     std::vector<int> numbers;
-    for (const json& entry : object.at(key)) {
-        const json wrapped{{key, entry}};
-        numbers.push_back(static_cast<int>(integer_of(wrapped, key, 0, 1, 1 << 30)));
-    }
+    for (const json& entry : object.at(key)) numbers.push_back(static_cast<int>(integer_of({{key, entry}}, key, 0, 1, 1 << 30)));
     if (numbers.empty() || numbers.size() > static_cast<std::size_t>(max_dimensions))
-        throw Error("job: '" + key + "' has " + std::to_string(numbers.size()) + " dimensions: give 1 to 4");
+        throw Error(option(key) + " has " + std::to_string(numbers.size()) + " dimensions: give 1 to 4");
     return numbers;
 }
 
@@ -114,37 +109,37 @@ std::vector<bool> periodicity_of(const json& object, std::size_t dims) {
     if (!object.contains("periodic") || object.at("periodic").is_boolean())
         return std::vector<bool>(dims, value_of(object, "periodic", true));
     const auto each = value_of(object, "periodic", std::vector<bool>{});
-    if (each.size() != dims) throw Error("job: 'periodic' needs true, false, or one of them per dimension");
+    if (each.size() != dims) throw Error("--periodic needs true, false, or one of them per dimension");
     return each;
 }
 
 bool one_of_two(const json& object, const std::string& key, const std::string& yes, const std::string& no) {
     const auto word = value_of(object, key, yes);
-    if (word != yes && word != no) throw Error("job: '" + key + "' is '" + word + "': write " + yes + " or " + no);
+    if (word != yes && word != no) throw Error(option(key) + " is '" + word + "': write " + yes + " or " + no);
     return word == yes;
 }
 
 double number_of(const json& object, const std::string& key, double least, double most) {
     const auto number = value_of(object, key, 0.0);
     if (!(number >= least && number <= most))
-        throw Error("job: '" + key + "' is " + json(number).dump() + ": use " + json(least).dump() + " to " + json(most).dump());
+        throw Error(option(key) + " is " + json(number).dump() + ": use " + json(least).dump() + " to " + json(most).dump());
     return number;
 }
 
 void check_grid(const HaloParams& params, int ranks) {
     if (params.grid.size() != params.extent.size())
-        throw Error("job: 'grid' has " + std::to_string(params.grid.size()) + " dimensions and 'extent' has " +
+        throw Error("--grid has " + std::to_string(params.grid.size()) + " dimensions and 'extent' has " +
                     std::to_string(params.extent.size()) + ": give as many");
     const auto product = std::accumulate(params.grid.begin(), params.grid.end(), 1.0, std::multiplies<>{});
     if (product != ranks)
-        throw Error("job: the process grid " + json(params.grid).dump() + " does not make " + std::to_string(ranks) +
+        throw Error("the process grid " + json(params.grid).dump() + " does not make " + std::to_string(ranks) +
                     " ranks: change 'grid' or start as many ranks as its product");
 }
 
 void check_halo(const HaloParams& params) {
     for (std::size_t d = 0; d < params.extent.size(); ++d)
         if (params.halo > params.extent[d])
-            throw Error("job: halo width " + std::to_string(params.halo) + " exceeds the extent " + std::to_string(params.extent[d]) +
+            throw Error("halo width " + std::to_string(params.halo) + " exceeds the extent " + std::to_string(params.extent[d]) +
                         " in dimension " + std::to_string(d) +
                         ": the hand-written exchanges reach only the next rank; use a narrower halo");
 }
@@ -153,17 +148,17 @@ void check_halo(const HaloParams& params) {
 void check_size(const HaloParams& params) {
     double bytes = 1.0 * params.fields * params.components * params.element.size;
     for (int extent : params.extent) bytes *= extent + 2.0 * params.halo;
-    if (bytes > 1e15) throw Error("job: a case wants more than 1e15 bytes on each rank: use a smaller extent or fewer fields");
+    if (bytes > 1e15) throw Error("a case wants more than 1e15 bytes on each rank: use a smaller extent or fewer fields");
 }
 
 }  // namespace
 
 HaloParams read_halo_params(const json& object, int ranks) {
-    refuse_other_keys(object, "a halo case",
-                      {"grid", "extent", "halo", "fields", "element", "components", "neighbors", "periodic", "order", "work_us", "uneven"});
     HaloParams params;
     params.extent = integers_of(object, "extent");
-    params.grid = object.contains("grid") ? integers_of(object, "grid") : chosen_grid(ranks, params.extent.size());
+    if (object.contains("grid")) params.grid = integers_of(object, "grid");
+    if (params.extent.size() == 1) params.extent.assign(params.grid.empty() ? 3 : params.grid.size(), params.extent[0]);
+    if (params.grid.empty()) params.grid = chosen_grid(ranks, params.extent.size());
     params.halo = static_cast<int>(integer_of(object, "halo", 1, 0, 1 << 20));
     params.fields = static_cast<int>(integer_of(object, "fields", 1, 1, 4096));
     params.element = parse_element(value_of<std::string>(object, "element", "float64"));

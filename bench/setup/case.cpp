@@ -19,7 +19,7 @@ OwnWay way_of(const std::string& transport) {
         if (way.transport == transport) return way;
         known += (known.empty() ? "" : ", ") + way.transport;
     }
-    throw Error("job: unknown transport '" + transport + "': this build has " + known);
+    throw Error("unknown transport '" + transport + "': this build has " + known);
 }
 
 Case described(const SetupCase& which, int ranks) {
@@ -101,10 +101,7 @@ std::vector<Entry> setup_stages() {
 }
 
 SetupCase read_setup_case(const json& object, int ranks) {
-    json grid = object;
-    const auto transport = value_of<std::string>(object, "transport", "auto");
-    if (grid.is_object()) grid.erase("transport");
-    return {read_halo_params(grid, ranks), way_of(transport)};
+    return {read_halo_params(object, ranks), way_of(value_of<std::string>(object, "transport", "auto"))};
 }
 
 void run_setup_case(const SetupCase& which, const std::vector<Entry>& stages, const Job& job, Ground ground, const ReportOutcome& report) {

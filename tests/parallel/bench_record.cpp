@@ -17,7 +17,7 @@ using namespace parhelion::bench;
 namespace {
 
 std::string complaint_of_writing(const std::string& path, const Communicator& comm) {
-    Record record(path, comm, 0, nlohmann::json::object());
+    Record record(path, comm, Job{});
     try {
         record.launch({{"filler", std::string(100000, 'x')}});
     } catch (const std::runtime_error& error) {

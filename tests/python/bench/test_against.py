@@ -13,6 +13,7 @@ import pytest
 import synthetic
 from click.testing import CliRunner
 from measured import ROOT, need_build, parhelion
+from synthetic import jobs
 
 from parhelion.launch import default_flavor
 from parhelion.launch.keeper import descendants
@@ -67,9 +68,8 @@ def test_both_builds_take_turns_and_write_runs_that_belong_together(bench):
     assert first.labels["duet"] == second.labels["duet"] and first.id != second.id
     assert [each.labels["image"] for each in (first, second)] == ["two", "one"] and first.labels["note"] == second.labels["note"] == "x"
     assert [[launch.pair for launch in each.launches] for each in (first, second)] == [[0, 1, 2, 3]] * 2
-    for number in range(4):
-        jobs = [json.loads((Path("runs") / letter / f"job-{number}.json").read_text()) for letter in "AB"]
-        assert jobs[0] == jobs[1] and jobs[0]["pair"] == number
+    for number, told in enumerate(zip(jobs("runs/A"), jobs("runs/B"), strict=True)):
+        assert told[0]["cases"] == told[1]["cases"] and told[0]["pair"] == told[1]["pair"] == number
     assert "parhelion compare runs/A runs/B" in done.output and "A: two, 4 launches" in done.output
 
 

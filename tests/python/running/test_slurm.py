@@ -97,14 +97,12 @@ def test_python_under_srun_has_all_ranks_or_is_refused(slurm, flavor, mode):
 
 @pytest.mark.parametrize("mode", ["pmi2", "pmix", "none"])
 def test_a_compiled_program_under_srun_has_all_ranks_or_is_refused(slurm, flavor, mode, tmp_path):
-    job = tmp_path / "job.json"
-    job.write_text('{"schema": "parhelion.job/1", "benchmark": "alltoall", "ranks": 2, "launch": 0, "seed": 1, "repetitions": 2, '
-                   '"min_sample_s": 0.0001, "bind": true, "contenders": [], "cases": [{"size": 64}]}')  # fmt: skip
-    status, said = slurm(f"srun -N2 -n2 --mpi={mode} {flavor.program} {job} {tmp_path}/record")
+    command = f"{flavor.program} alltoall --size 64 --repetitions 2 --json {tmp_path}/record"
+    status, said = slurm(f"srun -N2 -n2 --mpi={mode} {command}")
     if mode == right_mode(flavor):
         assert status == 0, said
     else:
-        assert status != 0 and f"srun --mpi={right_mode(flavor)} -n 2 {flavor.program} {job}" in said, said
+        assert status != 0 and f"srun --mpi={right_mode(flavor)} -n 2 {flavor.program} alltoall" in said, said
 
 
 @pytest.fixture(scope="module")

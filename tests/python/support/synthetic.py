@@ -1,6 +1,7 @@
 """Records and a measuring program made up for tests: the figures mean nothing and are never kept."""
 
 import json
+import random
 import stat
 import sys
 from pathlib import Path
@@ -59,7 +60,7 @@ def launch_lines(job, **how):
     cases = list(case_lines(job, **how))
     yield {"type": "launch", "launch": job["launch"], "ranks": job["ranks"], "mpi": mpi, "mpi_init_s": 0.05,
            "libraries": ["/usr/lib/libmpi.so.12"], "binding": [[0], [1]], "hosts": ["here"], "cvars": {"A": "1"},
-           "flavor": "synthetic"}  # fmt: skip
+           "flavor": "synthetic", "arguments": job.get("arguments")}  # fmt: skip
     yield {"type": "plan", "launch": job["launch"], "cases": len(cases)}
     yield from cases
     yield {"type": "end", "launch": job["launch"], "status": "ok"}
@@ -69,6 +70,45 @@ def job(benchmark="halo", ranks=2, launch=0, seed=1, repetitions=30, cases=None,
     """A job as the command line writes it."""
     return {"benchmark": benchmark, "ranks": ranks, "launch": launch, "seed": seed, "repetitions": repetitions,
             "contenders": list(contenders), "cases": halo_cases() if cases is None else cases}  # fmt: skip
+
+
+LISTS = ("grid", "extent", "contenders")
+
+
+def asked(words):
+    """The job that the options of phl-bench tell, and the file of the record."""
+    job, file, section, common = {"benchmark": words[0], "contenders": [], "cases": [], "params": {}, "arguments": words}, None, {}, None
+    for word in words[1:]:
+        name, _, text = word.removeprefix("--").partition("=")
+        key = "work_us" if name == "overlap" else name.replace("-", "_")
+        if name == "json":
+            file = text
+        elif name == "param":
+            job["params"] |= [text.split("=", 1)]
+        elif name == "case":
+            common = section if common is None else common
+            section = {**common}
+            job["cases"].append(section)
+        else:
+            parts = [_value(part) for part in text.split(",")]
+            into = job if key in ("ranks", "launch", "seed", "repetitions", "contenders", "pair", "precision", "min_sample_s") else section
+            into[key] = parts if name in LISTS or len(parts) > 1 else parts[0]
+    job["cases"] = job["cases"] or [section]
+    random.Random(f"{job['seed']}/{job['launch']}").shuffle(job["cases"])
+    return job, file
+
+
+def _value(text):
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {"yes": True, "no": False}.get(text, text)
+
+
+def jobs(folder):
+    """What the launches of a run were asked for."""
+    lines = map(json.loads, (Path(folder) / "record.jsonl").read_text().splitlines())
+    return [asked(line["arguments"])[0] for line in lines if line["type"] == "launch"]
 
 
 def write_record(folder: Path, launches=3, benchmark="halo", run=None, environment=None, **how) -> Path:
@@ -99,9 +139,9 @@ if sys.argv[1] == "--list":
     sys.exit()
 sys.path.insert(0, {here!r})
 import synthetic
-job = json.load(open(sys.argv[-2]))
+job, file = synthetic.asked(sys.argv[1:])
 {before}
-with open(sys.argv[-1], "a") as record:
+with open(file, "a") as record:
     for line in synthetic.launch_lines(job):
         {each}
         record.write(json.dumps(line) + "\\n")

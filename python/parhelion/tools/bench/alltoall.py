@@ -33,7 +33,7 @@ def alltoall(
     if len(first) != 1:
         raise BadInput(f"--first-size has {len(first)} sizes: give one, for a process makes its connections once")
     run("alltoall", _groups(ranks or (usual_ranks(),), size), options, usual_repetitions=10,
-        program_options=("--cold-alltoall", str(first[0])), **({"min_sample_s": 0.0} if single_calls else {}))  # fmt: skip
+        program_options=(f"--first-size={first[0]}",), **({"min_sample_s": 0.0} if single_calls else {}))  # fmt: skip
 
 
 def _groups(ranks: tuple[int, ...], sizes: tuple[int, ...]) -> list[Group]:

@@ -71,13 +71,13 @@ class ImageLauncher:
     def __init__(self, image: Image, measurement: Measurement) -> None:
         self.image, self.measurement = image, measurement
 
-    def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
+    def start(self, group: Group, arguments: list[str], record: Path, log: Path) -> Ranks:
         what, image = self.measurement, self.image
         binds = [*dict.fromkeys([record.resolve().parent, *_datasets(group)])]
         module = what.module_of(group)
         program = [image.program] if module is None else [image.python, "-m", module]
         launch = [image.python, "-m", "parhelion", "run", "-n", str(group.ranks), "--flavor", image.flavor, *([] if what.bind else ["--no-bind"])]
-        words = [*image.words(binds), *launch, *program, *what.program_options, str(job.resolve()), str(record.resolve())]
+        words = [*image.words(binds), *launch, *program, *arguments, f"--json={record.resolve()}"]
         return Ranks(Launch(words, _environment() | {"PARHELION_FLAVOR": image.flavor}, []), log)
 
     def notes(self, group: Group) -> list[str]:

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-import msgspec
-
 from ...launch import Flavor, Launch, find_flavor, inside_launcher
 from ...launch.inside import Rank
 from ...launch.process import run_command
@@ -25,7 +23,7 @@ SPEAKS = {"openmpi": {"openmpi"}, "hydra": {"mpich", "impi", "cray", "other"}}
 class Starter(Protocol):
     """Starts the measuring program once."""
 
-    def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks: ...
+    def start(self, group: Group, arguments: list[str], record: Path, log: Path) -> Ranks: ...
 
     def notes(self, group: Group) -> list[str]:
         """What the user should know of how so many ranks are started."""
@@ -39,21 +37,20 @@ class OwnLauncher:
     def __init__(self, flavor: Flavor | None, measurement: Measurement, package: Path | None = None) -> None:
         self.flavor, self.measurement, self.package = flavor, measurement, package
 
-    def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
-        launch = self._launch(group, (job.resolve(), record.resolve()))
-        return Ranks(launch, log)
+    def start(self, group: Group, arguments: list[str], record: Path, log: Path) -> Ranks:
+        return Ranks(self._launch(group, [*arguments, f"--json={record.resolve()}"]), log)
 
     def notes(self, group: Group) -> list[str]:
         runs = group.combination is None or group.combination.flavor is not None
-        return self._launch(group, ()).notes if runs else []
+        return self._launch(group, []).notes if runs else []
 
-    def _launch(self, group: Group, files: tuple[Path, ...]) -> Launch:
+    def _launch(self, group: Group, arguments: list[str]) -> Launch:
         here = group.combination
         flavor = here.flavor if here else self.flavor
         assert flavor is not None
-        program, *options = measuring_program(flavor, self.measurement, group)
+        program, *words = measuring_program(flavor, self.measurement, group)
         setting = {**(here.variables if here else {}), **self._of_python(flavor, group)}
-        return flavor.launch(group.ranks, program, (*options, *files), bind=self.measurement.bind, setting=setting)
+        return flavor.launch(group.ranks, program, (*words, *arguments), bind=self.measurement.bind, setting=setting)
 
     def _of_python(self, flavor: Flavor, group: Group) -> dict[str, str]:
         """Several builds may fit the MPI that a rank in Python loads."""
@@ -66,12 +63,12 @@ class OwnLauncher:
 class OuterLauncher:
     """Rank 0 of ranks that mpiexec or srun has started: its child inherits the connection to the launcher."""
 
-    def __init__(self, program: list[str], environment: dict[str, str]) -> None:
-        self.program, self.environment = program, environment
+    def __init__(self, program: list[str], environment: dict[str, str], measurement: Measurement) -> None:
+        self.program, self.environment, self.measurement = program, environment, measurement
         self.started = False
 
-    def start(self, group: Group, job: Path, record: Path, log: Path) -> Ranks:
-        argv = [*self.program, str(job.resolve()), str(record.resolve())]
+    def start(self, group: Group, arguments: list[str], record: Path, log: Path) -> Ranks:
+        argv = [*self.program, *arguments, f"--json={record.resolve()}"]
         added, notes = single_threaded(os.environ)
         self.started = True
         return Ranks(Launch(argv, {**self.environment, **added}, notes), log, own_session=False)
@@ -80,9 +77,10 @@ class OuterLauncher:
         return single_threaded(os.environ)[1]
 
     def release(self) -> None:
-        """The other ranks wait in MPI_Init since they were started. A job that holds nothing is refused on all ranks."""
+        """The other ranks wait in MPI_Init since they were started. A record that cannot be written ends all of them."""
         if not self.started:
-            run_command([*self.program, os.devnull, os.devnull], self.environment, timeout=RELEASED_S, on_line=lambda line: None, own_session=False)
+            refused = [*self.measurement.arguments(0, self.measurement.groups[0]), f"--json={os.devnull}/refused"]
+            run_command([*self.program, *refused], self.environment, timeout=RELEASED_S, on_line=lambda line: None, own_session=False)
 
 
 def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
@@ -100,14 +98,13 @@ def prepare(measurement: Measurement) -> tuple[Starter, Measurement]:
     program = measuring_program(flavor, measurement, fitting.groups[0])
     if here.rank > 0:
         _become_rank(program, flavor.environment(), fitting)
-    return OuterLauncher(program, flavor.environment()), fitting
+    return OuterLauncher(program, flavor.environment(), fitting), fitting
 
 
 def measuring_program(flavor: Flavor, measurement: Measurement, group: Group) -> list[str]:
-    """What runs on every rank, before the names of job and record."""
+    """What runs on every rank, without its options."""
     module = measurement.module_of(group)
-    program = [str(flavor.program)] if module is None else [sys.executable, "-m", module]
-    return [*program, *measurement.program_options]
+    return [str(flavor.program)] if module is None else [sys.executable, "-m", module]
 
 
 def _prepare_matrix(measurement: Measurement, here: Rank | None) -> Starter:
@@ -163,9 +160,6 @@ def _refuse(here: Rank, message: str) -> None:
 
 
 def _become_rank(program: list[str], environment: dict[str, str], measurement: Measurement) -> None:
-    """Replace this process by the measuring program, its job in memory: other hosts need not see rank 0's folder."""
-    job = os.memfd_create("parhelion-job", 0)
-    os.write(job, msgspec.json.encode(measurement.job(0, measurement.groups[0])))
-    os.set_inheritable(job, True)
+    """Replace this process by the measuring program. Rank 0 alone writes a record."""
     environment |= single_threaded(os.environ)[0]
-    os.execve(program[0], [*program, f"/proc/self/fd/{job}", os.devnull], environment)
+    os.execve(program[0], [*program, *measurement.arguments(0, measurement.groups[0]), f"--json={os.devnull}"], environment)

@@ -1,13 +1,13 @@
-"""What is to be measured, and the jobs that ask the ranks for it."""
+"""What is to be measured, and the options that ask the ranks for it."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ...launch import Flavor
 
-JOB_SCHEMA = "parhelion.job/1"
 REPETITIONS, QUICK_REPETITIONS = 30, 10
 LAUNCHES, QUICK_LAUNCHES = 3, 1
 MIN_SAMPLE_S, QUICK_MIN_SAMPLE_S = 0.0005, 0.0002
@@ -92,24 +92,34 @@ class Measurement:
     def contenders_of(self, group: Group) -> tuple[str, ...]:
         return self.contenders if group.contenders is None else group.contenders
 
-    def job(self, launch: int, group: Group) -> dict[str, Any]:
-        """The job of one launch; the order of cases is drawn anew for each launch."""
-        cases = list(group.cases)
-        random.Random(f"{self.seed}/{launch}").shuffle(cases)
-        return {
-            "schema": JOB_SCHEMA,
-            "benchmark": self.benchmark,
-            "ranks": group.ranks,
-            "launch": launch,
-            "seed": self.seed,
-            "repetitions": self.repetitions,
-            "precision": self.precision,
-            "most_repetitions": self.most_repetitions,
-            "min_sample_s": self.min_sample_s,
-            "bind": self.bind,
-            **({"per_node": True} if self.per_node else {}),
-            "contenders": list(self.contenders_of(group)),
-            "cases": cases,
-            "params": group.params(),
-            **({"pair": launch} if self.paired else {}),
-        }
+    def arguments(self, launch: int, group: Group) -> list[str]:
+        """Benchmark and options of the measuring program for one launch, in which it draws the order of the cases anew."""
+        told = {"ranks": group.ranks, "launch": launch, "seed": self.seed, "repetitions": self.repetitions,
+                "min_sample_s": self.min_sample_s}  # fmt: skip
+        if self.precision:
+            told |= {"precision": self.precision, "most_repetitions": self.most_repetitions}
+        if self.paired:
+            told["pair"] = launch
+        words = [self.benchmark, *self.program_options, *_words(told)]
+        words += ["--no-bind"] * (not self.bind) + ["--per-node"] * self.per_node
+        words += [f"--param={key}={value}" for key, value in group.params().items()]
+        if self.contenders_of(group):
+            words.append("--contenders=" + ",".join(self.contenders_of(group)))
+        return words + list(_cases(group.cases))
+
+
+def _cases(cases: list[dict[str, Any]]) -> Iterator[str]:
+    """What all cases have in common, then each case's own options."""
+    common = {key: value for key, value in cases[0].items() if all(case.get(key) == value for case in cases)}
+    yield from _words(common)
+    for case in cases if len(cases) > 1 else []:
+        yield "--case"
+        yield from _words({key: value for key, value in case.items() if key not in common})
+
+
+def _words(options: dict[str, Any]) -> Iterator[str]:
+    for key, value in options.items():
+        name = "overlap" if key == "work_us" else key.replace("_", "-")
+        parts = value if isinstance(value, (list, tuple)) else [value]
+        texts = ["no" if part is False else "yes" if part is True else str(part) for part in parts]
+        yield f"--{name}={','.join(texts)}"

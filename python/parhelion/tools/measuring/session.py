@@ -5,10 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import msgspec
-
 from ...errors import InputError
-from ...launch.disk import writing
 from ...launch.ending import Ended
 from ..cli.errors import BAD_INPUT
 from ..cli.output import Output
@@ -53,17 +50,11 @@ class Session:
 
     def _run(self, launch: int, group: Group) -> End | None:
         """How the ranks failed, or None."""
-        job, log = self.folder.path / f"job-{launch}.json", self.folder.path / f"launch-{launch}.log"
-        try:
-            with writing(job):
-                job.write_bytes(msgspec.json.encode(self.what.job(launch, group)))
-        except OSError as error:
-            self.lost.append(End(launch, "not started", f"cannot write {job}: {error.strerror}"))
-            return self.lost[-1]
+        log = self.folder.path / f"launch-{launch}.log"
         follower, before = Follower(self.folder.record), self.progress.done
         finished = idle = False
         try:
-            with self.how.start(group, job, self.folder.record, log) as ranks:
+            with self.how.start(group, self.what.arguments(launch, group), self.folder.record, log) as ranks:
                 while not idle and ranks.running(LOOK_EVERY_S):
                     finished = self._note(follower.new_lines()) or finished
                     idle = follower.quiet_s > self.what.timeout

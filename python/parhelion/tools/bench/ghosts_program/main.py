@@ -28,8 +28,8 @@ def main(imports: dict[str, float], program: Program) -> int:
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD.Dup()
-    job = json.loads(comm.bcast(_text(sys.argv[1]) if comm.rank == 0 else None))
-    record = _Record(sys.argv[2] if comm.rank == 0 else os.devnull, job["launch"])
+    job = _job(sys.argv[1:])
+    record = _Record(job["json"] if comm.rank == 0 else os.devnull, job["launch"])
     try:
         _bind(comm, job["bind"])
         record.write("launch", _launch(comm, imports) | ({"pair": job["pair"]} if "pair" in job else {}))
@@ -45,9 +45,26 @@ def main(imports: dict[str, float], program: Program) -> int:
     return status
 
 
-def _text(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+def _job(words: list[str]) -> dict[str, Any]:
+    """The options of phl-bench, as far as programs in Python have them."""
+    usual = {"bind": True, "contenders": [], "params": {}, "per_node": False}
+    job, cases, common = usual, list[dict[str, Any]](), None
+    for word in words[1:]:
+        name, _, text = word.removeprefix("--").partition("=")
+        key = name.replace("-", "_")
+        if name == "case":
+            common = job if common is None else common
+            job = {**common}
+            cases.append(job)
+        elif name == "param":
+            job["params"] |= [text.split("=", 1)]
+        elif name in ("grid", "contenders"):
+            job[key] = [int(part) if part.isdigit() else part for part in text.split(",")]
+        elif name in ("no-bind", "per-node"):
+            job |= {"bind": False} if name == "no-bind" else {"per_node": True}
+        else:
+            job[key] = text if not text.replace(".", "").replace("e-", "").isdigit() else json.loads(text)
+    return job | {"cases": cases or [job]}
 
 
 class _Record:

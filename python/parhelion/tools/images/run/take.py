@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 
 from ....errors import InputError
 from ....launch import Flavor, find_flavor
-from ....launch.disk import writing
 from ...bench.gather.command import gather_groups
 from ...bench.halo import halo_group
 from ...cli.errors import BadInput, missing_package
@@ -62,7 +60,7 @@ def contenders(benchmark: str) -> tuple[str, ...]:
 
 def program_options(benchmark: str) -> tuple[str, ...]:
     """The very first call after MPI_Init is timed before anything else is sent."""
-    return ("--cold-alltoall", str(SIZES[0])) if benchmark == "alltoall" else ()
+    return (f"--first-size={SIZES[0]}",) if benchmark == "alltoall" else ()
 
 
 def profiled(benchmark: str, ranks: int, quick: bool) -> Measurement:
@@ -148,10 +146,10 @@ def _profiled(benchmark: str, request: ImageRequest, folder: Path, flavor: Flavo
     """Samples of perf; where there is none, what the watcher sees of sleeping ranks. Returns `ran`, or why there is neither."""
     if not request.profile:
         return "not asked for"
-    job = _job(profiled(benchmark, request.ranks, request.quick), folder / f"profile-{benchmark}.json")
+    command = _command(profiled(benchmark, request.ranks, request.quick), flavor)
     reason = None
     for tool in ("perf", "watch"):
-        what = Request([str(flavor.program), str(job), "/dev/null"], request.ranks, flavor, tool=tool, command=flavor.program.name,
+        what = Request(command, request.ranks, flavor, tool=tool, command=flavor.program.name,
                        bind=request.bind, timeout=PROFILE_TIMEOUT_S, out=profile_folder(folder, benchmark),
                        labels=request.labels | {"image": request.name})  # fmt: skip
         try:
@@ -163,17 +161,15 @@ def _profiled(benchmark: str, request: ImageRequest, folder: Path, flavor: Flavo
     return reason or RAN
 
 
-def _job(what: Measurement, file: Path) -> Path:
-    with writing(file):
-        file.write_bytes(msgspec.json.encode(what.job(0, what.groups[0])))
-    return file.resolve()
+def _command(what: Measurement, flavor: Flavor) -> list[str]:
+    """One launch whose record nobody keeps."""
+    return [str(flavor.program), *what.arguments(0, what.groups[0]), "--json=/dev/null"]
 
 
 def _providers(request: ImageRequest, folder: Path, flavor: Flavor) -> dict[str, str]:
     group = groups("alltoall", request.ranks, (), Path())[0]
     short = Measurement("alltoall", [group], repetitions=1, min_sample_s=0.0, contenders=("mpi_alltoall",))
-    job = _job(short, folder / "providers.json")
-    return providers(flavor, request.ranks, [str(flavor.program), str(job), "/dev/null"], request.bind)
+    return providers(flavor, request.ranks, _command(short, flavor), request.bind)
 
 
 def loaded_files(paths: Iterable[str]) -> dict[str, LoadedFile]:

@@ -1,10 +1,8 @@
 """Which MPI mpi4py loads, by itself and for each build; and which network an MPI really takes here, by its own word."""
 
-import json
 import os
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -14,8 +12,7 @@ from ....launch.linked import asked_version
 from ....launch.there import name_of
 from ..builds import providers
 
-JOB = {"schema": "parhelion.job/1", "benchmark": "alltoall", "ranks": 2, "launch": 0, "seed": 1, "repetitions": 1, "min_sample_s": 0.0,
-       "bind": False, "contenders": ["mpi_alltoall"], "cases": [{"size": 64}]}  # fmt: skip
+SHORTEST = ["alltoall", "--size=64", "--contenders=mpi_alltoall", "--repetitions=1", "--min-sample-s=0", "--no-bind"]
 LOADED = (
     "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0]);"
     "print(*sorted({l.split()[-1] for l in open('/proc/self/maps') if 'libmpi' in l.split()[-1].rsplit('/', 1)[-1]}))"
@@ -73,10 +70,7 @@ def version_here(flavor: Flavor) -> str:
 
 def network(flavor: Flavor) -> dict[str, str]:
     """Channels by name, such as libfabric's provider or UCX's transports; empty where the MPI does not tell."""
-    with tempfile.TemporaryDirectory(prefix="parhelion-doctor-") as folder:
-        job = Path(folder) / "job.json"
-        job.write_text(json.dumps(JOB))
-        try:
-            return providers(flavor, 2, [str(flavor.program), str(job), "/dev/null"], bind=False)
-        except (OSError, FlavorError):  # such as where no launcher is known
-            return {}
+    try:
+        return providers(flavor, 2, [str(flavor.program), *SHORTEST], bind=False)
+    except (OSError, FlavorError):  # such as where no launcher is known
+        return {}

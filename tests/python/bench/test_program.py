@@ -1,0 +1,49 @@
+"""The measuring program alone, under the launcher of its MPI."""
+
+import subprocess
+
+import pytest
+from measured import need_build
+
+from parhelion.launch import default_flavor
+from parhelion.tools.records import read_record
+
+CASE = ("halo", "--extent", "8", "--halo", "1", "--fields", "1", "--repetitions", "3", "--contenders", "auto,hand_packed")
+
+
+@pytest.fixture
+def program(tmp_path):
+    need_build()
+    flavor = default_flavor()
+
+    def run(*words):
+        start = flavor.launch(2, flavor.program, words, bind=False)
+        return subprocess.run(start.argv, env=start.env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+    return run
+
+
+def test_without_a_file_it_prints_columns(program):
+    done = program(*CASE)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines() if line and line[0] != "#"]
+    assert [(row[0], row[-1]) for row in rows] == [("auto", "pass"), ("hand_packed", "pass")] and all(float(row[1]) > 0 for row in rows)
+
+
+def test_with_a_file_it_writes_a_record_that_can_be_read(program, tmp_path):
+    for launch in "01":
+        assert program(*CASE, "--launch", launch, "--json", "out").returncode == 0
+    record = read_record(tmp_path / "out")
+    assert [case.contender for case in record.cases] == ["auto", "hand_packed"] * 2 and [each.launch for each in record.launches] == [0, 1]
+    assert record.run.benchmark == "halo" and record.run.argv[:2] == ["phl-bench", "halo"]
+
+
+@pytest.mark.parametrize(("words", "why"), [
+    (("halo", "--feet", "2"), "--feet: there is no such option"),
+    (("halo", "--halo", "65"), "exceeds the extent 64"),
+    (("halo", "--ranks", "3"), "run mpiexec -n 3"),
+    (("halo", "--json", "/none/out"), "cannot write the record /none/out"),
+])  # fmt: skip
+def test_what_cannot_be_measured_is_refused_once_and_by_all_ranks(program, words, why):
+    done = program(*words)
+    assert done.returncode == 2 and (done.stdout + done.stderr).count(why) == 1, done.stderr
