@@ -6,7 +6,6 @@
 #include "gather/case.hpp"
 #include "halo/case.hpp"
 #include "parhelion/core/error.hpp"
-#include "runner.hpp"
 #include "setup/case.hpp"
 
 namespace parhelion::bench {
@@ -14,16 +13,6 @@ namespace parhelion::bench {
 namespace {
 
 using nlohmann::json;
-
-/// A case whose contenders take turns; `make` makes it when it is its turn.
-PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, const Job& job) {
-    const auto run = [make = std::move(make)](const Job& asked, Ground ground, const ReportOutcome& report) {
-        Case which = make();
-        which.entries = chosen(which.entries, asked.contenders);
-        run_case(which, asked, ground, report);
-    };
-    return {run, chosen(all, job.contenders).size()};
-}
 
 PlannedCase plan_halo(const json& object, const Job& job, const Communicator& comm) {
     const HaloParams params = read_halo_params(object, comm.size());
@@ -59,7 +48,7 @@ Plan plan_of(const std::string& benchmark) {
     if (benchmark == "alltoall") return plan_alltoall;
     if (benchmark == "setup") return plan_setup;
     if (benchmark == "apps") return plan_application;
-    throw Error("unknown benchmark '" + benchmark + "': write halo, gather, alltoall, setup or apps");
+    throw Error(benchmark + " is measured from Python: parhelion bench " + benchmark);
 }
 
 json entries_of(const std::vector<Entry>& entries) {
@@ -77,12 +66,6 @@ std::vector<PlannedCase> plan_cases(const Job& job, const Communicator& comm) {
     std::vector<PlannedCase> cases;
     for (const json& object : job.cases) cases.push_back(plan(object, job, comm));
     return cases;
-}
-
-std::size_t lines_expected(const std::vector<PlannedCase>& cases) {
-    std::size_t lines = 0;
-    for (const PlannedCase& planned : cases) lines += planned.contenders;
-    return lines;
 }
 
 json list_contenders() {

@@ -18,6 +18,9 @@ struct PlannedCase {
     std::size_t contenders = 0;
 };
 
+/// A case whose contenders take turns; `make` makes it when it is its turn.
+PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, const Job& job);
+
 /// Local, the same on every rank: all cases of the job, checked before the first is measured.
 /// Throws Error naming what cannot be used.
 std::vector<PlannedCase> plan_cases(const Job& job, const Communicator& comm);

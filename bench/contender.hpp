@@ -41,6 +41,9 @@ public:
     virtual ~Contender() = default;
     /// One whole exchange, owner to ghost, of all fields.
     virtual void exchange() = 0;
+    virtual void exchange_many(std::int64_t times) {
+        for (std::int64_t i = 0; i < times; ++i) exchange();
+    }
     /// The same in two halves, for those that can do something between them.
     virtual bool has_halves() const { return false; }
     virtual void begin() {}

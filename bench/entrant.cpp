@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "clock.hpp"
 #include "errors.hpp"
@@ -72,8 +73,7 @@ void Entrant::checked_round(std::int64_t exchanges) {
     const bool held = contender_->needs_barrier_between_steps() || round_ == 1;
     if (held) ground_.start_line.wait();
     const double start = now();
-    double worked = 0;
-    for (std::int64_t i = 0; i < exchanges; ++i) worked += exchange_once();
+    const double worked = exchange(exchanges);
     if (round_ == 1) outcome_.first_s = now() - start - worked;
     wrong_ += contender_->values().count_wrong(round_);
     if (held) ground_.start_line.wait();
@@ -117,7 +117,7 @@ void Entrant::take_sample() {
     ground_.start_line.wait();
     outcome_.probe_ns.push_back(ground_.probe.measure());
     attempt([&] {
-        for (int i = 0; i < exchanges_before_sample && exchange_s_ < long_exchange_s; ++i) contender_->exchange();
+        if (exchange_s_ < long_exchange_s) contender_->exchange_many(exchanges_before_sample);
         samples_.push_back(watched_batch() / static_cast<double>(outcome_.iterations));
         if (const auto seconds = contender_->step_held([&] { ground_.start_line.wait(); })) in_exchange_.push_back(*seconds);
     });
@@ -158,12 +158,16 @@ Outcome Entrant::finish() {
     return outcome_;
 }
 
-// Tells the seconds of work in it, which do not count.
-double Entrant::exchange_once() {
-    if (work_s_ == 0) {
-        contender_->exchange();
-        return 0;
-    }
+// Tells the seconds of work in them, which do not count.
+double Entrant::exchange(std::int64_t times) {
+    double worked = 0;
+    if (work_s_ == 0) contender_->exchange_many(times);
+    else
+        for (std::int64_t i = 0; i < times; ++i) worked += exchange_around_work();
+    return worked;
+}
+
+double Entrant::exchange_around_work() {
     contender_->begin();
     const double begun = now();
     spin(work_s_);
@@ -174,9 +178,8 @@ double Entrant::exchange_once() {
 
 double Entrant::batch(std::int64_t exchanges) {
     ground_.start_line.wait();
-    double worked = 0;
     const double start = now();
-    for (std::int64_t i = 0; i < exchanges; ++i) worked += exchange_once();
+    const double worked = exchange(exchanges);
     return now() - start - worked;
 }
 
@@ -189,7 +192,8 @@ double Entrant::watched_batch() {
     arrivals_.note(start);
     std::int64_t done = 0;
     for (int part = 0; part < Arrivals::parts(exchanges); ++part) {
-        for (; done < Arrivals::end_of(part, exchanges); ++done) worked += exchange_once();
+        const std::int64_t to = Arrivals::end_of(part, exchanges);
+        worked += exchange(to - std::exchange(done, to));
         arrivals_.note(end = now());
     }
     return end - start - worked;

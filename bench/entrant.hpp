@@ -55,7 +55,8 @@ private:
     void judge();
     double batch(std::int64_t exchanges);
     double watched_batch();
-    double exchange_once();
+    double exchange(std::int64_t times);
+    double exchange_around_work();
     MPI_Comm comm() const { return ground_.comm.handle(); }
     double slowest(double mine) const;
     std::vector<double> mean_over_ranks(std::vector<double> mine) const;

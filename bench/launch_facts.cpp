@@ -75,7 +75,7 @@ json cores_of_hosts(const Binding& binding) {
 json launch_facts(const Binding& binding, const Beginning& beginning) {
     return {{"ranks", binding.hosts.size()},
             {"mpi", mpi_facts()},
-            {"mpi_init_s", beginning.mpi_init_s},
+            {"mpi_init_s", beginning.mpi_init_s > 0 ? json(beginning.mpi_init_s) : json(nullptr)},
             {"libraries", loaded_libraries()},
             {"binding", binding.cpus},
             {"bound_by", binding.by},
@@ -84,6 +84,7 @@ json launch_facts(const Binding& binding, const Beginning& beginning) {
             {"cvars", known_variables()},
             {"mpi_cvars", mpi_control_variables()},
             {"flavor", flavor_name()},
+            {"imports", beginning.imports},
             {"cold_alltoall", beginning.cold_alltoall}};
 }
 

@@ -22,7 +22,7 @@ struct Option {
 // The options of all benchmarks have no `of`. Of a case's options the last ones vary first.
 constexpr Option options[] = {
     {"app", "apps", "NAMES", "multigrid_cg,finite_volume,poisson,shallow_water,hydrodynamics", "applications", Kind::word},
-    {"grid", "halo setup apps", "PxQxR", "", "process grid [as cubic as it gets]", Kind::sides, false},
+    {"grid", "halo setup apps ghosts", "PxQxR", "", "process grid [as cubic as it gets]", Kind::sides, false},
     {"extent", "halo setup", "N or LxMxN", "64", "cells per rank, along each dimension", Kind::sides, false},
     {"extent", "apps", "N or LxMxN", "", "cells per rank of multigrid_cg and hydrodynamics [32], of the whole mesh [128]", Kind::sides,
      false},
@@ -31,6 +31,10 @@ constexpr Option options[] = {
     {"size", "alltoall", "BYTES", "1-4M", "sent by each rank to each: a list, or a range of powers of two", Kind::sizes},
     {"element", "halo setup", "TYPES", "float32", "element types", Kind::word},
     {"element", "gather", "TYPES", "int32", "element types", Kind::word},
+    {"extent", "ghosts", "N", "32", "rows of a rank, along each of three dimensions", Kind::whole},
+    {"element", "ghosts", "TYPES", "float64", "element types", Kind::word},
+    {"vdim", "ghosts", "N", "6,20,120", "numbers per row", Kind::whole},
+    {"pattern", "ghosts", "faces|all-from-one", "faces", "rows of the six neighbors, or all of rank 0's", Kind::word},
     {"components", "halo setup gather", "N", "1", "components per cell", Kind::whole},
     {"neighbors", "halo setup", "full|faces", "full", "neighbors across edges and corners too, or faces only", Kind::word},
     {"order", "halo setup", "F|C", "F", "order in memory", Kind::word},
@@ -58,7 +62,7 @@ constexpr Option options[] = {
     {"param", "", "KEY=VALUE", "", "put into the parameters of every case in a record", Kind::word},
 };
 
-constexpr const char* benchmarks[] = {"halo", "gather", "alltoall", "setup", "apps"};
+constexpr const char* benchmarks[] = {"halo", "gather", "alltoall", "setup", "apps", "ghosts"};
 
 std::vector<std::string> split(const std::string& text, char at) {
     std::vector<std::string> parts;
@@ -235,7 +239,7 @@ std::string help_text(const std::string& benchmark) {
     std::ostringstream text;
     text << "usage: mpiexec -n RANKS phl-bench BENCHMARK [OPTIONS]      (or srun, or any other launcher)\n"
             "       phl-bench --list                                   all contenders, as JSON\n\n"
-            "Benchmarks: halo, gather, alltoall, setup, apps. A list with commas makes a case of each value;\n"
+            "Benchmarks: halo, gather, alltoall, setup, apps; ghosts in Python. A list with commas makes a case of each value;\n"
             "--case begins another case, with the options before the first --case and its own.\n"
             "Exit status: 0; 1 when a value was wrong; 2 for bad input.\n\n";
     for (const Option& option : options) {

@@ -113,10 +113,11 @@ void Record::plan(std::size_t lines) { write({{"type", "plan"}, {"cases", lines}
 
 void Record::outcome(const Case& which, const Outcome& outcome) {
     if (path_.empty()) {
-        if (which.name != last_case_)
+        const std::string told = which.name + which.params.dump();
+        if (told != last_case_)
             print("\n# " + which.name +
                   "\n# Contender                   Median (us)       Min (us)       Max (us)        Bytes   Messages   Values\n");
-        last_case_ = which.name;
+        last_case_ = told;
         return print(columns_of(outcome));
     }
     json params = which.params;

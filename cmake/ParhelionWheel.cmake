@@ -18,7 +18,7 @@ else()
     # Six folders up is the environment, in whose lib wheels put their MPI.
     set(run_path $ORIGIN $ORIGIN/../../../../../../lib)
   endif()
-  foreach(target IN ITEMS parhelion parhelion_fortran phl-bench _core)
+  foreach(target IN ITEMS parhelion parhelion_fortran phl-bench phl_measure _core)
     if(TARGET ${target})
       set_target_properties(${target} PROPERTIES INSTALL_RPATH "${run_path}")
       install(TARGETS ${target} LIBRARY DESTINATION ${destination} NAMELINK_SKIP RUNTIME DESTINATION ${destination})

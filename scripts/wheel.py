@@ -58,7 +58,7 @@ def put_flavor(name: str, python: Python, package: Path) -> None:
     if not core.exists():
         core = build_core(name, python)
     libraries = [path for path in source.glob("libparhelion*.so.*") if not path.is_symlink()]
-    programs = [path for path in [source / "phl-bench"] if path.exists()]
+    programs = [path for path in (source / "phl-bench", source / "libphl_measure.so") if path.exists()]
     for path in [core, *libraries, *programs]:
         copy = shutil.copy2(path, target)
         subprocess.run(["strip", "--strip-unneeded", copy], check=True)

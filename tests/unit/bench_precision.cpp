@@ -54,3 +54,13 @@ CASE("a machine without noise is precise as soon as there are enough samples") {
                                     1.002, 1.001, 1.0,   1.002, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001}),
               0.01);
 }
+
+CASE("the interval is that of 99 %, grows with samples that resemble each other, and is infinite where samples are too few") {
+    EXPECT_EQ(half_width_of_median(std::vector<double>(19, 1.0)), INFINITY);
+    EXPECT_EQ(half_width_of_median(std::vector<double>(20, 1.0)), 0);
+    std::vector<double> mixed, ascending;  // large and small ones take turns
+    for (int i = 0; i < 50; ++i) mixed.insert(mixed.end(), {199.0 - i, 149.0 - i});
+    for (int i = 0; i < 100; ++i) ascending.push_back(100.0 + i);
+    EXPECT_NEAR(half_width_of_median(mixed), 14.0 / 150, 1e-12);
+    EXPECT_EQ(half_width_of_median(ascending), INFINITY);
+}

@@ -4,14 +4,12 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 import synthetic
 from measured import built, document, need_build, parhelion
 
 from parhelion.launch import flavors
 from parhelion.tools.bench.gather.command import gather_groups, told_apart_by
-from parhelion.tools.bench.ghosts_program.precision import half_width_of_median
 from parhelion.tools.documents.remarks import remarks
 from parhelion.tools.documents.results import CaseResult, Entry, results
 from parhelion.tools.records import read_record
@@ -61,17 +59,6 @@ def test_rows_from_python_go_on_until_they_are_precise(tmp_path, precision, most
                      *precision, "--most-repetitions", most, "--json", "out.json", cwd=tmp_path, timeout=100)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert {len(case["samples"]) for case in document(tmp_path)["cases"]} <= expected
-
-
-def test_the_width_of_an_interval_that_samples_cannot_tell_is_not_small():
-    assert half_width_of_median(np.ones(19)) == float("inf")
-    assert half_width_of_median(np.ones(20)) == 0
-
-
-def test_the_width_is_that_of_99_percent_and_grows_with_samples_that_resemble_each_other():
-    mixed = np.arange(100.0)[::-1].reshape(2, 50).T.ravel() + 100  # large and small ones take turns
-    assert half_width_of_median(mixed) == pytest.approx(14 / 150)
-    assert half_width_of_median(np.sort(mixed)) == float("inf")
 
 
 def test_data_sets_of_one_name_are_told_apart_by_their_folders(tmp_path):

@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import sys
 
 import pytest
 import synthetic
@@ -59,25 +58,6 @@ def test_rows_from_python_tell_the_same(tmp_path):
     for line in lines.values():
         assert len(line.skew_s) == len(line.last_rank) == len(line.samples) == 10
         assert set(line.last_rank) <= {0, 1} and all(apart <= 2 * whole + 1e-3 for apart, whole in zip(line.skew_s, line.samples, strict=True))
-
-
-def test_a_rank_of_python_that_comes_late_is_named():
-    program = """if True:
-        import sys
-        from mpi4py import MPI
-        from parhelion.tools.bench.ghosts_program.entrant import parts_of, skew
-        late = 300e-6 * (MPI.COMM_WORLD.rank == 1)
-        sample = [5.0, *(5 + late + part * 1e-3 for part in range(1, 1 + len(parts_of(20))))]
-        told = skew([sample], 20, MPI.COMM_WORLD)
-        assert sum(parts_of(20)) == 20 and sum(parts_of(3)) == 3
-        if MPI.COMM_WORLD.rank == 0:
-            assert abs(told["skew_s"][0] - 300e-6) < 1e-9 and told["last_rank"] == [1], told
-        else:
-            assert told == {}
-    """
-    need_build()
-    done = subprocess.run([sys.executable, "-m", "parhelion", "run", "-n", "2", "python", "-c", program], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
 
 
 def record_with(folder, apart, last, samples=20, role_of="auto"):

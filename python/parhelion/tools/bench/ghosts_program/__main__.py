@@ -1,4 +1,4 @@
-"""Measures what the job asks for. Exit status: 0; 1 when a value was wrong; 2 for bad input."""
+"""Measures what the options ask for. Exit status: 0; 1 when a value was wrong; 2 for bad input."""
 
 import time
 
@@ -12,4 +12,4 @@ if __name__ == "__main__":
     from .contenders import ALL, ONLY_BY_NAME, contenders
     from .main import Program, main
 
-    raise SystemExit(main(IMPORTS, Program("ghosts", Case.read, contenders, set(ALL) - ONLY_BY_NAME)))
+    raise SystemExit(main(IMPORTS, Program(Case.read, contenders, set(ALL) - ONLY_BY_NAME)))

@@ -139,6 +139,8 @@ class Exchange:
 
     rows: Rows
     bytes = messages = 0
+    held = False  # whether all ranks must have ended before one may change its rows
+    sent: list[tuple[int, np.ndarray]] = []  # the rows of each message
 
     def run(self, times: int) -> None:
         for _ in range(times):
@@ -147,8 +149,9 @@ class Exchange:
     def exchange(self) -> None:
         raise NotImplementedError
 
-    def traffic(self) -> tuple[int, int]:
-        return self.bytes, self.messages
+    def traffic(self) -> dict[str, Any]:
+        sent = [(rank, len(rows) * self.rows.case.row_bytes) for rank, rows in self.sent]
+        return {"bytes": self.bytes, "messages": self.messages, "sent": sent}
 
     def explain(self) -> Any:
         return None

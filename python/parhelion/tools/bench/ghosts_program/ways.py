@@ -92,7 +92,7 @@ class StarForest(Exchange):
         self.sf.setGraph(case.rows, local, remote.ravel())
         self.sf.setUp()
         self.unit = MPI.BYTE.Create_contiguous(case.row_bytes).Commit()
-        self.bytes, self.messages = len(case.wanted) * case.row_bytes, len(case.received)
+        self.sent, self.bytes, self.messages = case.sent, len(case.wanted) * case.row_bytes, len(case.received)
 
     def run(self, times: int) -> None:
         array = self.rows.array
@@ -108,7 +108,8 @@ class Own(Exchange):
         rows = ph.GhostArray(case.map, case.vdim, case.dtype)
         self.rows = Rows(case, rows.array)
         self.call = ph.GhostExchange(rows, transport=transport)
-        self.native = native
+        self.native, self.sent = native, case.sent
+        self.bytes, self.messages = self.call.bytes_sent(), self.call.messages_sent()
 
     def run(self, times: int) -> None:
         if self.native:
@@ -118,15 +119,14 @@ class Own(Exchange):
         for _ in range(times):
             call()
 
-    def traffic(self) -> tuple[int, int]:
-        return self.call.bytes_sent(), self.call.messages_sent()
-
     def explain(self) -> str:
         return self.call.explain()
 
 
 class Put(Exchange):
     """Straight compiled copies from own rows into the others' ghosts, in memory that all can reach; then one flag for each."""
+
+    held = True
 
     def __init__(self, case: Case) -> None:
         self.case, comm = case, case.comm

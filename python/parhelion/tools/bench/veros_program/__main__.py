@@ -1,4 +1,4 @@
-"""Measures what the job asks for. Exit status: 0; 1 when a value was wrong; 2 for bad input."""
+"""Measures what the options ask for. Exit status: 0; 1 when a value was wrong; 2 for bad input."""
 
 import time
 

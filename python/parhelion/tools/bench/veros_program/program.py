@@ -244,4 +244,4 @@ def contenders() -> list[Contender]:
     return [Contender(name, role, partial(Running, make_overlap=ways[name])) for role, names in CONTENDERS.items() for name in names]
 
 
-VEROS = Program("veros", Case.read, contenders, set(ALL) - ONLY_BY_NAME)
+VEROS = Program(Case.read, contenders, set(ALL) - ONLY_BY_NAME)
