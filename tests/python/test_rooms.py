@@ -9,12 +9,21 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "parhelion"
 LIBRARY = ("errors", "launch", "native", "_core", "base", "domain", "exchange", "ghosts", "", "placement")
-TOOLS = ("config", "style", "cli", "statistics", "records", "machine", "measuring", "documents", "tables", "reporting", "comparing", "runs", "partitioning",
-         "bench", "profiling", "running", "images", "placing")  # fmt: skip
+TOOLS = ("cli", "statistics", "records", "machine", "measuring", "documents", "comparing", "runs", "partitioning", "profiling", "running", "placing")
 ROOMS = (
     *LIBRARY,
     "studies.published",
+    "tools.config",
+    "tools.style",
+    "show",
     *(f"tools.{room}" for room in TOOLS),
+    "show.plots",
+    "show.results",
+    "show.report",
+    "tools.bench",
+    "tools.images",
+    "show.compare",
+    "cli",
     "studies.model",
     "studies.simulation",
     "tools.main",

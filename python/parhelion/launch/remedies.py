@@ -15,13 +15,13 @@ ROOT = Path(__file__).resolve().parents[3]
 # The extra that brings a module, as pyproject.toml has it.
 EXTRAS = {
     "click": "bench", "msgspec": "bench", "rich": "bench", "scipy": "bench", "uncertainties": "bench",
-    "jinja2": "report", "markupsafe": "report", "matplotlib": "report",
+    "matplotlib": "report",
     "meshio": "mesh", "netCDF4": "mesh", "pymetis": "mesh",
     "duckdb": "query", "ruptures": "query",
     "h5py": "h5", "netgen": "demo",
 }  # fmt: skip
 # Modules that are not called as the package is that brings them.
-PACKAGES = {"markupsafe": "jinja2", "netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}
+PACKAGES = {"netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}
 # All that such a command may need, so that one line is enough.
 EXTRAS_OF_COMMANDS = {"demo": "demo", "report": "report", "partition": "mesh", "inspect": "mesh"}
 

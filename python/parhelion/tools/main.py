@@ -15,11 +15,10 @@ COMMANDS = {
     "matrix": ("parhelion.tools.bench.group", "matrix", "Run the same benchmark under several MPIs and networks."),
     "run": ("parhelion.tools.running.command", "run", "Start a program as ranks, under the MPI that it is built for."),
     "hosts": ("parhelion.tools.machine.hosts.command", "hosts", "Run a command on several hosts that this machine pretends to be."),
-    "report": ("parhelion.tools.reporting.command", "report", "Write HTML and Markdown from runs."),
-    "compare": ("parhelion.tools.comparing.command", "compare", "Say what changed between two sets of runs."),
-    "profile": ("parhelion.tools.main", "profile", "Sample ranks with perf: time per library and function; compare two profiles."),
-    "image": ("parhelion.tools.main", "image", "Measure a software image as a whole; say what changed between two, and why."),
-    "calibrate": ("parhelion.tools.comparing.calibrate.command", "calibrate", "Say how often compare is right on this machine."),
+    "report": ("parhelion.cli.compare", "report", "Write HTML and Markdown from runs."),
+    "compare": ("parhelion.cli.compare", "compare", "Say what changed between two runs, software images or profiles."),
+    "profile": ("parhelion.tools.main", "profile", "Sample ranks with perf: time per library and function."),
+    "image": ("parhelion.tools.main", "image", "Measure a software image as a whole."),
     "runs": ("parhelion.tools.main", "runs", "List, show, tag, export and query runs."),
     "doctor": ("parhelion.tools.machine.doctor.command", "doctor", "Say what this machine offers and which transports work here."),
     "config": ("parhelion.tools.config.command", "config", "Say where headers, library, CMake and pkg-config files are."),
@@ -33,20 +32,18 @@ COMMANDS = {
 PROFILE_VERBS = {
     "run": ("parhelion.tools.profiling.run.command", "run_profile", "Start a program's ranks under Linux perf and say where the time goes."),
     "show": ("parhelion.tools.profiling.show.command", "show_profile", "Show a profile again: tables, and stacks for flame graphs."),
-    "compare": ("parhelion.tools.profiling.compare.command", "compare", "Rank what changed between two profiles."),
 }
 IMAGE_VERBS = {
     "run": ("parhelion.tools.images.run.command", "run_image", "Measure an image as a whole: alltoall, halo, gather, set-up, profiles, libraries."),
-    "compare": ("parhelion.tools.images.compare.command", "compare_images", "Say what changed between two images, and what could be why."),
 }
 RUNS_VERBS = {
-    "list": ("parhelion.tools.runs.commands", "list_runs", "List the runs in a store."),
-    "show": ("parhelion.tools.runs.commands", "show_run", "Show one run."),
-    "tag": ("parhelion.tools.runs.commands", "tag_run", "Give a run labels, or take some away."),
-    "export": ("parhelion.tools.runs.export", "export_runs", "Write samples or figures as CSV, Parquet or JSON."),
-    "import": ("parhelion.tools.runs.commands", "import_runs", "Make a run of what OSU Micro-Benchmarks or IMB have printed."),
-    "query": ("parhelion.tools.runs.export", "query_runs", "Ask the store in SQL."),
-    "history": ("parhelion.tools.runs.history.command", "history", "Find the runs at which figures of a store became slower or faster."),
+    "list": ("parhelion.cli.runs", "list_runs", "List the runs in a store."),
+    "show": ("parhelion.cli.runs", "show_run", "Show one run."),
+    "tag": ("parhelion.cli.runs", "tag_run", "Give a run labels, or take some away."),
+    "export": ("parhelion.cli.runs", "export_runs", "Write samples or figures as CSV, Parquet or JSON."),
+    "import": ("parhelion.cli.runs", "import_runs", "Make a run of what OSU Micro-Benchmarks or IMB have printed."),
+    "query": ("parhelion.cli.runs", "query_runs", "Ask the store in SQL."),
+    "history": ("parhelion.cli.compare", "history", "Find the runs at which figures of a store became slower or faster."),
 }
 MODEL_VERBS = {
     "published": ("parhelion.studies.model.verbs", "published", "Fit and check the model on the published figures."),
@@ -57,7 +54,7 @@ MODEL_VERBS = {
 GROUPS = {
     "Use": ("run", "config", "partition", "inspect"),
     "Measure": ("demo", "bench", "matrix", "profile", "image", "hosts"),
-    "Compare": ("report", "compare", "runs", "calibrate"),
+    "Compare": ("report", "compare", "runs"),
     "Place": ("place", "model", "simulate"),
     "Help": ("doctor",),
 }
@@ -99,7 +96,7 @@ def profile() -> None:
 
 @click.group(cls=LazyGroup, table=IMAGE_VERBS)
 def image() -> None:
-    """The image test: is another image (MPI, libraries, settings, machine) slower, where, and why?"""
+    """The image test: is another image (MPI, libraries, settings, machine) slower, where, and why? `parhelion compare` says it of two."""
 
 
 @click.group(cls=LazyGroup, table=RUNS_VERBS)

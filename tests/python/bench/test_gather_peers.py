@@ -12,13 +12,14 @@ from rich.console import Console
 from synthetic import write_dataset
 
 from parhelion.tools.bench.gather.coarrays import WAYS, CoarrayBuild, CoarrayContenders, coarray_builds
+from parhelion.show import terminal
+from parhelion.show.results import summary
 from parhelion.tools.documents.results import results
 from parhelion.tools.main import root
 from parhelion.tools.measuring.measurement import Group, Measurement
 from parhelion.tools.measuring.ranks import RunProgress
 from parhelion.tools.records import RunFolder, read_record
 from parhelion.tools.records.model import Case
-from parhelion.tools.tables.published import print_gather
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -104,7 +105,7 @@ def test_a_program_that_crashes_always_is_left_alone_after_two_tries(tmp_path):
 def test_wrong_values_stand_in_the_published_table_as_wrong(tmp_path):
     run(tmp_path / "run", write_dataset(tmp_path / "mesh-2", 2), 2, [fake_build(tmp_path / "fake")])
     console = Console(record=True, width=300, quiet=False, file=open("/dev/null", "w"))
-    print_gather(console, read_record(tmp_path / "run"))
+    terminal.show(console, summary(read_record(tmp_path / "run")))
     text = console.export_text()
     assert text.count("wrong ") >= 3 and "put-images" in text and "fake" in text and "0.001" in text
 

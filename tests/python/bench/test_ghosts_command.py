@@ -11,7 +11,7 @@ from parhelion import launch
 from parhelion.tools.bench.ghosts_program.contenders import ALL, ONLY_BY_NAME
 from parhelion.tools.documents.results import Entry
 from parhelion.tools.records.model import Case as Line
-from parhelion.tools.tables.published import bandwidths
+from parhelion.tools.documents.published_form import bandwidths
 
 pytestmark = pytest.mark.skipif(not launch.flavors(), reason="no flavor is built: run `make build`")
 SMALL = ("--quick", "--extent", "4", "--repetitions", "2")

@@ -26,13 +26,11 @@ CALLS = {
     "bench alltoall": ["--ranks", "2", "--size", "1", *QUICK],
     "bench ghosts": ["--ranks", "2", "--extent", "2", "--vdim", "1", *QUICK, "--flavor", "none"],
     "bench setup": ["--ranks", "1", "--extent", "4", *QUICK],
-    "calibrate": ["run", "--error-rates", "--comparisons", "1"],
     "compare": ["run", "run"],
     "config": ["--flavor", "none"],
     "demo": ["--ranks", "2", "--mesh-cells", "5000", "--flavor", "none"],
     "doctor": [],
     "hosts": ["--possible"],
-    "image compare": ["image", "image"],
     "image run": ["x", "--flavor", "none"],
     "inspect": ["set-2"],
     "model fit": ["run", "--contender", "hand_packed", "--file", "fit.json"],
@@ -40,7 +38,6 @@ CALLS = {
     "model published": [],
     "partition": ["mesh.vtk", "--parts", "1"],
     "place": ["--grid", "4", "--nodes", "2"],
-    "profile compare": ["profile.json", "profile.json"],
     "profile run": ["--ranks", "1", "--flavor", "none", "true"],
     "profile show": ["profile.json"],
     "report": ["run"],
@@ -157,8 +154,8 @@ def test_absurd_values_are_refused(name, workplace):
 
 def test_pipes_and_devices_are_not_waited_for(workplace):
     os.mkfifo(workplace / "pipe")
-    for call in (["report"], ["runs", "show"], ["runs", "import"], ["calibrate"], ["inspect"], ["partition", "--parts", "1"],
-                 ["profile", "show"], ["bench", "gather"], ["image", "compare", "image"], ["place", "--grid", "4", "--topology"],
+    for call in (["report"], ["runs", "show"], ["runs", "import"], ["inspect"], ["partition", "--parts", "1"],
+                 ["profile", "show"], ["bench", "gather"], ["compare", "image"], ["place", "--grid", "4", "--topology"],
                  ["model", "predict", "--grid", "2", "--topology", "node:2", "--parameters"]):  # fmt: skip
         for file in ("pipe", "/dev/zero", "/dev/stdin", "."):
             done = invoke([*call, f"xml:{file}" if call[0] == "place" else file])

@@ -333,13 +333,13 @@ def test_the_demo_ends_with_tables_and_a_report(flavor):
 def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, width, transports, tables):
     from rich.console import Console
 
-    from parhelion.tools.documents import results
-    from parhelion.tools.tables.table import print_results
+    from parhelion.show import terminal
+    from parhelion.show.results import summary
 
     names = ("auto", *(f"transport_{number}" for number in range(transports)), *synthetic.BASELINES)
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1, contenders=names))
     console = Console(width=width, record=True, file=io.StringIO())
-    print_results(console, record, results(record.cases))
+    terminal.show(console, summary(record, lambda table: terminal.width(console, table) <= console.width))
     shown = console.export_text()
     assert shown.count("halo: ranks 2") == tables
     assert ("fastest" in shown) == (transports == 20)
@@ -349,13 +349,13 @@ def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, wi
 def test_80_columns_hold_the_floor_ours_the_fastest_by_hand_and_the_fastest_peer_with_intervals(tmp_path):
     from rich.console import Console
 
-    from parhelion.tools.documents import results
-    from parhelion.tools.tables.table import print_results
+    from parhelion.show import terminal
+    from parhelion.show.results import summary
 
     names = (*synthetic.OWN, *synthetic.BASELINES, *synthetic.FLOORS, *synthetic.PEERS)
     record = read_record(synthetic.write_record(tmp_path / "run", contenders=names))
     console = Console(width=80, record=True, file=io.StringIO())
-    print_results(console, record, results(record.cases))
+    terminal.show(console, summary(record, lambda table: terminal.width(console, table) <= console.width))
     table = console.export_text().partition("µs per")[0]
     assert max(map(len, table.splitlines())) <= 80 and "…" not in table
     # Once for each case; a name's end may stand in the next line.
@@ -367,12 +367,13 @@ def test_80_columns_hold_the_longest_name_whole(tmp_path):
     from rich.console import Console
 
     from parhelion.tools.documents import results
-    from parhelion.tools.tables.table import short_table
+    from parhelion.show.results import short_table
+    from parhelion.show.terminal import rich_table
 
     names = ("auto", "mpi_neighbor", "hand_persistent_merged", "floor_packed")
     record = read_record(synthetic.write_record(tmp_path / "run", contenders=names))
     console = Console(width=80, record=True, file=io.StringIO())
-    console.print(short_table("halo", results(record.cases)))
+    console.print(rich_table(short_table("halo", results(record.cases))))
     assert console.export_text().count("hand_persistent_merged") == 4
 
 

@@ -14,7 +14,7 @@ from parhelion.tools.main import root
 REQUIRED = [
     "numpy>=1.26",
     'click; extra == "bench"',
-    'jinja2>=3.1; extra == "report"',
+    'matplotlib; extra == "report"',
     'parhelion[bench]; extra == "mesh"',
     'meshio>=5; extra == "mesh"',
     "netgen-mesher>=6.2; extra == 'demo'",
@@ -29,8 +29,7 @@ REQUIRED = [
         ("netgen", "'netgen-mesher>=6.2' 'meshio>=5' click", ["demo", "--mesh-cells", "5000"]),
         ("matplotlib", "'netgen-mesher>=6.2' 'meshio>=5' click", ["demo", "--mesh-cells", "5000"]),
         ("duckdb", "duckdb", ["runs", "query", "select 1", "--store", "."]),
-        ("jinja2", "'jinja2>=3.1'", ["report", "run"]),
-        ("markupsafe", "'jinja2>=3.1'", ["report", "run"]),
+        ("matplotlib", "matplotlib", ["report", "run"]),
         ("meshio", "click 'meshio>=5'", ["partition", "mesh.vtk", "--parts", "1"]),
     ],
 )
@@ -42,7 +41,7 @@ def test_the_line_that_installs_it_is_said(package, install, call, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     synthetic.write_record(tmp_path / "run", launches=1)
     (tmp_path / "mesh.vtk").write_text("x")
-    for name in [name for name in sys.modules if name.partition(".")[0] == package or name.startswith(("parhelion.tools.reporting", "parhelion.tools.style"))]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == package or name.startswith(("parhelion.show.plots",))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     refused = CliRunner().invoke(root, call)
@@ -56,4 +55,4 @@ def test_an_environment_without_pip_is_told_of_uv(monkeypatch):
     monkeypatch.setattr(remedies, "in_checkout", lambda: False)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(remedies.metadata, "requires", lambda name: None)
-    assert remedies.install_extra("report", "jinja2") == f"uv pip install --python {sys.executable} jinja2"
+    assert remedies.install_extra("report", "matplotlib") == f"uv pip install --python {sys.executable} matplotlib"

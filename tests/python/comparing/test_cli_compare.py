@@ -1,4 +1,4 @@
-"""`compare`, `calibrate` and `runs` on the command line."""
+"""`compare` and `runs` on the command line."""
 
 import csv
 import json
@@ -11,7 +11,7 @@ import synthetic
 from click.testing import CliRunner
 
 from parhelion.tools.comparing import compare, read_set
-from parhelion.tools.comparing.text import notes
+from parhelion.show.compare import notes
 from parhelion.tools.main import root
 from parhelion.tools.records import read_record
 from parhelion.tools.statistics import Interval
@@ -129,7 +129,7 @@ def test_what_cannot_be_compared_is_refused(store, other):
 
 
 def test_calibration_tells_both_rates_of_both_designs():
-    result = parhelion("calibrate", "runs/a-halo", "--json", "out.json")
+    result = parhelion("compare", "runs/a-halo", "--json", "out.json")
     assert result.exit_code == 0, result.output
     found = json.loads(Path("out.json").read_text())["designs"]
     assert [each["design"] for each in found] == ["one after the other", "in turn, pair by pair"]
@@ -146,27 +146,14 @@ def test_calibration_sees_a_drift_between_runs_that_pairs_do_not(store):
 
     synthetic.write_record(store / "drifted", launches=8, drift=0.002, contenders=("auto",))
     edit(store / "drifted", slower)
-    parhelion("calibrate", store / "drifted", "--json", "out.json")
+    parhelion("compare", store / "drifted", "--json", "out.json")
     after, in_turn = json.loads(Path("out.json").read_text())["designs"]
     assert after["false_cases"] > 0.5 and in_turn["false_cases"] == 0
 
 
 @pytest.mark.parametrize("words", [["runs/a-halo", "--launches", "5"], ["runs/a-halo", "--launches", "1"], []])
 def test_calibration_needs_launches_to_split(words):
-    assert parhelion("calibrate", *words).exit_code == 2
-
-
-def test_the_grid_of_error_rates_covers_made_up_sides_and_ones_own_starts():
-    result = parhelion("calibrate", "runs/a-halo", "--error-rates", "--comparisons", "2", "--json", "out.json")
-    assert result.exit_code == 0, result.output
-    cells = json.loads(Path("out.json").read_text())["cells"]
-    noises = {cell["noise"] for cell in cells}
-    assert noises == {"equal", "unequal", "autocorrelated", "two states", "outliers", "drift", "another machine", "another machine, two states", "real"}
-    assert {tuple(cell["launches"]) for cell in cells} == {(2, 2), (3, 3), (4, 4), (5, 5), (10, 10), (3, 10)}
-    assert {cell["effect"] for cell in cells if cell["noise"] == "equal"} == {0, 0.02, 0.05, 0.1, 0.3}
-    real = [cell for cell in cells if cell["noise"] == "real" and cell["launches"] == [4, 4] and cell["effect"] == 0.3]
-    assert [(cell["share"], cell["comparisons"]) for cell in real] == [(1, 16), (1, 16)]
-    assert "in turn, pair by pair" in result.output
+    assert parhelion("compare", *words).exit_code == 2
 
 
 def other_machine(times):
@@ -350,7 +337,7 @@ def test_relative_times_are_in_the_contenders_own_order_of_magnitude():
     assert medians[0] == pytest.approx(medians[1], rel=0.05)
 
 
-@pytest.mark.parametrize("command", [["compare", "runs/a-halo", "runs/b-halo"], ["calibrate", "runs/a-halo"]])
+@pytest.mark.parametrize("command", [["compare", "runs/a-halo", "runs/b-halo"], ["compare", "runs/a-halo"]])
 def test_a_reference_that_was_not_measured_is_refused(command):
     result = parhelion(*command, "--relative-to", "nobody")
     assert result.exit_code == 2 and "has no verified timing of nobody" in result.output

@@ -8,9 +8,10 @@ import pytest
 from made_up_images import OPEN_MPI, image
 from scipy.stats import false_discovery_control
 
-from parhelion.tools.comparing.calibrate.images import Noise, finds, images
+from made_up_machines import Noise, finds, images
 from parhelion.tools.images.compare.comparison import compare_images
-from parhelion.tools.images.compare.page import headline, html, markdown
+from parhelion.show.compare import headline, images_page
+from parhelion.show.files import html, markdown
 from parhelion.tools.images.folder import LoadedFile, read_image
 from parhelion.tools.statistics.verdict import DIFFERENT, IMAGE_RULES, Rules, Verdict, difference
 
@@ -94,7 +95,7 @@ def test_where_nothing_changed_there_is_nothing_to_explain(plain, tmp_path):
     found = compare_images(plain, read_image(image(tmp_path / "b", seed=2, **AS_EVER | others)))
     assert found.changed == [] == found.causes and len(found.differences) > 5
     assert headline(found).startswith("No difference was found in 12 figures.")
-    for text in (html(found), markdown(found)):
+    for text in (html(images_page(found)), markdown(images_page(found))):
         assert "There is nothing to explain" in text and "MPIR_CVAR_NOLOCAL" in text
 
 

@@ -40,7 +40,7 @@ def parhelion(*words):
 
 def compared(a, b, folder):
     """Exit status and document of a comparison, whose pages lie in `folder`."""
-    result = parhelion("image", "compare", a, b, "--html", folder / "p.html", "--markdown", folder / "p.md", "--json", folder / "p.json")
+    result = parhelion("compare", a, b, "--html", folder / "p.html", "--markdown", folder / "p.md", "--json", folder / "p.json")
     assert result.exit_code in (0, 1), result.output
     return result, json.loads((folder / "p.json").read_text())
 
@@ -88,7 +88,7 @@ def test_a_slower_image_gives_status_1_and_its_figures_are_ranked(two, tmp_path)
     ratios = [each["ratio"] for each in document["changed"]]
     assert len(ratios) == 12 and ratios == sorted(ratios, reverse=True) and document["changed"][0]["verdict"] == "slower"
     assert "12 are slower and 0 faster" in (tmp_path / "p.md").read_text()
-    assert parhelion("image", "compare", *two, "--fail-on", "never", "--html", tmp_path / "q.html", "--markdown", tmp_path / "q.md").exit_code == 0
+    assert parhelion("compare", *two, "--fail-on", "never", "--html", tmp_path / "q.html", "--markdown", tmp_path / "q.md").exit_code == 0
 
 
 @pytest.mark.parametrize("damage", ["nothing", "no json", "another schema", "no record"])
@@ -102,7 +102,7 @@ def test_a_folder_that_is_no_image_is_refused(tmp_path, damage):
         (bad / "image.json").write_text(texts.get(damage, (bad / "image.json").read_text()))
     if damage == "no record":
         shutil.rmtree(bad / "halo")
-    result = parhelion("image", "compare", good, bad)
+    result = parhelion("compare", good, bad)
     assert result.exit_code == 2 and "Error:" in result.output
 
 

@@ -325,13 +325,13 @@ def test_the_command_line_compares_shows_and_draws(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "profile.json").write_bytes(msgspec.json.encode(made_up(name, slow)))
     result = parhelion(
-        "profile", "compare", tmp_path / "a", tmp_path / "b", "--speedscope", tmp_path / "both.json", "--json", tmp_path / "x.json"
+        "compare", tmp_path / "a", tmp_path / "b", "--speedscope", tmp_path / "both.json", "--json", tmp_path / "x.json"
     )
     assert result.exit_code == 0 and "rank 1 changed apart" in result.output, result.output
     ranks = json.loads((tmp_path / "x.json").read_text())["ranks"]
     assert ranks[0]["rank"] == 1 and ranks[0]["symbol"] == "hrtimer_nanosleep"
     assert len(json.loads((tmp_path / "both.json").read_text())["profiles"]) == 4
-    assert parhelion("profile", "compare", tmp_path / "a", tmp_path / "b", "--fail-on", "different").exit_code == 1
+    assert parhelion("compare", tmp_path / "a", tmp_path / "b", "--fail-on", "different").exit_code == 1
     shown = parhelion("profile", "show", tmp_path / "b", "--rank", "1", "--speedscope", tmp_path / "one.json")
     (one,) = json.loads((tmp_path / "one.json").read_text())["profiles"]
     assert shown.exit_code == 0 and one["name"] == "b, rank 1" and 0.3 in one["weights"]

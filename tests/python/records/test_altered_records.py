@@ -22,7 +22,7 @@ COMMANDS = [
     ("report", "RUN", "--published", "--html", "r.html", "--markdown", "r.md"),
     ("compare", "RUN", "RUN", "--all"),
     ("compare", "RUN", "RUN", "--relative-to", "hand_packed"),
-    ("calibrate", "RUN"),
+    ("compare", "RUN"),
     ("runs", "list", "--store", "."),
     ("runs", "show", "RUN", "--environment", "--json", "-"),
     ("runs", "tag", "RUN", "a=b"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from parhelion.tools.documents import results
 from parhelion.tools.main import root
 from parhelion.tools.records import RecordError, read_record
-from parhelion.tools.reporting import write_report
+from parhelion.show.report import write_report
 from parhelion.tools.runs.imported import import_files
 
 FOREIGN = Path(__file__).parent / "foreign"

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from parhelion.tools.comparing.calibrate.synthetic import NOISES, sides, slowed
+from made_up_sides import NOISES, sides
+
+from parhelion.tools.comparing.calibration import slowed
 from parhelion.tools.statistics.verdict import DIFFERENT, Difference, Rules, Verdict, difference, judge
 from parhelion.tools.statistics.shift import MOST_FREEDOM, TRIM, Interval, Shift, center, independent, middle, paired, stratified
 from parhelion.tools.statistics.states import Launch, by_state, state_boundary, typical_probes

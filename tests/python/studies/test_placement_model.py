@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from parhelion.placement import Machine, PlacementError, Stencil, place
 from parhelion.studies.model import Exchange, Parameters, fit, read_parameters, traffic, write_parameters
-from parhelion.studies.model.page import error, model_page
+from parhelion.studies.model.page import error, model_tables
 from parhelion.studies.model.published import fit_published, published_rows
 from parhelion.tools.main import root
 
@@ -79,7 +79,7 @@ def test_no_row_is_both_fitted_and_held_out():
 
 
 def test_the_page_in_the_documentation_is_what_the_command_writes():
-    assert PAGE.read_text() == model_page()
+    assert PAGE.read_text().endswith(model_tables()) and model_tables().startswith("## What was fitted")
 
 
 def test_the_model_can_be_fitted_to_a_record_and_used(tmp_path):

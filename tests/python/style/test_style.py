@@ -6,8 +6,9 @@ import pytest
 from rich.console import Console
 
 from parhelion.tools.cli.options import Sizes
-from parhelion.tools.style.pages import render
-from parhelion.tools.style.terminal import console, table
+from parhelion.show import Page, Table
+from parhelion.show.files import html
+from parhelion.show.terminal import console, rich_table
 from parhelion.tools.style.words import percent, size_text
 
 
@@ -24,7 +25,7 @@ def test_shares_are_percent():
 
 def test_headings_in_brackets_are_no_markup():
     shown = Console(width=100, file=io.StringIO())
-    shown.print(table("a [title]", left=["name [unit]"], right=["time [s]"]))
+    shown.print(rich_table(Table(["name [unit]", "time [s]"], [], title="a [title]")))
     text = shown.file.getvalue()
     assert "a [title]" in text and "name [unit]" in text and "time [s]" in text
 
@@ -36,5 +37,5 @@ def test_marks_of_the_theme_are_not_shown_as_text():
 
 
 def test_a_page_holds_the_theme_for_light_and_dark():
-    text = render("parhelion.tools.reporting", "report.html.j2", {"param": str, "setup_exchanges": str}, sections=[])
+    text = html(Page("a title", "", []))
     assert "prefers-color-scheme: dark" in text and "--own: #" in text

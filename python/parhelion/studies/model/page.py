@@ -1,4 +1,4 @@
-"""What `parhelion model` does, and the page docs/model.md: the model, its figures, and prediction against publication for every row."""
+"""What `parhelion model` does, and the tables of docs/model.md: figures of the model, and prediction against publication for every row."""
 
 import math
 from collections.abc import Iterable
@@ -17,53 +17,7 @@ from .fit import Fit, fit_records
 from .published import Row, fit_published, published_rows, row_traffic
 from .traffic import Exchange, traffic
 
-HEAD = """# The model against the published figures
-
-This page is written by `parhelion model published --markdown docs/model.md`; run it again to check it.
-
-## What the model says
-
-The time of an exchange is a sum, because a rank packs, sends and unpacks one after another:
-
-> time = Σ over levels (messages of a rank × latency)
->      + bytes that leave the busiest node / bandwidth of its network interface
->      + bytes that leave the busiest NUMA domain / bandwidth out of it
->      + bytes that the ranks of one NUMA domain send / bandwidth of copying
-
-Bytes and messages follow from the placement and the exchange alone: they are counted over every grid point and
-neighbor (`parhelion.studies.model.traffic`). All ranks of a node share its network interface, which is why placement matters.
-Latency and bandwidth are fitted by non-negative least squares on relative errors (`parhelion.studies.model.fit`), for each
-software on its own; the machine is the same for all.
-
-## Messages between nodes collected
-
-With `node_aware` the term of messages between nodes is that of the busiest node, latency × the messages that it sends, since they share its network interface, and its bytes
-are those of the different cells that it sends ([placement](placement.md#between-nodes)). Inside nodes nothing changes: every value is copied twice, as by any
-message, so that the term of copying remains. `parhelion model fit` takes cases of `node_aware` so, `model predict --algorithm node_aware` and
-`place --parameters` use what it finds:
-
-```
-$ for n in 2:8 3:9 4:8; do for cells in 8 32 64; do
-    parhelion hosts --hosts ${n%:*} parhelion bench halo --ranks ${n#*:} --extent $cells --halo 1,2 --fields 1,4 \\
-      --contenders "shared+node_aware(mpi),mpi" --out runs/n${n%:*}-$cells
-  done; done
-$ parhelion model fit runs/n* --contender "shared+node_aware(mpi)" --file figures.json
-$ parhelion place --grid 8x8x8 --nodes 8 --ranks-per-node 64 --neighbors full --extent 32x32x32 --parameters figures.json
-```
-
-So on two cores that did nothing else, MPICH, 8 samples, 36 cases of each: `shared+node_aware(mpi)` 0.14 ms per message of the busiest node, 0.63 GB/s out of a node and
-18 GB/s of copying, median error 29 %; `mpi` 19 µs per message of a rank, 0.34 GB/s and no cost of copying, 36 %. All nodes share two cores, so that much of it is
-the time that ranks wait for one: none of these figures is a default of anything; fit to runs of the machine in question.
-
-## Which rows were used for what
-
-**Fitted:** rows with 64 ranks a node, numbering XYZ, halo width 1 or 5 and 1 or 8 fields, in blocked order (`mpicart`)
-and with hwcart's blocks. **Held out:** all others, that is every row with 128 ranks a node, every row numbered ZYX, and
-halo widths 2 and 4 or 2 and 4 fields. The second published table repeats rows of the first; each counts once.
-"""
-
-FITS = """
-## What was fitted
+FITS = """## What was fitted
 
 InfiniBand at 100 Gbit/s a node, as on that machine, moves at most 12.5 GB/s each way: the fitted figure of the node is
 to be compared with that. A dash: the fitted rows show no cost of its own.
@@ -78,14 +32,14 @@ ROWS = """\
 """
 
 
-def model_page(folder: str | None = None) -> str:
-    """The whole page as Markdown."""
+def model_tables(folder: str | Path | None = None) -> str:
+    """Fits, errors and every row as Markdown: what stands below the words of docs/model.md."""
     rows = published_rows(folder)
     fits = fit_published(rows)
     shown = [row for row in rows if row.seconds and row.software in fits]
     held = [abs(error(row, fits)) for row in shown if not row.calibrates]
     missing = sum(row.seconds is None for row in rows)
-    parts = [HEAD, FITS, *(_fit_line(name, made, shown, fits) for name, made in fits.items())]
+    parts = [FITS, *(_fit_line(name, made, shown, fits) for name, made in fits.items())]
     parts.append(
         f"\nOver all {len(held)} held-out rows the median error is **{100 * np.median(held):.1f} %**, "
         f"nine in ten are within {100 * np.quantile(held, 0.9):.0f} %, the worst is {100 * max(held):.0f} % off. "
@@ -123,18 +77,7 @@ def _figure(value: float, digits: int = 1) -> str:
 
 def _does_not_fit(rows: list[Row], fits: dict[str, Fit]) -> str:
     far = sorted((row for row in rows if abs(error(row, fits)) > 0.25), key=lambda row: -abs(error(row, fits)))
-    text = f"\n## What does not fit\n\n{len(far)} of {len(rows)} rows are more than 25 % off.\n"
-    text += """
-- GHEX with all 26 messages over MPI or UCX takes up to 1.8 times as long as predicted for wide halos with 8 fields, most
-  of all with 128 ranks a node. Its time grows faster than the bytes, perhaps because buffers of megabytes per rank no
-  longer fit the caches; the model knows no caches.
-- `mpi_comm` under Intel MPI, hwcart, XYZ, halo 1, 1 field was published with 3.00 s, while ZYX took 1.81 s and 2 fields
-  took 3.60 s: the row looks like an outlier. It is among the fitted ones and raises that software's latency.
-- The numbering changes nothing in the model, and little in the figures. For `mpicart` the numbering was ignored: its XYZ
-  and ZYX rows are repetitions and show the scatter of single runs, up to 15 %.
-
-"""
-    return text + ROWS + "".join(_row_line(row, fits) for row in far)
+    return f"\n## Rows that are more than 25 % off\n\n{len(far)} of {len(rows)} rows.\n\n" + ROWS + "".join(_row_line(row, fits) for row in far)
 
 
 def _speed_ups(rows: list[Row], fits: dict[str, Fit]) -> str:
@@ -179,8 +122,9 @@ def run_published(output: Output, data: Path | None, markdown: Path | None, fold
     everywhere = np.abs([e for values in errors.values() for e in values])
     output.console.print(f"{everywhere.size} held-out rows, median error {100 * np.median(everywhere):.1f} %")
     if markdown:
+        words = markdown.read_text().partition(FITS[: FITS.index("\n")])[0] if markdown.exists() else ""
         with writing(markdown):
-            markdown.write_text(model_page(data))
+            markdown.write_text(words + model_tables(data))
         output.console.print(f"written: {markdown}", markup=False)
     for name, made in fits.items() if folder else ():
         folder.mkdir(parents=True, exist_ok=True)

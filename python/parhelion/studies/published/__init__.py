@@ -47,13 +47,12 @@ class Row:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """All rows of a file."""
-    return [_row(line) for line in read_lines(path)]
-
-
-def _row(line: dict[str, str]) -> Row:
-    seconds = line["seconds_per_10000_exchanges"]
-    return Row(
-        line["placement"], int(line["ranks_per_node"]), line["numbering"], line["runtime"], line["toolchain"],
-        int(line["halo_width"]), int(line["fields"]), float(seconds) / EXCHANGES if seconds else None,
-    )  # fmt: skip
+    """All rows of a file: one per line, or one per cell where columns are named by halo width × fields, such as `1x8`."""
+    rows = []
+    for line in read_lines(path):
+        long = "halo_width" in line
+        cells = {(line["halo_width"], line["fields"]): line["seconds_per_10000_exchanges"]} if long else {
+            tuple(name.split("x")): cell for name, cell in line.items() if name[:1].isdigit()}  # fmt: skip
+        rows += [Row(line["placement"], int(line["ranks_per_node"]), line["numbering"], line["runtime"], line["toolchain"], int(halo), int(fields),
+                     float(cell) / EXCHANGES if cell else None) for (halo, fields), cell in cells.items()]  # fmt: skip
+    return rows

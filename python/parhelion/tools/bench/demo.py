@@ -29,11 +29,11 @@ def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file
 
     Ends with a table and with report.html.
     """
-    from ..documents.document import bench_document
+    from ..documents.document import bench_document, exit_status
     from ..measuring.session import measure
-    from ..tables.finish import exit_status, exit_with, show
+    from ...show.results import summary
 
-    need("jinja2", "matplotlib", "netgen", "pymetis")
+    need("matplotlib", "netgen", "pymetis")
     output = Output(json_file)
     count = ranks or max(2, usable_cores())
     say = output.console.print
@@ -43,7 +43,7 @@ def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file
             benchmark, [group], repetitions=QUICK_REPETITIONS, launches=QUICK_LAUNCHES, min_sample_s=QUICK_MIN_SAMPLE_S, flavor=flavor
         )
         record = measure(short, output)
-        show(record, output)
+        output.show(summary(record, output.fits))
         return record
 
     say(f"Parhelion on {count} ranks: each of them owns a block and keeps copies (ghosts) of what its neighbors own.")
@@ -54,7 +54,7 @@ def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file
     files = _report(records, out, output)
     documents = [bench_document(record) for record in records]
     output.document({"schema": "parhelion.demo/1", "files": files, "runs": documents})
-    exit_with(max(exit_status(record) for record in records))
+    raise SystemExit(max(exit_status(record) for record in records))
 
 
 def _gather_cases(ranks: int, cells: int, output: Output) -> Group:
@@ -66,7 +66,7 @@ def _gather_cases(ranks: int, cells: int, output: Output) -> Group:
 
 
 def _report(records: list[Record], out: Path, output: Output) -> dict[str, str]:
-    from ..reporting import write_report
+    from ...show.report import write_report
 
     html, markdown = (out / name for name in ("report.html", "report.md"))
     with output.errors.status("drawing the report"):

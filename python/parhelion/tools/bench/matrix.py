@@ -55,7 +55,7 @@ def matrix_groups(groups: Sequence[Group], request: MatrixRequest, flavor: str |
 
 def write_matrix_report(record: Record, request: MatrixRequest, output: Output) -> None:
     """One report over all combinations, beside the record unless told otherwise."""
-    from ..reporting import write_report
+    from ...show.report import write_report
 
     folder = request.report_dir or record.path.parent
     with output.errors.status("drawing the report"):

@@ -7,13 +7,13 @@ import click
 from ..cli.errors import BadInput
 from ..cli.options import MeasuringOptions
 from ..cli.output import Output
-from ..comparing.command import compare
 from ..measuring.duet import NAMES, measure_pairs
 from ..measuring.measurement import LAUNCHES, MIN_SAMPLE_S, QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, REPETITIONS, TIMEOUT_S, Group, Measurement
 from ..measuring.session import measure
 from ..records import Record, RecordError
 from ..records.store import parse_labels
-from ..tables.finish import exit_status, exit_with, finish, show
+from ...show.results import summary
+from ..documents.document import bench_document, exit_status
 from .matrix import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report
 
 
@@ -51,13 +51,13 @@ def run(
     if options.against:
         if asked:
             raise BadInput(f"--against {options.against}: a matrix compares its combinations by itself; leave out one of both")
-        exit_with(run_pairs(measurement, options.against, output))
-        return
+        raise SystemExit(run_pairs(measurement, options.against, output))
     record = measure(measurement, output)
-    status = finish(record, output)
+    output.show(summary(record, output.fits))
+    output.document(bench_document(record))
     if asked:
         write_matrix_report(record, asked, output)
-    exit_with(status)
+    raise SystemExit(exit_status(record))
 
 
 def run_pairs(measurement: Measurement, against: str, output: Output) -> int:
@@ -68,7 +68,7 @@ def run_pairs(measurement: Measurement, against: str, output: Output) -> int:
     records = measure_pairs(measurement, against, output)
     for letter, record in zip(NAMES, records, strict=True):
         output.console.print(f"{letter}: {record.labels['image']}", markup=False, soft_wrap=True)
-        show(record, output)
+        output.show(summary(record, output.fits))
     status = max(map(exit_status, records))
     try:
         compared = _compared(records, output)
@@ -85,7 +85,9 @@ def _compared(records: tuple[Record, Record], output: Output) -> int:
     first, second = (record.path.parent for record in records)
     output.console.print(f"parhelion compare {first} {second}", style="dim", markup=False, soft_wrap=True)
     try:
-        click.get_current_context().invoke(compare, a=first, b=second, json_file=output.json_file)
+        context = click.get_current_context()
+        compare = context.find_root().command.get_command(context, "compare")  # type: ignore[attr-defined]
+        context.invoke(compare, a=first, b=second, json_file=output.json_file)
     except SystemExit as end:
         return int(end.code or 0)
     return 0

@@ -172,8 +172,8 @@ RANKS = Whole(1, MOST_RANKS)
 ELEMENT_NAMES = Names(ELEMENTS, "element type")
 SEED = Whole(0, 2**62)
 SECONDS = Real(1, MOST_SECONDS)
+FAIL_ON = {"slower": ("slower",), "different": ("slower", "faster"), "never": ()}  # which verdicts give exit status 1
 TOPOLOGY_HELP = "The machine: such as 'node:27 pack:2 numa:4 l3:4 core:4', xml:FILE (hwloc), here."
-FAIL_ON_HELP = "Which verdict gives exit status 1."
 
 _measured, _builds, _kept = options_of("Contenders and samples"), options_of("Builds and ranks"), options_of("Output")
 

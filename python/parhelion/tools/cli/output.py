@@ -1,13 +1,14 @@
 """Where a command writes: tables for people, one JSON document for scripts."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ...launch.disk import why, writing
-from ..style.terminal import console
+from ...show import Block, Table, terminal
 from .errors import BadInput
 from .lazy import options_of
 
@@ -18,9 +19,22 @@ class Output:
     def __init__(self, json_file: str | None) -> None:
         self.json_file = json_file
         stream = sys.stderr if json_file == "-" else sys.stdout
-        self.console = console(stream)
-        self.errors = console(sys.stderr)
+        self.console = terminal.console(stream)
+        self.errors = terminal.console(sys.stderr)
         self._check_writable()
+
+    def show(self, blocks: Sequence[Block]) -> None:
+        """Print blocks for people."""
+        terminal.show(self.console, blocks)
+
+    def fits(self, table: Table) -> bool:
+        """Whether a table is no wider than the terminal."""
+        return terminal.width(self.console, table) <= self.console.width
+
+    def paths(self, files: Sequence[Path]) -> None:
+        """Say which files were written."""
+        for file in files:
+            self.console.print(str(file), markup=False, soft_wrap=True)
 
     def document(self, document: dict[str, Any]) -> None:
         """Write the JSON document where `--json` said, if it was given."""

@@ -1,6 +1,6 @@
 """Two sets of records against each other: what changed in the figures, and what changed around them.
 
-`columns` has what tables of it show. The tests behind it are in `statistics`; `calibrate` says how often they are right here.
+The tests behind it are in `statistics`; `calibration` says how often they are right here.
 """
 
 from .comparison import Comparison, Row, compare

@@ -1,16 +1,12 @@
-"""The document of `parhelion compare --json`, and a comparison as Markdown, for a pull request."""
+"""The document of `parhelion compare --json`."""
 
 from dataclasses import asdict
 from typing import Any
 
-from ..documents.params import text, varying
-from ..statistics.verdict import Verdict
-from .columns import COLUMNS
 from .comparison import Comparison, Row
 from .sets import RecordSet
 
 SCHEMA = "parhelion.compare/3"
-ICONS = {Verdict.SLOWER: "🔴", Verdict.FASTER: "🟢", Verdict.NO_DIFFERENCE: "⚪", Verdict.NOT_ENOUGH: "❔"}
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -54,12 +50,3 @@ def _row(row: Row) -> dict[str, Any]:
         "single_launch": found.single_launch,
         "verdict": str(row.verdict),
     }
-
-
-def markdown(comparison: Comparison) -> str:
-    """Verdicts, the cases that changed, and what changed around them."""
-    from ..style.pages import render
-
-    parameters = varying([row.case for row in comparison.rows])
-    return render("parhelion.tools.comparing", "comparison.md.j2", {"param": text}, comparison=comparison, parameters=parameters, columns=COLUMNS,
-                  icons=ICONS, verdicts=list(Verdict))  # fmt: skip

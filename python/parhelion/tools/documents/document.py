@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from ..cli.errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
+from ..measuring.ranks import exit_text
 from ..records.model import FINISHED, UNAVAILABLE, End
 from ..records.read import Record
 from .figures import told
 from .published_form import over_hand_written, share
 from .remarks import remarks, skew
-from .results import CaseResult, Entry, entries, results
+from .results import PEER, CaseResult, Entry, entries, results
 from .sweep.findings import sweep_document
 
 SCHEMA = "parhelion.bench/1"
@@ -41,6 +43,20 @@ def failed(record: Record) -> list[End]:
     """How those launches ended that did not get to the end of their cases; one end per launch."""
     last = {end.launch: end for end in record.ends}
     return [end for end in last.values() if end.status not in (*FINISHED, UNAVAILABLE)]
+
+
+def exit_status(record: Record) -> int:
+    """2 when the ranks refused their input, 3 when they failed otherwise, 1 when a value was wrong, else 0.
+
+    Other libraries' wrong values are shown, but are no fault of what is measured here.
+    """
+    statuses = {str(end.status) for end in failed(record)}
+    if exit_text(BAD_INPUT) in statuses:
+        return BAD_INPUT
+    if statuses:
+        return RANKS_FAILED
+    wrong = any(entry.failed and entry.role != PEER for entry in entries(results(record.cases)))
+    return WRONG_VALUE if wrong else OK
 
 
 def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:

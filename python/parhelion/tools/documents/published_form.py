@@ -56,10 +56,10 @@ def scaled(entry: Entry | None, factor: float) -> str:
 def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
     caption = ("bytes that reach a rank from others, per second, mean over ranks [time of a pull on the slowest rank]; least … most over "
                "ranks; of all ranks together; claimed: the same per rank, counting every face row as the published figures did")  # fmt: skip
-    names = ("ranks", "vdim", "element", "pattern")
+    names = ("ranks", "vdim", "element", "pattern", "rows_claimed", "rows_unique", "rows_moved")
     rows = [[*(text(case.params.get(name)) for name in names), entry.contender, *bandwidths(case.params, entry)]
             for case in cases if all(name in case.params for name in NEEDED) for entry in case.entries.values() if entry.median]  # fmt: skip
-    return PublishedForm(caption, [*names, "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"], rows, len(names) + 1)
+    return PublishedForm(caption, [*(name.replace("_", " ") for name in names), "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"], rows, len(names) + 1)
 
 
 def _row_bytes(params: dict[str, Any]) -> int | None:

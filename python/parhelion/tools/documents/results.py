@@ -184,6 +184,12 @@ def results(cases: Iterable[Case]) -> list[CaseResult]:
     return list(joined.values())
 
 
+def ours(case: CaseResult) -> Entry | None:
+    """What users get: `auto` where it ran, else the fastest of the library."""
+    entry = case.entries.get("auto")
+    return entry if entry and entry.median else case.best(OWN)
+
+
 def contenders(cases: Iterable[CaseResult]) -> list[str]:
     """Every contender that occurs: the project's own first, then baselines, peers and floors."""
     order = {OWN: 0, BASELINE: 1, PEER: 2, "floor": 3}

@@ -100,14 +100,14 @@ def _profiled(wanted: Wanted, words: list[str], ranks: int, flavor: Flavor) -> i
     from ..cli.errors import OK, RANKS_FAILED
     from ..cli.output import Output
     from ..profiling.run.collect import Request, take_profile
-    from ..profiling.show.text import show
+    from ..profiling.show.text import blocks
 
     completed: Completed
     os.environ.update(wanted.setting())
     request = Request(words, ranks, flavor, bind=not wanted.no_bind, timeout=wanted.timeout)
     found, folder, completed = take_profile(request)
     output = Output(None)
-    show(found, output.console)
+    output.show(blocks(found))
     output.console.print(f"profile: {folder}", markup=False, soft_wrap=True)
     return OK if completed.ok else STOPPED if completed.timed_out else RANKS_FAILED
 

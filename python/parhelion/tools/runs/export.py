@@ -1,4 +1,4 @@
-"""`parhelion runs export` and `query`: records as three flat tables (runs, cases by launch, samples), and SQL over them, by DuckDB."""
+"""Records as three flat tables (runs, cases by launch, samples), and SQL over them, by DuckDB."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import msgspec
 import numpy as np
-from rich.markup import escape
 
-from ..cli.errors import BadInput
-from ..cli.output import Output, json_option
 from ..documents.document import failed
 from ..records.facts import flatten
 from ..records.model import Case, RecordError
 from ..records.read import Record
-from ..records.store import RUN
-from ..style.terminal import table as table_of
-from .commands import chosen, store_option
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -143,39 +136,3 @@ def _column(values: list[Any]) -> np.ndarray:
 
 def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float | bool) else msgspec.json.encode(value).decode()
-
-
-@click.command()
-@click.argument("runs", nargs=-1, type=RUN, metavar="[RUN]...")
-@click.option("--file", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE", help="File to write.")
-@click.option("--table", type=click.Choice(TABLES), default="samples", show_default=True, help="Which table of the store.")
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Format of what is written [the ending of the file's name].")
-@store_option
-@json_option
-def export_runs(runs: tuple[Path, ...], file: Path, table: str, form: str | None, store: Path, json_file: str | None) -> None:
-    """Write a table of RUNS, or of the whole store: every sample, every case and launch, or every run."""
-    output = Output(json_file)
-    wanted = form or file.suffix.removeprefix(".")
-    if wanted not in FORMATS:
-        raise BadInput(f"--file {file}: its ending tells no format: use .{', .'.join(FORMATS)}, or give --format")
-    rows = export(chosen(runs, store, output), table, wanted, file)
-    output.console.print(f"{file}: {rows} rows", markup=False, soft_wrap=True)
-    output.document({"schema": "parhelion.export/1", "file": str(file), "table": table, "format": wanted, "rows": rows})
-
-
-@click.command()
-@click.argument("sql")
-@store_option
-@json_option
-def query_runs(sql: str, store: Path, json_file: str | None) -> None:
-    """Ask the store in SQL (DuckDB's) over the tables runs, cases and samples.
-
-    Such as: select contender, param_halo, median(seconds) from samples group by all order by all
-    """
-    output = Output(json_file)
-    columns, rows = query(chosen((), store, output), sql)
-    shown = table_of(left=columns, overflow="fold")
-    for row in rows:
-        shown.add_row(*(escape("" if value is None else str(value)) for value in row))
-    output.console.print(shown)
-    output.document({"schema": "parhelion.query/1", "columns": columns, "rows": [list(row) for row in rows]})

@@ -43,7 +43,6 @@ def run_image(
     A part that cannot be had here is left out with its reason. Exit status as for every benchmark.
     """  # fmt: skip
     from ...bench.cases import usual_ranks
-    from ...tables.finish import exit_with
     from .take import ImageRequest, take_image
 
     output = Output(json_file)
@@ -54,7 +53,7 @@ def run_image(
     output.console.print(f"image: {folder}", markup=False, soft_wrap=True)
     output.document({"schema": image.schema, "folder": str(folder), "image": name, "ranks": image.ranks, "flavor": image.flavor,
                      "labels": image.labels, "parts": image.parts, "providers": image.providers})  # fmt: skip
-    exit_with(status)
+    raise SystemExit(status)
 
 
 def _folder_name(name: str) -> str:

@@ -29,7 +29,7 @@ from ...profiling.run.collect import Request, take_profile
 from ...records import Record
 from ...records.variables import without_secrets
 from ...records.folder import DEFAULT_STORE
-from ...tables.finish import exit_status
+from ...documents.document import exit_status
 from ..folder import BENCHMARKS, RAN, SCHEMA, Image, LoadedFile, create_folder, profile_folder, write_image
 
 SIZES = (1, 1024, 65536, 1048576)

@@ -16,9 +16,9 @@ def doctor(ranks: int | None, start: bool | None, json_file: str | None) -> None
     Everything is tried out, nothing is changed. Where a scheduler is, and this is no job of its, no ranks are started without --start.
     """
     from .examination import examine
-    from .text import show
+    from .text import blocks
 
     output = Output(json_file)
     examination = examine(ranks, start)
-    show(examination, output.console)
+    output.show(blocks(examination))
     output.document(examination.document())

@@ -2,37 +2,29 @@
 
 from collections.abc import Iterable
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
 from ....launch.there import remedy_of_no_build
-from ...style.terminal import table
+from ....show import Block, Cell, Table, Text
 from .examination import Build, Examination
 from .probes import Finding
 
-YES, NO = "[green]yes[/]", "[red]no[/]"
+YES, NO = Cell("yes", kind="good"), Cell("no", kind="bad")
 
 
-def show(found: Examination, console: Console) -> None:
-    """Print everything."""
-    _machine(found, console)
-    _builds(found, console)
-    console.print(_table("Transports on this machine", found.transports))
-    console.print(_table("What the machine offers", found.machine))
-    console.print("[bold]Most worth doing[/]")
-    for number, words in enumerate(found.worth_doing, start=1):
-        console.print(f"{number}. {words}", markup=False, highlight=False)
+def blocks(found: Examination) -> list[Block]:
+    """Everything that was found."""
+    worth = [Text(f"{number}. {words}") for number, words in enumerate(found.worth_doing, start=1)]
+    return [*_machine(found), *_builds(found), _table("Transports on this machine", found.transports),
+            _table("What the machine offers", found.machine), Text("Most worth doing", "bold"), *worth]  # fmt: skip
 
 
-def _machine(found: Examination, console: Console) -> None:
+def _machine(found: Examination) -> list[Block]:
     cpu, limits, software = (found.environment[part] for part in ("cpu", "limits", "software"))
     inside = f", in a container ({limits['container']})" if limits["container"] else ""
     virtual = ", virtual machine" if cpu["hypervisor"] else ""
-    console.print(f"{cpu['model']}, {found.usable_cores} usable cores, {cpu['usable_threads']} threads{virtual}{inside}", markup=False)
     caches = ", ".join(_cache(cache) for cache in cpu["caches"])
-    console.print(f"caches: {caches}; NUMA domains: {len(found.environment['numa'])}", markup=False)
-    console.print(f"{software['distribution']}, {software['kernel']}, {software['libc']}", markup=False)
+    return [Text(f"{cpu['model']}, {found.usable_cores} usable cores, {cpu['usable_threads']} threads{virtual}{inside}"),
+            Text(f"caches: {caches}; NUMA domains: {len(found.environment['numa'])}"),
+            Text(f"{software['distribution']}, {software['kernel']}, {software['libc']}")]  # fmt: skip
 
 
 def _cache(cache: dict) -> str:
@@ -40,35 +32,25 @@ def _cache(cache: dict) -> str:
     return f"L{cache['level']}{kind} {cache['bytes'] / 1024:,.0f} KiB (shared by {cache['shared_by']})"
 
 
-def _builds(found: Examination, console: Console) -> None:
-    shown = table("MPI", left=("build", "phl-bench", "MPI library", "mpi4py fits", "why"), overflow="fold")
-    for build in found.flavors:
-        shown.add_row(*_build_cells(build))
-    console.print(shown if found.flavors else escape(f"no build can be used here: {remedy_of_no_build()}"))
-    for launcher in found.launchers:
-        console.print(f"launcher on the path: {launcher.words()}", markup=False, soft_wrap=True)
-    for line in filter(None, [found.scheduler, "" if found.launchers else "launchers on the path: none"]):
-        console.print(line, markup=False, soft_wrap=True)
-    for build in found.flavors:
-        if not build.started:
-            continue
-        channels = "; ".join(f"{name}: {value}" for name, value in build.network.items()) or "its MPI does not tell"
-        console.print(f"network that {build.flavor.name} takes between two ranks here: {channels}", markup=False, soft_wrap=True)
+def _builds(found: Examination) -> list[Block]:
+    builds = [(build.flavor.name, YES if build.program else NO, build.version or build.flavor.soname, YES if build.mpi4py else NO, build.mpi4py_detail)
+              for build in found.flavors]  # fmt: skip
+    table = Table(("build", "phl-bench", "MPI library", "mpi4py fits", "why"), builds, 5, "MPI")
+    said = [f"launcher on the path: {launcher.words()}" for launcher in found.launchers] or ["launchers on the path: none"]
+    said += [found.scheduler] if found.scheduler else []
+    said += [_network(build) for build in found.flavors if build.started]
     if not all(build.started for build in found.flavors):
-        console.print("no ranks were started, so the networks that MPIs take are not known: --start, in a job", markup=False, soft_wrap=True)
+        said.append("no ranks were started, so the networks that MPIs take are not known: --start, in a job")
     told = found.mpi4py
-    loads = told.error or f"{told.installed} loads {told.library_version}"
-    console.print(f"mpi4py by itself: {loads}", markup=False, soft_wrap=True)
+    said.append(f"mpi4py by itself: {told.error or f'{told.installed} loads {told.library_version}'}")
+    return [table if builds else Text(f"no build can be used here: {remedy_of_no_build()}"), *map(Text, said)]
 
 
-def _build_cells(build: Build) -> tuple[str, ...]:
-    flavor = build.flavor
-    return flavor.name, YES if build.program else NO, escape(build.version or flavor.soname), YES if build.mpi4py else NO, escape(build.mpi4py_detail)
+def _network(build: Build) -> str:
+    channels = "; ".join(f"{name}: {value}" for name, value in build.network.items()) or "its MPI does not tell"
+    return f"network that {build.flavor.name} takes between two ranks here: {channels}"
 
 
 def _table(title: str, findings: Iterable[Finding]) -> Table:
-    shown = table(title, left=("", "works", "why", "what could be done"), overflow="fold")
-    for finding in findings:
-        name = escape(finding.name) + (f"\n[dim]for {escape(finding.needed_for)}[/]" if finding.needed_for else "")
-        shown.add_row(name, YES if finding.works else NO, escape(finding.detail), escape(finding.remedy or ""))
-    return shown
+    rows = [(Cell(each.name, f"for {each.needed_for}" if each.needed_for else ""), YES if each.works else NO, each.detail, each.remedy or "") for each in findings]
+    return Table(("", "works", "why", "what could be done"), rows, 4, title)

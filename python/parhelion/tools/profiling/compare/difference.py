@@ -1,20 +1,15 @@
-"""Two profiles side by side: what takes more or less of the time, ranked, and what changed around them; for scripts and for people."""
+"""Two profiles side by side: what takes more or less of the time, ranked, and what changed around them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import Any
 
 from msgspec import to_builtins
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from ...comparing.changes import Change, differing, gathered
-from ...comparing.text import changes_table
 from ...records.facts import flatten
-from ...style.words import percent
 from ..model import Profile, RankProfile
 from ..shares import TABLES, Key, Naming, Shares, by_part, library_name, looks, own_shares
 
@@ -140,36 +135,3 @@ def _facts(profile: Profile) -> dict[str, str]:
     facts = [*flatten(around), *flatten(profile.environment)]
     paths = {path for rank in profile.ranks for path in rank.libraries}
     return gathered([*facts, *((f"library {library_name(path)}", path) for path in paths if ".so" in path)])
-
-
-def show(found: ProfileComparison, console: Console, most: int) -> None:
-    """What changed most, first; then what changed around it."""
-    for side, each in zip("AB", found.profiles, strict=True):
-        console.print(f"{side}: {each.name}, {each.samples} samples in {each.seconds:.2f} s of {len(each.ranks)} ranks", markup=False)
-    for rank in found.ranks[:most]:
-        console.print(f"[bold]rank {rank.rank} changed apart from the others:[/] {escape(_what(rank))}", soft_wrap=True)
-    for name, (title, _) in TABLES.items():
-        shown = [each for each in getattr(found, name) if each.shown][:most]
-        console.print(f"[bold]{title}[/]" + ("" if shown else ": nothing beyond what sampling explains"))
-        if shown:
-            console.print(_table(shown))
-    console.print(
-        changes_table("around them", found.changes) if found.changes else "nothing that was recorded changed around them"
-    )
-
-
-def _what(each: Difference) -> str:
-    kind = "asleep in " if each.key.part == "asleep" else ""
-    return f"{kind}{each.key.name} {percent(each.first)} → {percent(each.second)} of its time"
-
-
-def _table(shown: Sequence[Difference]) -> Table:
-    table = Table()
-    for name in ("A", "B", "B − A", "what", "in"):
-        table.add_column(name, justify="left" if name in ("what", "in") else "right", overflow="fold")
-    for each in shown:
-        color = "red" if each.change > 0 else "green"
-        where = each.key.library if each.key.symbol else each.key.part if each.key.library else ""
-        change = f"[{color}]{each.change * 100:+.1f} points[/]"
-        table.add_row(percent(each.first), percent(each.second), change, escape(each.key.name), escape(where))
-    return table

@@ -51,7 +51,7 @@ def run_profile(
     """  # fmt: skip
     from ....launch import usable_cores
     from ....launch.linked import choose
-    from ..show.text import profile_document, show
+    from ..show.text import blocks, profile_document
     from .collect import Request, take_profile
 
     output = Output(json_file)
@@ -60,7 +60,7 @@ def run_profile(
     # With --json - standard output belongs to the document.
     on_line = (lambda line: output.errors.print(line, markup=False, soft_wrap=True)) if json_file == "-" else None
     found, folder, completed = take_profile(request, on_line)
-    show(found, output.console)
+    output.show(blocks(found))
     output.console.print(f"profile: {folder}", markup=False, soft_wrap=True)
     write_stacks([found], speedscope, output)
     output.document(profile_document(found, folder))

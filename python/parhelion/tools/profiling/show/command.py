@@ -45,7 +45,7 @@ def show_profile(
 ) -> None:
     """Show PROFILE again: a name in `profiles/`, a part of one, or a folder."""
     from ..model import read_profile
-    from .text import profile_document, show
+    from .text import blocks, profile_document
 
     output = Output(json_file)
     found = read_profile(profile)
@@ -53,6 +53,6 @@ def show_profile(
         if rank >= len(found.ranks):
             raise BadInput(f"--rank {rank}: {profile} has ranks 0 to {len(found.ranks) - 1}")
         found.ranks = [found.ranks[rank]]
-    show(found, output.console, most)
+    output.show(blocks(found, most))
     write_stacks([found], speedscope, output)
     output.document(profile_document(found, profile))

@@ -1,0 +1,158 @@
+"""`parhelion report`, `compare` and `runs history`: what was measured as a page, two of a kind, and a store over time."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..tools.cli.errors import OK, WRONG_VALUE, BadInput
+from ..tools.cli.options import FAIL_ON, MOST_LAUNCHES, Names, Real, Share, Whole
+from ..tools.cli.lazy import PanelCommand, options_of
+from ..tools.cli.output import Output, json_option
+from ..tools.images.folder import IMAGE
+from ..tools.profiling.model import PROFILE
+from ..tools.records import RecordError
+from ..tools.records.store import RUN, parse_labels
+from .runs import chosen, labeled_option, store_option
+
+KINDS = (RUN, IMAGE, PROFILE)
+FAIL_ON_HOW: dict[str, Any] = {"type": click.Choice(list(FAIL_ON)), "default": "slower", "show_default": True, "help": "Which verdict gives exit status 1."}
+
+
+WHAT, RULES, ALONE, OUTPUT = map(options_of, ("Contenders", "What counts as different", "With A alone", "Output"))
+
+
+def _file(name: str, about: str, default: str | None = None) -> Any:
+    return OUTPUT(name, type=click.Path(path_type=Path, dir_okay=False), default=default, show_default=bool(default), metavar="FILE", help=about)
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=RUN, metavar="RUN...")
+@_file("--html", "Write the page.", "report.html")
+@_file("--markdown", "Write it in Markdown.", "report.md")
+@click.option("--published", is_flag=True, help="Show published figures of the same benchmark beside one's own.")
+@json_option
+def report(runs: tuple[Path, ...], html: Path, markdown: Path, published: bool, json_file: str | None) -> None:
+    """Write one self-contained HTML page and the same tables in Markdown from runs: names in `runs/`, or folders."""
+    from ..show.report import write_report
+    from ..tools.documents.document import bench_document
+    from ..tools.records import read_record
+
+    output = Output(json_file)
+    records = [read_record(run) for run in runs]
+    output.paths(write_report(records, html, markdown, published))
+    files = {"html": str(html.resolve()), "markdown": str(markdown.resolve())}
+    output.document({"schema": "parhelion.report/1", "files": files, "runs": [bench_document(record) for record in records]})
+
+
+class Compared(click.ParamType):
+    """A run, a software image or a profile: by its path, its name, or a part of one."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        if isinstance(value, Path):
+            return value
+        errors = []
+        for kind in KINDS:
+            try:
+                return kind.convert(value, param, ctx)
+            except RecordError as error:
+                errors.append(str(error))
+        raise RecordError(errors[0])
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        return [each for kind in KINDS for each in kind.shell_complete(ctx, param, incomplete)]
+
+
+def _kind(path: Path) -> str:
+    """Run, image or profile; a folder of runs is as good as one."""
+    return next((kind.name for kind in KINDS if path.name == kind.file or (path / kind.file).exists()), RUN.name)
+
+
+@click.command(cls=PanelCommand)
+@click.argument("a", type=Compared())
+@click.argument("b", type=Compared(), required=False)
+@RULES("--alpha", type=Share(), default="3%", show_default=True, help="Share of false findings that is accepted.")
+@RULES("--least", type=Share(), default="1%", show_default=True, help="Smaller differences do not count.")
+@RULES("--margin", type=Share(), default="5%", show_default=True, help="What 'no difference beyond the margin' rules out.")
+@RULES("--drift", type=Share(), help="By how much the machine may have drifted between the two [images: 3%; else none].")
+@RULES("--fail-on", **FAIL_ON_HOW)
+@WHAT("--contenders", type=Names(), default=(), help="Only these [all].")
+@WHAT("--relative-to", metavar="CONTENDER",
+      help="Times relative to this contender of the same launch, for machines that are now fast and now slow.")
+@ALONE("--planted", type=Real(1, 100, min_open=True), default=1.05, show_default=True, help="The slowdown that is to be found.")
+@ALONE("--launches", type=Whole(2, MOST_LAUNCHES), help="Launches [a side: half of what there is].")
+@OUTPUT("--all", "show_all", is_flag=True, help="Show every case, not only those that changed.")
+@OUTPUT("--most", type=Whole(1, 1000), default=12, show_default=True, help="Rows of the longer tables.")
+@_file("--speedscope", "Write stacks for https://www.speedscope.app, which draws flame graphs.")
+@_file("--html", "Write the page.")
+@_file("--markdown", "Write it in Markdown.")
+@json_option
+def compare(a: Path, b: Path | None, json_file: str | None, **how: Any) -> None:
+    """Compare B with A: runs, folders of runs whose launches count together, software images, or profiles.
+
+    \b
+    parhelion compare runs/before runs/after --markdown change.md
+    parhelion compare images/v0.3 images/v0.4 --html page.html
+    parhelion compare RUN
+
+    A run alone: how often would a difference be found among its own launches, and one that was planted? Ratios are B / A: above 1, B is slower. Ten launches a side find 5 % on an ordinary machine. Of images, likely causes come first.
+    Exit status 1 when B is slower (see --fail-on) or gave wrong values.
+    """  # fmt: skip
+    from . import comparing
+
+    output, kind = Output(json_file), _kind(a)
+    if b is None:
+        if kind != RUN.name:
+            raise BadInput(f"{a} is a{'n' * (kind == 'image')} {kind}: name another one to compare it with")
+        raise SystemExit(comparing.alone(a, how, output))
+    if kind != (other := _kind(b)):
+        raise BadInput(f"{a} is a {kind} and {b} a {other}: compare two of one kind")
+    raise SystemExit(getattr(comparing, f"{kind}s")(a, b, how, output))
+
+
+@click.command()
+@store_option
+@click.option("--benchmark", help="Only runs of this benchmark.")
+@labeled_option
+@click.option("--contenders", type=Names(), default=(), help="Only these [all].")
+@click.option("--case", "params", multiple=True, metavar="PARAMETER=VALUE", help="Only cases with this parameter, such as halo=1; may be repeated.")
+@click.option("--least", type=Share(), default="5%", show_default=True, help="Smaller differences do not count.")
+@click.option("--alpha", type=Share(), default="1%", show_default=True, help="Share of false findings that is accepted.")
+@click.option("--since", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="Only changes from then on (UTC) count; all runs enter.")
+@click.option("--fail-on", **FAIL_ON_HOW)
+@click.option("--most", type=Whole(1, 10_000), default=10, show_default=True, help="Rows of the longer tables.")
+@_file("--html", "Write the page.")
+@json_option
+def history(
+    store: Path, benchmark: str | None, labels: tuple[str, ...], contenders: tuple[str, ...], params: tuple[str, ...], least: float,
+    alpha: float, since: datetime | None, fail_on: str, most: int, html: Path | None, json_file: str | None,
+) -> None:
+    """Say at which runs of a store figures became slower or faster, and what else changed there.
+
+    A figure is the median of one contender on one case with one build; six runs or more tell of changes, and a change shows from
+    its third run on. Exit status 1 when the last change of a figure is for the slower (see --fail-on); 0 otherwise.
+    """  # fmt: skip
+    from ..show.compare import history as blocks, history_page
+    from ..show.files import write
+    from ..tools.runs.history.find import Wanted, history as find, history_document
+
+    output = Output(json_file)
+    moment = since.replace(tzinfo=UTC) if since else None
+    wanted = Wanted(benchmark, tuple(parse_labels(labels).items()), contenders, tuple(map(_parameter, params)), least, alpha, moment)
+    found = find(chosen((), store, output), wanted)
+    output.show(blocks(found, most))
+    if html:
+        output.paths(write(history_page(found, store), html, None, RecordError))
+    output.document(history_document(found, store))
+    kinds = {"slower" if point.slower else "faster" for point in found.latest}
+    raise SystemExit(WRONG_VALUE if kinds & set(FAIL_ON[fail_on]) else OK)
+
+
+def _parameter(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not name or not equals:
+        raise BadInput(f"--case {word}: give PARAMETER=VALUE, such as halo=1")
+    return name.strip(), value.strip()

@@ -1,0 +1,172 @@
+"""`parhelion runs list`, `show`, `tag`, `import`, `export` and `query`, and what all verbs of `parhelion runs` share."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from ..show import Table, Text
+from ..tools.cli.errors import BadInput
+from ..tools.cli.options import RANKS, labels_option, out_option
+from ..tools.cli.output import Output, json_option
+from ..tools.records import Record, read_record
+from ..tools.records.folder import DEFAULT_STORE
+from ..tools.records.store import RUN, Stored, parse_labels, relabel, stored_runs
+from ..tools.runs.export import FORMATS, TABLES
+
+# Eager: names of runs are looked up in it.
+store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",
+                            help="Folder of run folders.")
+labeled_option = click.option("--labeled", "labels", multiple=True, metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")
+
+
+def chosen(runs: Sequence[Path], store: Path, output: Output) -> list[Record]:
+    """The named runs, or every run of the store that can be read; the others are named."""
+    if runs:
+        return [read_record(run) for run in runs]
+    found = stored_runs(store)
+    for each in found:
+        if each.error:
+            output.errors.print(f"left out: {each.error}", markup=False, soft_wrap=True)
+    return [each.record for each in found if each.record]
+
+
+@click.command()
+@store_option
+@click.option("--benchmark", help="Only runs of this benchmark.")
+@labeled_option
+@json_option
+def list_runs(store: Path, benchmark: str | None, labels: tuple[str, ...], json_file: str | None) -> None:
+    """List the runs in a store, the oldest first. Runs that cannot be read are named with the reason."""
+    output = Output(json_file)
+    wanted = parse_labels(labels)
+    runs = [run for run in stored_runs(store) if _matches(run, benchmark, wanted)]
+    shown = Table(("run", "benchmark", "launches", "lines", "labels", "notes"), list(map(_cells, runs)), 6)
+    output.show([shown if runs else Text("no run matches")])
+    output.document({"schema": "parhelion.runs/1", "store": str(store), "runs": [_object(run) for run in runs]})
+
+
+def _matches(run: Stored, benchmark: str | None, labels: dict[str, str]) -> bool:
+    if run.record is None:
+        return not benchmark and not labels
+    right = benchmark in (None, run.record.run.benchmark)
+    return right and all(run.record.labels.get(name) == value for name, value in labels.items())
+
+
+def _cells(run: Stored) -> tuple[str, ...]:
+    record = run.record
+    if record is None:
+        return run.path.name, "–", "–", "–", "", run.error or ""
+    labels = ", ".join(f"{name}={value}" for name, value in record.labels.items())
+    return run.path.name, record.run.benchmark, str(len(record.launches)), str(len(record.cases)), labels, "; ".join(record.notes)
+
+
+def _object(run: Stored) -> dict[str, object]:
+    record = run.record
+    if record is None:
+        return {"path": str(run.path), "error": run.error}
+    return {
+        "path": str(run.path), "run": record.id, "benchmark": record.run.benchmark, "created": record.run.created,
+        "labels": record.labels, "launches": len(record.launches), "lines": len(record.cases), "notes": record.notes,
+    }  # fmt: skip
+
+
+@click.command()
+@click.argument("run", type=RUN)
+@store_option
+@click.option("--environment", is_flag=True, help="Also the environment.")
+@json_option
+def show_run(run: Path, store: Path, environment: bool, json_file: str | None) -> None:
+    """Show one run's table again. RUN is a name in the store, a part of one, or a folder."""
+    from ..tools.documents.document import bench_document
+    from ..tools.records.facts import flatten
+    from ..show.results import summary
+
+    output = Output(json_file)
+    record = read_record(run)
+    output.show(summary(record, output.fits))
+    facts = {"label " + name: value for name, value in record.labels.items()}
+    if environment:
+        facts |= dict(flatten(record.run.environment))
+    for name, value in facts.items():
+        output.console.print(f"{name}: {value}", markup=False, soft_wrap=True)
+    output.document(bench_document(record))
+
+
+@click.command()
+@click.argument("run", type=RUN)
+@click.argument("labels", nargs=-1, metavar="KEY=VALUE...")
+@click.option("--remove", multiple=True, metavar="KEY", help="Take a label away; may be repeated.")
+@store_option
+@json_option
+def tag_run(run: Path, labels: tuple[str, ...], remove: tuple[str, ...], store: Path, json_file: str | None) -> None:
+    """Give RUN labels, such as image=v0.4 reservation=full notes='after the upgrade'."""
+    output = Output(json_file)
+    changes: dict[str, str | None] = {**parse_labels(labels), **dict.fromkeys(remove)}
+    record = relabel(run, changes)
+    for name, value in record.labels.items():
+        output.console.print(f"{name}={value}", markup=False, soft_wrap=True)
+    output.document({"schema": "parhelion.labels/1", "run": record.id, "labels": record.labels})
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [what the file says].")
+@out_option
+@labels_option
+@json_option
+def import_runs(
+    files: tuple[Path, ...], ranks: int | None, out: Path | None, labels: tuple[str, ...], json_file: str | None
+) -> None:
+    """Make a run of what OSU Micro-Benchmarks or IMB have printed. Each FILE is one launch, so that
+    several files of the same test can be compared with several others.
+    """
+    from ..tools.documents.document import bench_document
+    from ..tools.runs.imported import import_files
+
+    output = Output(json_file)
+    record = import_files(files, out, parse_labels(labels), ranks, ["parhelion", *sys.argv[1:]])
+    tests = len({line.name for line in record.cases})
+    said = (
+        f"{record.path.parent}: {len(record.cases)} figures of {tests} test{'s' if tests != 1 else ''} from {len(files)} file(s)"
+    )
+    output.console.print(said, markup=False, soft_wrap=True)
+    output.document(bench_document(record))
+
+
+@click.command()
+@click.argument("runs", nargs=-1, type=RUN, metavar="[RUN]...")
+@click.option("--file", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE", help="File to write.")
+@click.option("--table", type=click.Choice(TABLES), default="samples", show_default=True, help="Which table of the store.")
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Format of what is written [the ending of the file's name].")
+@store_option
+@json_option
+def export_runs(runs: tuple[Path, ...], file: Path, table: str, form: str | None, store: Path, json_file: str | None) -> None:
+    """Write a table of RUNS, or of the whole store: every sample, every case and launch, or every run."""
+    from ..tools.runs.export import export
+
+    output = Output(json_file)
+    wanted = form or file.suffix.removeprefix(".")
+    if wanted not in FORMATS:
+        raise BadInput(f"--file {file}: its ending tells no format: use .{', .'.join(FORMATS)}, or give --format")
+    rows = export(chosen(runs, store, output), table, wanted, file)
+    output.console.print(f"{file}: {rows} rows", markup=False, soft_wrap=True)
+    output.document({"schema": "parhelion.export/1", "file": str(file), "table": table, "format": wanted, "rows": rows})
+
+
+@click.command()
+@click.argument("sql")
+@store_option
+@json_option
+def query_runs(sql: str, store: Path, json_file: str | None) -> None:
+    """Ask the store in SQL (DuckDB's) over the tables runs, cases and samples.
+
+    Such as: select contender, param_halo, median(seconds) from samples group by all order by all
+    """
+    from ..tools.runs.export import query
+
+    output = Output(json_file)
+    columns, rows = query(chosen((), store, output), sql)
+    output.show([Table(columns, [["" if value is None else str(value) for value in row] for row in rows])])
+    output.document({"schema": "parhelion.query/1", "columns": columns, "rows": [list(row) for row in rows]})

@@ -1,0 +1,335 @@
+"""Drawings as SVG inside a page, in the page's own colors, so that light and dark both work; and the colors of drawings in files.
+
+A color is drawn as a key (a hex value that nothing else uses) and becomes a CSS variable in the text of the SVG.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..tools.documents import CaseResult, Entry
+from ..tools.documents.params import case_label, some, text, varying
+from ..tools.documents.results import BASELINE, OWN, contenders, ours
+from ..tools.statistics.shift import NO_INTERVAL
+from ..tools.style.palette import GRID, INK, MUTED, VARIABLES, of_role
+from ..tools.style.words import size_text, times
+from . import Block, Drawing, Section, Text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+WIDTH, BAND = 5.4, 0.28  # inches; half the height over which points are scattered
+MOST_POINTS, BINS = 200, 150
+DASHED = (0, (3, 3))
+STYLE = {
+    "svg.fonttype": "none", "svg.hashsalt": "parhelion", "font.size": 9, "text.color": INK, "axes.edgecolor": MUTED, "axes.labelcolor": INK,
+    "axes.facecolor": "none", "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True, "grid.color": GRID,
+    "grid.linewidth": 0.6, "xtick.color": MUTED, "ytick.color": MUTED, "xtick.labelcolor": INK, "ytick.labelcolor": INK, "figure.facecolor": "none",
+}  # fmt: skip
+
+
+@contextmanager
+def figure(width: float, height: float) -> Iterator[Figure]:
+    """A figure of `width` × `height` inches in the page's style, without any window system."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def inline(drawing: Figure, prefix: str, description: str) -> str:
+    """The figure as an `<svg>` element; `prefix` keeps its ids apart from those of other figures on the page."""
+    buffer = io.StringIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # letters are set by the page, in its own fonts
+        drawing.savefig(buffer, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    made = buffer.getvalue()
+    made = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", made[made.index("<svg") :], flags=re.DOTALL)
+    made = re.sub(r'\s(xmlns(:\w+)?|version)="[^"]*"', "", made)
+    made = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', made)
+    made = re.sub(r'(href="#|url\(#)([^")]+)', rf"\1{prefix}-\2", made)
+    made = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font-size: \1", made)
+    for key, name in VARIABLES.items():
+        made = made.replace(key, f"var(--{name})")
+    return made.replace("<svg ", f'<svg role="img" aria-label="{escape(description)}" ', 1)
+
+
+def _legend(axes: Axes, **how: Any) -> None:
+    """Above the plot; a contender's name is no formula."""
+    made = axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, **how)
+    for label in made.get_texts():
+        label.set_parse_math(False)
+
+
+def _plain_log(axis: Axis) -> None:
+    """Plain numbers on a logarithmic axis, however narrow its range."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+    low, high = axis.get_view_interval()
+    wide = high > 8 * low
+    axis.set_major_locator(LogLocator(subs=(1,) if high > 200 * low else (1, 2, 5)) if wide else MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def spread(samples: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
+    """At most about `most` samples that keep the shape: evenly spaced in rank, both extremes among them."""
+    if len(samples) <= most:
+        return np.sort(samples)
+    return np.quantile(samples, np.linspace(0, 1, most), method="nearest")
+
+
+def envelope(samples: np.ndarray, bins: int = BINS) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, and the least, median and greatest of the samples in each of `bins` stretches of time."""
+    edges = np.linspace(0, len(samples), min(bins, len(samples)) + 1).astype(int)
+    parts = [samples[first:last] for first, last in zip(edges[:-1], edges[1:], strict=True)]
+    figures = np.array([(part.min(), np.median(part), part.max()) for part in parts])
+    return (edges[:-1] + edges[1:] - 1) / 2, figures[:, 0], figures[:, 1], figures[:, 2]
+
+
+NAMES = {"floor": "floor: copying alone", OWN: "ours", BASELINE: "fastest by hand", "peer": "fastest other library"}
+MOST_ROWS = 12
+WIDEST = 3.0  # times the time by hand: what lies beyond stands at the edge
+
+
+def compared(cases: Sequence[CaseResult]) -> list[CaseResult]:
+    """The cases with both one of ours and one by hand."""
+    return [case for case in cases if case.best_baseline and ours(case)]
+
+
+def opening(cases: Sequence[CaseResult], prefix: str) -> list[Block]:
+    """Per case the best of each role as a share of the fastest time by hand; nothing where no case has both one of ours and one by hand."""
+    found = compared(cases)
+    shown = some(found, MOST_ROWS)
+    if not shown:
+        return []
+    with figure(WIDTH * 1.2, 0.9 + 0.36 * len(shown)) as drawing:
+        axes = drawing.subplots()
+        widest = max(_draw_role(axes, place, case, role) for place, case in enumerate(shown) for role in NAMES)
+        _finish_opening(axes, shown, min(WIDEST, max(1.25, 1.1 * widest)))
+        svg = inline(drawing, prefix, "Time of each case as a share of the fastest time by hand")
+    more = [Text(f"{len(found) - len(shown)} more cases are in the table.", "meta")] if len(found) > len(shown) else []
+    return [Drawing(svg, "Time, hand-written MPI = 1; further left is faster; bars: 95 % intervals"), *more]
+
+
+def _draw_role(axes: Axes, place: int, case: CaseResult, role: str) -> float:
+    entry = ours(case) if role == OWN else case.best(role)
+    base = case.best_baseline.median if case.best_baseline else None
+    if not entry or not entry.median or not base:
+        return 0.0
+    middle, height = entry.median / base, place + 0.22 * (list(NAMES).index(role) - 1.5)
+    low, high = entry.summary.interval if entry.summary else NO_INTERVAL
+    if low is not None and high is not None:
+        axes.plot([low / base, high / base], [height, height], color=of_role(role), linewidth=3, alpha=0.35, solid_capstyle="butt")
+    known = NAMES[role] in axes.get_legend_handles_labels()[1]
+    axes.plot([min(middle, WIDEST)], [height], "o" if middle <= WIDEST else ">", color=of_role(role), markersize=5 if role == OWN else 4,
+              label=None if known else NAMES[role], clip_on=False)  # fmt: skip
+    return middle
+
+
+def _finish_opening(axes: Axes, cases: Sequence[CaseResult], edge: float) -> None:
+    names = varying(cases)
+    axes.axvline(1, color=MUTED, linewidth=1.2)
+    axes.set_xlim(0, edge)
+    axes.set_ylim(len(cases) - 0.5, -0.5)
+    labels = [", ".join(f"{name} {text(case.params.get(name))}" for name in names) or case.name for case in cases]
+    axes.set_yticks(range(len(cases)), labels, parse_math=False)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+    for place, case in enumerate(cases):
+        axes.annotate(times(case.speed(ours(case).contender)), (1.01, place), xycoords=("axes fraction", "data"), va="center", weight="bold")  # type: ignore[union-attr]
+    _legend(axes, ncols=4, fontsize=7.5, handletextpad=0.2, columnspacing=1)
+
+
+def _distribution(case: CaseResult, prefix: str) -> str:
+    """Every contender on its own line: samples as points, p5 to p95 as a bar, the median as a mark."""
+    entries = [case.entries[name] for name in contenders([case]) if case.entries[name].launches]
+    with figure(WIDTH, 0.75 + 0.3 * len(entries)) as drawing:
+        axes = drawing.subplots()
+        for place, entry in enumerate(entries):
+            color, samples = of_role(entry.role), np.concatenate(entry.launches) * 1e6
+            points = spread(samples)
+            heights = np.random.default_rng(place).uniform(-BAND, BAND, len(points))
+            axes.plot(points, place + heights, ".", color=color, alpha=0.35, markersize=3, markeredgewidth=0, zorder=2)
+            low, median, high = np.quantile(samples, [0.05, 0.5, 0.95])
+            axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="butt", zorder=3)
+            axes.plot([median, median], [place - 0.36, place + 0.36], color=INK, linewidth=1.6, zorder=4)
+        axes.set_yticks(range(len(entries)), [entry.contender for entry in entries], parse_math=False)
+        axes.set_ylim(len(entries) - 0.5, -0.5)
+        axes.grid(axis="y", visible=False)
+        axes.tick_params(axis="y", length=0)
+        axes.set_xscale("log")
+        axes.set_xlabel("µs per exchange (bar: 5th to 95th percentile; mark: median)")
+        _plain_log(axes.xaxis)
+        return inline(drawing, prefix, "distribution of samples, one line per contender")
+
+
+def _timeline(case: CaseResult, prefix: str) -> str | None:
+    """The library's fastest contender and the best baseline, sample by sample; beneath, the probe of the machine."""
+    chosen = [entry for entry in (case.best(OWN), case.best(BASELINE)) if entry]
+    if not chosen:
+        return None
+    probe = _probe(chosen[0])
+    with figure(WIDTH, 2.6) as drawing:
+        above, below = (drawing.subplots(), None) if probe is None else drawing.subplots(2, sharex=True, height_ratios=[4, 1])
+        for entry in chosen:
+            color = of_role(entry.role)
+            places, least, middle, greatest = envelope(np.concatenate(entry.launches) * 1e6)
+            if not np.array_equal(least, greatest):
+                above.fill_between(places, least, greatest, color=color, alpha=0.2, linewidth=0)
+            above.plot(places, middle, color=color, linewidth=1.1, label=entry.contender.lstrip("_") or entry.contender)
+        for end in np.cumsum([len(samples) for samples in chosen[0].launches])[:-1]:
+            above.axvline(end - 0.5, color=MUTED, linewidth=0.8, linestyle=DASHED)
+        above.set_yscale("log")
+        above.set_ylabel("µs per exchange")
+        _plain_log(above.yaxis)
+        _legend(above, ncols=2)
+        (above if below is None else below).set_xlabel("sample, in order of time (dashed: a new launch)")
+        if below is not None and probe is not None:
+            places, _, middle, _ = envelope(probe)
+            below.plot(places, middle, color=MUTED, linewidth=1)
+            below.set_ylabel("probe, ns")
+            below.set_ylim(bottom=0)
+        return inline(drawing, prefix, "samples over time")
+
+
+def _probe(entry: Entry) -> np.ndarray | None:
+    values = [value for line in entry.lines if line.samples for value in line.probe_ns or []]
+    known = np.array([np.nan if value is None else value for value in values])
+    return known if len(known) == sum(map(len, entry.launches)) and np.isfinite(known).any() else None
+
+
+MOST_CASES = 24  # a page with hundreds of plots helps nobody
+
+
+def samples(cases: Sequence[CaseResult], prefix: str) -> list[Block]:
+    """How the samples of each case are distributed, and over time; of very many cases, evenly spaced ones."""
+    timed = [case for case in cases if any(sum(map(len, entry.launches)) > 1 for entry in case.entries.values())]
+    shown = some(timed, MOST_CASES)
+    left = [Text(f"Plots of {len(shown)} of {len(timed)} cases; the tables have them all.", "meta")] if len(shown) < len(timed) else []
+    drawn = [(_distribution(case, f"{prefix}c{number}d"), _timeline(case, f"{prefix}c{number}t")) for number, case in enumerate(shown)]
+    return [*left, *(Section(case_label(case, cases), [Drawing(svg) for svg in pair if svg], "closed" if number else "open")
+                     for number, (case, pair) in enumerate(zip(shown, drawn, strict=True)))]  # fmt: skip
+
+
+AXES = {
+    "size": ("Message size", "bytes"), "ranks": ("Scaling", "ranks"), "vdim": ("Components", "components per row"),
+    "components": ("Components", "components"), "extent": ("Extent", "cells per rank"),
+}  # fmt: skip
+LEAST = {"ranks": 2}  # points that make a curve; otherwise three
+MOST_PLOTS, MOST_LINES = 12, 9
+MARKS = "osD^vP*Xh"
+LINES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
+
+
+def curves(cases: Sequence[CaseResult], prefix: str) -> list[Section]:
+    """Plots over every parameter that grows, one per combination of the other parameters that vary."""
+    names = [name for name in AXES if name in varying(cases)]
+    return [found for number, name in enumerate(names) if (found := _curves_over(cases, name, f"{prefix}v{number}"))]
+
+
+def _curves_over(cases: Sequence[CaseResult], axis: str, prefix: str) -> Section | None:
+    found: dict[tuple[str, ...], list[CaseResult]] = {}
+    for case in cases:
+        if _place(case, axis) is not None and any(entry.median for entry in case.entries.values()):
+            found.setdefault(tuple(_others(case, cases, axis).values()), []).append(case)
+    families = [family for family in found.values() if len({_place(case, axis) for case in family}) >= LEAST.get(axis, 3)]
+    plots: list[Block] = [Drawing(_draw(family, axis, f"{prefix}p{number}"), ", ".join(f"{name} {value}" for name, value in
+                                  _others(family[0], cases, axis).items())) for number, family in enumerate(families[:MOST_PLOTS])]  # fmt: skip
+    more = len(families) - MOST_PLOTS
+    plots += [Text(f"{more} more such plots are left out; the table above holds their figures.", "meta")] if more > 0 else []
+    return Section(AXES[axis][0], plots) if plots else None
+
+
+def _others(case: CaseResult, cases: Sequence[CaseResult], axis: str) -> dict[str, str]:
+    """What tells a curve from others. A data set or a process grid goes with its number of ranks."""
+    told = {name: text(case.params.get(name)) for name in varying(cases) if name != axis}
+    if axis == "ranks":
+        told.pop("grid", None)
+        if "dataset" in told:
+            told["dataset"] = told["dataset"].removesuffix(f"-{case.params.get('ranks')}")
+    return told
+
+
+def _place(case: CaseResult, axis: str) -> float | None:
+    value: Any = case.params.get(axis)
+    if isinstance(value, list) and value and len(set(map(str, value))) == 1:
+        value = value[0]  # as many cells in each dimension
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _draw(family: Sequence[CaseResult], axis: str, prefix: str) -> str:
+    with figure(WIDTH, 3.1) as drawing:
+        axes = drawing.subplots()
+        names = contenders(family)
+        for number, name in enumerate(names[:MOST_LINES]):
+            entries = [(place, case.entries[name]) for case in family if name in case.entries and (place := _place(case, axis)) is not None]
+            _draw_line(axes, number, name, sorted((place, entry) for place, entry in entries if entry.median))
+        _finish(axes, axis, len(names) - MOST_LINES)
+        return inline(drawing, prefix, f"time over {AXES[axis][1]}, one line per contender")
+
+
+def _draw_line(axes: Axes, number: int, name: str, points: Sequence[tuple[float, Entry]]) -> None:
+    if not points:
+        return
+    color, places = of_role(points[0][1].role), [place for place, _ in points]
+    middle = np.array([(entry.median or math.nan) * 1e6 for _, entry in points])
+    ends = [entry.summary.interval if entry.summary else NO_INTERVAL for _, entry in points]
+    low, high = ([math.nan if end is None else end * 1e6 for end in side] for side in zip(*ends, strict=True))  # unknown: no band
+    axes.fill_between(places, low, high, color=color, alpha=0.15, linewidth=0)
+    axes.plot(places, middle, color=color, linewidth=1.2, linestyle=LINES[number % len(LINES)], marker=MARKS[number % len(MARKS)],
+              markersize=3.5, label=name.lstrip("_") or "–")  # fmt: skip
+
+
+def _finish(axes: Axes, axis: str, left_out: int) -> None:
+    from matplotlib.ticker import NullLocator
+
+    axes.set_yscale("log")
+    axes.set_ylabel("µs, median")
+    places = sorted({float(place) for line in axes.lines for place in np.asarray(line.get_xdata())})
+    if places[0] > 0:
+        axes.set_xscale("log", base=2)
+    else:  # 0 has no logarithm: it stands one step before 1
+        axes.set_xscale("symlog", base=2, linthresh=1)
+        axes.set_xlim(-0.5, places[-1] * 1.6)
+    axes.set_xlabel(AXES[axis][1] + (f" ({left_out} contenders more in the table)" if left_out > 0 else ""))
+    shown = places[:: max(1, -(-len(places) // 8))]  # ticks at places that were measured
+    axes.set_xticks(shown, [size_text(int(place)).removesuffix("B").strip() if axis == "size" else f"{place:g}" for place in shown], parse_math=False)
+    axes.xaxis.set_minor_locator(NullLocator())
+    _plain_log(axes.yaxis)
+    _legend(axes, ncols=3, fontsize=7.5)
+
+
+def history(seconds: Sequence[float], places: Sequence[int], prefix: str) -> str:
+    """Medians of runs as points, the level of each stretch as a line, a dashed line at each change."""
+    from matplotlib.ticker import MaxNLocator
+
+    with figure(WIDTH, 2.2) as drawing:
+        axes = drawing.subplots()
+        micro = np.asarray(seconds) * 1e6
+        axes.plot(np.arange(1, len(micro) + 1), micro, ".", color=of_role(BASELINE), markersize=5)
+        edges = [0, *places, len(micro)]
+        for first, last in zip(edges[:-1], edges[1:], strict=True):
+            level = float(np.exp(np.mean(np.log(np.maximum(micro[first:last], 1e-6)))))
+            axes.plot([first + 0.6, last + 0.4], [level, level], color=of_role(OWN), linewidth=2)
+        for place in places:
+            axes.axvline(place + 0.5, color=MUTED, linewidth=0.8, linestyle=DASHED)
+        axes.set_yscale("log")
+        axes.set_ylabel("µs, median")
+        axes.set_xlabel("run, in order of time (dashed: a change)")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        _plain_log(axes.yaxis)
+        return inline(drawing, prefix, "medians of runs over time")

@@ -1,0 +1,361 @@
+"""The page of `parhelion report`: one figure and the verdicts first, then run by run results, drawings, verification, method, machine."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from ..studies.published import FOLDER, HALO, PLACEMENT, Row, read_lines, read_rows
+from ..tools.documents import CaseResult, Entry
+from ..tools.documents.document import failed
+from ..tools.documents.figures import COLUMNS
+from ..tools.documents.params import Wording, case_label, constant, in_order, text, varying, wording
+from ..tools.documents.published_form import applications, published_form
+from ..tools.documents.remarks import remarks
+from ..tools.documents.results import OWN, PEER, entries, mean_speed, of_contender, ours, reasons, results
+from ..tools.documents.sweep.findings import sweep
+from ..tools.records import Record, RecordError
+from ..tools.records.facts import Facts, flatten
+from ..tools.records.model import Launch
+from ..tools.statistics import Interval, geometric_mean
+from ..tools.statistics.shift import NO_INTERVAL
+from ..tools.style.words import duration, microseconds, ranges, significant, times, times_ends
+from . import Block, Cell, Items, Page, Section, Table, Text, Word, facts, plots
+from .files import write
+from .results import breaks, every_result, form_table, matrix, published_layout, section, values
+
+
+def write_report(records: Sequence[Record], html: Path | None, markdown: Path | None, with_published: bool = False) -> list[Path]:
+    """Write the report of `records` to the files that are named; raises `RecordError` when a file cannot be written."""
+    return write(page(records, with_published), html, markdown, RecordError)
+
+
+def page(records: Sequence[Record], with_published: bool = False) -> Page:
+    """Everything that is told of the runs."""
+    named = titles(records)
+    cases = [in_order(results(record.cases)) for record in records]
+    first: list[Block] = []
+    for number, (title, each) in enumerate(zip(named, cases, strict=True)):
+        drawn = plots.opening(each, f"o{number}")
+        first += [Text(title, "bold"), *drawn] if drawn and len(records) > 1 else drawn
+    said: list[tuple[Text, Sequence[str]]] = [(Text(sentence, "bold" if len(records) > 1 else "", f"{title}." if len(records) > 1 else ""), [])
+            for title, record, each in zip(named, records, cases, strict=True) for sentence in verdicts(record, each)]  # fmt: skip
+    runs = [Section(title, list(_run(record, each, f"r{number}", with_published)))
+            for number, (title, record, each) in enumerate(zip(named, records, cases, strict=True))]  # fmt: skip
+    return Page(f"Parhelion report{f': {named[0]}' if len(named) == 1 else ''}", "measured halo exchange", [*first, Items(said), *runs])
+
+
+def titles(records: Sequence[Record]) -> list[str]:
+    """The benchmark; where several runs are of one, with the image's name, or the run's id where that is not enough."""
+    plain = [wording(record.run.benchmark).title for record in records]
+    images = [f"{title}: {record.labels.get('image') or record.id}" for title, record in zip(plain, records, strict=True)]
+    whole = [f"{title}: {record.id}" for title, record in zip(plain, records, strict=True)]
+    return [next((name for name, every in ((title, plain), (image, images)) if every.count(name) == 1), run)
+            for title, image, run in zip(plain, images, whole, strict=True)]  # fmt: skip
+
+
+def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_published: bool) -> Sequence[Block]:
+    words, found = wording(record.run.benchmark), sweep(record, cases)
+    labels = "".join(f" · {name}: {value}" for name, value in record.labels.items())
+    form, apps = published_form(record.run.benchmark, cases), applications(cases)
+    told, machine = launch_facts(record.launches), flatten(record.run.environment)
+    shared = " · ".join(f"{name} {value}" for name, value in constant(cases).items())
+    here = " · ".join(value.partition("\n")[0] for name, value in [*machine, *told] if name in ("cpu model", "library version"))
+    return [
+        Text(f"{record.run.created} · run {record.id}{labels}", "meta"),
+        *(Text(f"{end.status}. {end.message or ''}", "bad", f"Launch {end.launch + 1}:") for end in failed(record)),
+        *(Text(each, "note", "Note:") for each in remarks(record, cases)),
+        *([] if cases else [Text("No case was finished.", "bad")]),
+        *(section("MPIs and networks", matrix(record.run.benchmark, found.matrix)) if found.matrix else []),
+        *section("Published layout", published_layout(found.published, len(found.published), f"{len(found.published)} rows")),
+        *(section("Where the sweep breaks", breaks(found)) if found.curves else []),
+        *(section("Results", [Text(shared, "meta"), *every_result(record.run.benchmark, cases)]) if cases else []),
+        *(section("What exchanges take", [form_table(apps, fold="What they take of a step")]) if apps else []),
+        *section(f"How many times as fast as {words.base}", heat_maps(cases)),
+        *([form_table(form, fold="In the published form")] if form else []),
+        *plots.curves(cases, prefix),
+        *section("Samples", plots.samples(cases, prefix)),
+        *section("Set-up", setup(cases)),
+        *section("What auto chose", choices(cases), "closed"),
+        *section("Verification", verification(cases)),
+        *section("Spread", spread(cases, words), "closed"),
+        *(section("Published figures", published(record.run.benchmark)) if with_published else []),
+        Section("How it was measured", [method(record, cases)]),
+        *section("Where the ranks stood", places(record.launches), "closed"),
+        Section("Environment", [Text(here, "meta"), facts(told, fold="Ranks"), facts(machine, fold="Machine")]),
+    ]
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The library's leading contender against the best baseline of each case; speeds are baseline / own."""
+
+    contender: str | None
+    mean: float | None
+    interval: Interval
+    cases: int
+
+
+def headline(cases: Sequence[CaseResult]) -> Headline:
+    """`auto` leads when it ran, since it is what users get; otherwise the contender with the best geometric mean."""
+    speeds = own_speeds(cases)
+    leader = "auto" if "auto" in speeds else max(speeds, key=lambda name: geometric_mean(speeds[name]) or 0, default=None)
+    mean = mean_speed(of_contender(cases, leader)) if leader else (None, NO_INTERVAL)
+    return Headline(leader, *mean, len(speeds.get(leader, [])) if leader else 0)
+
+
+def own_speeds(cases: Sequence[CaseResult]) -> dict[str, list[float]]:
+    """Per contender of the library, its speeds over the cases in which there is a baseline."""
+    speeds: dict[str, list[float]] = {}
+    for case in cases:
+        for entry in case.entries.values():
+            if entry.role == OWN and (speed := case.speed(entry.contender)):
+                speeds.setdefault(entry.contender, []).append(speed)
+    return speeds
+
+
+def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
+    """A sentence each: against hand-written code, against other libraries, against the floor; and how much stands behind them."""
+    head = headline(cases)
+    said = [against_hand(head, wording(record.run.benchmark))] if head.mean else []
+    for role, beside in ((PEER, "the fastest other library"), ("floor", "the floor, which only copies")):
+        pairs = [(case.best(role), ours(case)) for case in plots.compared(cases)]
+        ratios = [other.median / own.median for other, own in pairs if other and own and other.median and own.median]
+        if ratios:
+            low, high = min(ratios), max(ratios)
+            said.append(f"Against {beside}: {times(low)}" + (f" to {times(high)}" if len(ratios) > 1 else "") + f" as fast, over {_cases(len(ratios))}.")
+    wrong, count = sum(entry.failed for entry in entries(cases)), len(record.launches)
+    ranks = ", ".join(map(str, sorted({launch.ranks for launch in record.launches}))) or "unknown"
+    said.append((f"{wrong} failed (wrong values, or none); " if wrong else "")
+                + f"{sum(entry.verified for entry in entries(cases))} timings, every value verified, on {ranks} ranks; {count} "
+                f"launch{'es' if count != 1 else ''}, {sum(len(line.samples) for line in record.cases)} samples.")  # fmt: skip
+    return said
+
+
+def against_hand(head: Headline, words: Wording) -> str:
+    """What the interval of the mean lets one say."""
+    low, high = head.interval
+    told = f"{times(head.mean)} {times_ends(head.interval)} as fast as {words.base}, geometric mean over {_cases(head.cases)}"
+    if low is None or high is None:
+        return f"{head.contender} is {told}; samples are too few for an interval."
+    if low > 1:
+        return f"{head.contender} is faster: {told}."
+    return f"{head.contender} is slower: {told}." if high < 1 else f"No difference is shown between {head.contender} and {words.base}: {told}."
+
+
+def _cases(count: int) -> str:
+    return f"{count} case{'s' if count != 1 else ''}"
+
+
+FULL_COLOR = math.log(2)  # twice or half as fast takes the full color
+PLANES = (("halo", "fields"), ("dataset", "element"), ("dataset", "components"))
+
+
+def heat_maps(cases: Sequence[CaseResult]) -> list[Table]:
+    """One map per contender of the library, where two parameters span a plane that the cases fill once."""
+    plane = next((plane for plane in PLANES if set(plane) == set(varying(cases))), None)
+    if not plane:
+        return []
+    down, across = plane
+    columns = list(dict.fromkeys(text(case.params.get(across)) for case in cases))
+    by_place = {(text(case.params.get(down)), text(case.params.get(across))): case for case in cases}
+    rows = list(dict.fromkeys(row for row, _ in by_place))
+    return [Table((f"{down} ↓ × {across} →", *columns), [[row, *(_heat(by_place.get((row, column)), name) for column in columns)] for row in rows],
+                  title=name, kind="heat") for name in own_speeds(cases)]  # fmt: skip
+
+
+def _heat(case: CaseResult | None, contender: str) -> Cell:
+    speed = case.speed(contender) if case else None
+    if case is None or speed is None:
+        return Cell("–", title="not measured")
+    low, high = case.speed_interval(contender)
+    span = f", 95 % interval {low:.2f}–{high:.2f}" if low is not None and high is not None else ", no interval: too few samples"
+    best = case.best_baseline.contender if case.best_baseline else ""
+    share = max(-1.0, min(1.0, math.log(speed) / FULL_COLOR))
+    return Cell(times(speed), kind="faster" if share > 0 else "slower", title=f"{speed:.2f} times as fast as {best}{span}", share=share)
+
+
+def setup_exchanges(entry: Entry) -> float:
+    """Pattern and plan over one exchange of the steady state."""
+    cost = entry.setup_s
+    return (cost.get("pattern", 0.0) + cost.get("plan", 0.0)) / entry.median if entry.median else math.nan
+
+
+def setup(cases: Sequence[CaseResult]) -> list[Block]:
+    """What pattern and plan cost in exchanges of the library; nothing when none was told."""
+    found = [(case, entry) for case in cases for entry in case.entries.values() if entry.role == OWN and entry.setup_s]
+    timed = [(setup_exchanges(entry), entry.contender, case_label(case, cases)) for case, entry in found if entry.median]
+    if not timed:
+        return []
+    most, contender, name = max(timed)
+    parts = ("pattern", "plan", "first")
+    rows: list[list[Word]] = [[*values(case, varying(cases)), entry.contender, *(duration(entry.setup_s.get(part)) for part in parts), duration(entry.median),
+                               f"{setup_exchanges(entry):.0f}" if entry.median else "–"] for case, entry in found]  # fmt: skip
+    head = [*varying(cases), "contender", "pattern", "plan", "first exchange", "steady", "set-up / steady"]
+    return [Text("Done once per pattern and plan; the last column says after how many exchanges they have cost as much as the exchanges themselves.", "meta"),
+            Table(head, rows, len(varying(cases)) + 1, fold=f"pattern and plan cost at most {most:.0f} exchanges ({contender}, {name})")]  # fmt: skip
+
+
+def choices(cases: Sequence[CaseResult]) -> list[Block]:
+    """What `auto` told about its choice, by case."""
+    told = [(case_label(case, cases), line.explain) for case in cases for entry in case.entries.values() for line in entry.lines[:1]
+            if entry.contender == "auto" and line.explain]  # fmt: skip
+    return [facts([(case, each if isinstance(each, str) else msgspec.json.encode(each).decode()) for case, each in told])] if told else []
+
+
+def verification(cases: Sequence[CaseResult]) -> list[Block]:
+    """How many timings count, and why others do not."""
+    if not cases:
+        return []
+    every, told = entries(cases), list[Text]()
+    told += [Text(f"{entry.contender} on {entry.name}: {entry.error}", "bad", "FAILED:") for entry in every if entry.failed]
+    unverified: dict[str, list[str]] = {}
+    for entry in every:
+        if entry.ran and not entry.verified and not entry.failed:
+            unverified.setdefault(entry.contender, []).append(entry.name)
+    told += [Text(f"{contender} in {_cases(len(names))} ({', '.join(dict.fromkeys(names))})", "bad", "not verified:") for contender, names in unverified.items()]
+    told += [Text(f"{', '.join(names)}: {kind}: {why}") for (kind, why), names in reasons(cases).items()]
+    counted = f"{sum(entry.verified for entry in every)} timings count, because every ghost was compared with its formula in the same run."
+    return [Items([(each, []) for each in (Text(counted), *told)])]
+
+
+def spread(cases: Sequence[CaseResult], words: Wording) -> list[Block]:
+    """Percentiles and mean of every contender and case."""
+    parameters = varying(cases)
+    timed = [(case, entry, entry.summary) for case in cases for entry in case.entries.values() if entry.summary]
+    rows: list[list[Word]] = [[*values(case, parameters), entry.contender, *(figure.shown(figure.value(found)) for figure in COLUMNS),
+                               *("–" if each is None else str(each) for each in (entry.lines[0].bytes, entry.lines[0].messages))]
+                              for case, entry, found in timed]  # fmt: skip
+    caption = f"µs per {words.of}; mean(std): the digits in brackets are the standard deviation in units of the last digits."
+    head = [*parameters, "contender", *(figure.head for figure in COLUMNS), "bytes", "messages"]
+    return [Table(head, rows, len(parameters) + 1, caption=caption)] if rows else []
+
+
+def method(record: Record, cases: Sequence[CaseResult]) -> Items:
+    """How much stands behind the figures, and how intervals were found."""
+    lines = [line for line in record.cases if line.samples]
+    each = sorted({len(line.samples) for line in lines})
+    samples = f"{each[0]}–{each[-1]}" if len(each) > 1 else str(each[0]) if each else "no"
+    exchanges = sum(len(line.samples) * (line.iterations or 1) for line in lines)
+    medians = sorted({str(entry.summary.method) for entry in entries(cases) if entry.summary and entry.summary.method})
+    ratios = sorted({str(case.ratio(name).method) for case in cases for name in case.entries if case.ratio(name).method})
+    count = len(record.launches)
+
+    def come(methods: Sequence[str]) -> str:
+        return f" Their 95 % intervals come from {', or from '.join(methods)}." if methods else ""
+
+    told = [
+        f"The ranks were started {count} time{'s' if count != 1 else ''}, because a launch is a factor of its own; each launch took {samples} "
+        f"samples of every contender on every case, {exchanges} exchanges in all.",
+        "A sample is a batch of exchanges divided by their number; its time is the maximum over the ranks. Contenders took turns in an order "
+        "drawn anew for each repetition, so that a drift of the machine met all of them alike.",
+        f"Figures are medians.{come(medians)} Few launches show little of how launches differ.",
+        f"Ratios compare times of the same run.{come(ratios)} "
+        "The probe is the one-way time of a flag between ranks 0 and 1.",
+        *([f"Command: {' '.join(record.run.argv)}"] if record.run.argv else []),
+    ]  # fmt: skip
+    return Items([(Text(sentence), []) for sentence in told])
+
+
+MOST_HOSTS = 64
+
+
+def places(launches: Sequence[Launch]) -> list[Block]:
+    """Every different placement of ranks: the hardware threads that each could use, by host; launches that told nothing are left out."""
+    found: dict[str, tuple[Launch, list[int]]] = {}
+    for launch in launches:
+        if launch.hosts and len(launch.hosts) == len(launch.binding):
+            found.setdefault(repr((launch.bound_by, launch.hosts, launch.binding)), (launch, []))[1].append(launch.launch + 1)
+    made: list[Block] = []
+    for launch, numbers in found.values():
+        hosts = list(dict.fromkeys(map(str, launch.hosts)))
+        which = f"Launch{'es' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}: bound by {launch.bound_by or 'nobody'}"
+        left = f"; {len(hosts) - MOST_HOSTS} hosts more are left out" if len(hosts) > MOST_HOSTS else ""
+        made.append(facts([(host, _ranks_of(launch, host)) for host in hosts[:MOST_HOSTS]], title=which + left))
+    return made
+
+
+def _ranks_of(launch: Launch, host: str) -> str:
+    """Ranks with their hardware threads; those that had none for themselves are told."""
+    threads = {rank: [each for each in binding if isinstance(each, int)] if isinstance(binding, list) else []
+               for rank, (where, binding) in enumerate(zip(launch.hosts, launch.binding, strict=True)) if str(where) == host}  # fmt: skip
+    users = [each for every in threads.values() for each in every]
+    crowded = {rank for rank, every in threads.items() if every and all(users.count(each) > 1 for each in every)}
+    return "; ".join(f"rank {rank}: {ranges(every) or 'unknown'}{' (shared)' if rank in crowded else ''}" for rank, every in threads.items())
+
+
+def launch_facts(launches: Sequence[Launch]) -> Facts:
+    """What the ranks themselves told; launches that told the same are named once."""
+    told: dict[tuple[str, str], list[int]] = {}
+    for launch in launches:
+        every = {"flavor": launch.flavor, "ranks": launch.ranks, **launch.mpi, "hosts": sorted(set(map(str, launch.hosts))),
+                 "binding": launch.binding, "bound by": launch.bound_by, "libraries": launch.libraries,
+                 "control variables": launch.cvars}  # fmt: skip
+        for fact in flatten(every):
+            told.setdefault(fact, []).append(launch.launch)
+    named = [(name if len(numbers) == len(launches) else f"{name} (launch {', '.join(str(number + 1) for number in numbers)})", value)
+             for (name, value), numbers in told.items()]  # fmt: skip
+    init = ", ".join(f"{launch.mpi_init_s * 1e3:.1f} ms" for launch in launches if launch.mpi_init_s is not None)
+    return [*named, *([("MPI_Init, per launch", init)] if init else [])]
+
+
+HAND_WRITTEN = "mpi_comm"
+
+
+def published(benchmark: str) -> list[Block]:
+    """The published tables of a benchmark, from other machines, so that ratios are what can be compared; nothing when there are none."""
+    tables = {"halo": (_halo, _placement), "gather": (_gather,), "alltoall": (_alltoall,), "ghosts": (_ghosts,)}
+    return [table() for table in tables.get(benchmark, ())]
+
+
+def _halo() -> Table:
+    rows = [row for row in read_rows(FOLDER / HALO) if row.numbering == "XYZ"]
+    return _exchanges("GHEX benchmark on Betzy, 27 nodes × 64 ranks, hwcart, numbering XYZ", rows, ("runtime", "toolchain"))
+
+
+def _placement() -> Table:
+    title = "The same with ranks in blocked order (mpicart) and placed by hwcart, 64 and 128 ranks per node"
+    return _exchanges(title, read_rows(FOLDER / PLACEMENT), ("placement", "ranks_per_node", "runtime", "toolchain"))
+
+
+def _exchanges(title: str, rows: Sequence[Row], names: tuple[str, ...]) -> Table:
+    """Halo width × fields down, whatever `names` tell apart across; small: against hand-written MPI of the same toolchain."""
+    told = {((str(row.halo), str(row.fields)), tuple(str(getattr(row, name)) for name in names)): row.seconds for row in rows}
+    runtime = names.index("runtime")
+    cells: dict[tuple[tuple[str, ...], str], Word] = {}
+    for (place, column), seconds in told.items():
+        base = told.get((place, (*column[:runtime], HAND_WRITTEN, *column[runtime + 1 :])))
+        if seconds:
+            cells[place, " ".join(column)] = Cell(microseconds(seconds), times(base / seconds) if base else "")
+    unit = "µs per exchange; small: how many times as fast as hand-written MPI of the same toolchain"
+    return _published(title, unit, ("halo", "fields"), cells)
+
+
+def _gather() -> Table:
+    cells: dict[tuple[tuple[str, ...], str], Word] = {
+        ((line["mesh"],), f"{line['kind']} {line['toolchain']}"): microseconds(float(line["seconds_per_gather"]) if line["seconds_per_gather"].strip() else None)
+        for line in read_lines(FOLDER / "index_map_gather.csv")}  # fmt: skip
+    return _published("Index-map gather of coarray-halo-exchange, 12 images", "µs per gather", ("mesh",), cells)
+
+
+def _alltoall() -> Table:
+    cells: dict[tuple[tuple[str, ...], str], Word] = {
+        ((line["image"], line["network"], line["reservation"]), line["phase"].replace("_", " ")): line["value_with_uncertainty"]
+        for line in read_lines(FOLDER / "alltoall_images.csv")}  # fmt: skip
+    return _published("MPI_Alltoall under several software images", "as published", ("image", "network", "reservation"), cells)
+
+
+def _ghosts() -> Table:
+    cells: dict[tuple[tuple[str, ...], str], Word] = {}
+    for line in read_lines(FOLDER / "arraytrans_bandwidth.csv"):
+        pull = f" ({line['time_per_pull']})" if line["time_per_pull"] else ""
+        cells[(line["machine"], line["np"]), f"vdim {line['vdim']}"] = f"{significant(float(line['bytes_per_second_per_rank']) / 1e6)}{pull}"
+    return _published("ArrayTrans: six faces of 32³ rows pulled", "MB/s per rank, in brackets the time per pull", ("machine", "ranks"), cells)
+
+
+def _published(title: str, unit: str, names: tuple[str, ...], cells: dict[tuple[tuple[str, ...], str], Word]) -> Table:
+    columns, rows = list(dict.fromkeys(column for _, column in cells)), list(dict.fromkeys(row for row, _ in cells))
+    made = [[*row, *(cells.get((row, column), "–") for column in columns)] for row in rows]
+    return Table((*names, *columns), made, len(names), caption=f"{unit}. Another machine, so ratios are what can be compared.", fold=title)

@@ -1,0 +1,263 @@
+"""What a record tells, as blocks: results by case and contender, sweeps, tables in published forms, and what went wrong."""
+
+from collections.abc import Callable, Sequence
+
+from ..tools.documents import CaseResult, Entry
+from ..tools.documents.document import by_level, failed
+from ..tools.documents.params import constant, in_order, text, varying, wording
+from ..tools.documents.published_form import PublishedForm, applications, published_form
+from ..tools.documents.remarks import remarks
+from ..tools.documents.results import BASELINE, OWN, PEER, contenders, entries, mean_speed, of_contender, reasons, results
+from ..tools.documents.sweep.changes import LEAST_SIZES
+from ..tools.documents.sweep.findings import Sweep, sweep
+from ..tools.documents.sweep.layouts import FIGURES, WORDS, Matrix, MatrixRow, PublishedRow
+from ..tools.records import Record
+from ..tools.records.model import LEFT_OUT
+from ..tools.statistics import Interval
+from ..tools.statistics.shift import NO_INTERVAL
+from ..tools.style.words import microseconds, times, times_ends
+from . import Block, Cell, Section, Table, Text, Word, note
+
+Fits = Callable[[Table], bool]
+SMALL_HELP = "µs per {}, median; ×: times as fast as {}; below: 95 % intervals and names; mean: geometric; a wider terminal shows every contender"
+AUTO = "auto"
+FASTEST = {"floor": "floor", OWN: "fastest own", BASELINE: "fastest by hand", PEER: "fastest peer"}
+MOST_TABLES, MOST_ROWS = 3, 60
+FAILED = Cell("FAILED", kind="bad")
+
+
+def summary(record: Record, fits: Fits = lambda table: True) -> list[Block]:
+    """What a measurement ends with: one row per case, in tables that fit; then what is known beside it."""
+    cases = results(record.cases)
+    found = sweep(record, cases)
+    made: list[Block] = []
+    if not cases:
+        made.append(Text("no case was finished"))
+    elif found.matrix:
+        made += matrix(record.run.benchmark, found.matrix)
+    else:
+        made += [*by_case(record.run.benchmark, cases, fits), *troubles(cases)]
+    if any("size" in case.params for case in cases):
+        made += [*published_layout(found.published[:MOST_ROWS], len(found.published)), *breaks(found)]
+    made += [note(each) for each in remarks(record, cases)]
+    made.append(Text(f"record: {record.path}"))
+    return [*made, *_forms(record, cases), *levels(cases), *failures(record)]
+
+
+def _forms(record: Record, cases: Sequence[CaseResult]) -> list[Block]:
+    """Of the gather where several sets, or coarrays, are to be put beside each other."""
+    several = len({text(case.params.get("dataset")) for case in cases}) > 1 or any("/" in name for name in contenders(cases))
+    form = published_form(record.run.benchmark, in_order(cases)) if record.run.benchmark == "ghosts" or several else None
+    form = None if record.run.benchmark == "halo" else form
+    parts = ("interpreter_s", "numpy_s", "mpi4py_and_mpi_init_s", "parhelion_s")
+    told = [launch.imports for launch in record.launches if launch.imports]
+    worst = {part: max(seconds) * 1e3 for part in parts if (seconds := [each[part]["max"] for each in told if part in each])}
+    imports = ", ".join(f"{part[:-2].replace('_', ' ')} {ms:.1f} ms" for part, ms in worst.items())
+    of_apps = applications(cases)
+    return [*([form_table(form, "published form")] if form else []), *([Text(f"imports, slowest rank: {imports}")] if imports else []),
+            *([form_table(of_apps, "what exchanges take")] if of_apps else [])]  # fmt: skip
+
+
+def form_table(form: PublishedForm, title: str = "", fold: str = "") -> Table:
+    """A table in the form in which others were published."""
+    return Table(form.head, form.rows, form.names, title, form.caption, fold)
+
+
+def failures(record: Record) -> list[Block]:
+    """How launches ended that ended badly, those alike once."""
+    alike: dict[tuple[str, str], list[int]] = {}
+    for end in failed(record):
+        alike.setdefault((str(end.status), end.message or ""), []).append(end.launch + 1)
+    made: list[Block] = []
+    for (status, message), launches in alike.items():
+        which = f"launch{'es' if len(launches) > 1 else ''} {', '.join(map(str, launches))}"
+        left_out = status.startswith(LEFT_OUT)
+        made.append(Text(f"ranks of {which}: {status}", "note" if left_out else "bad", "note:" if left_out else "Error:"))
+        made += [Text(message)] if message else []
+    return made
+
+
+def troubles(cases: Sequence[CaseResult]) -> list[Block]:
+    """Each reason once, with the contenders that it met."""
+    kinds = {"failed": ("bad", "FAILED:"), "skipped": ("dim", "skipped:")}
+    return [Text(f"{', '.join(sorted(names))}: {why}", *kinds[kind]) for (kind, why), names in reasons(cases).items()]
+
+
+def by_case(benchmark: str, cases: Sequence[CaseResult], fits: Fits) -> list[Table]:
+    """All contenders in as few tables as fit, or a short one where that would be too many."""
+    names = [name for name in contenders(cases) if any(name in case.entries and not case.entries[name].skipped for case in cases)]
+    names = names or contenders(cases)
+    for count in range(1, MOST_TABLES + 1):
+        size = -(-len(names) // count)
+        parts = [_of_contenders(benchmark, cases, names[first : first + size]) for first in range(0, len(names), size)]
+        if all(map(fits, parts)):
+            return parts
+    return [short_table(benchmark, cases)]
+
+
+def _of_contenders(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str]) -> Table:
+    rows, words = in_order(cases), wording(benchmark)
+    ratio = f"; ×: times as fast as {words.base}" if words.compared else ""
+    means = [mean_speed(of_contender(rows, name)) for name in names]
+    foot: list[list[Word]] = [["geomean", *[""] * (len(varying(cases)) - 1), *(_speed(*mean) for mean in means)]]
+    return _case_table(benchmark, cases, names, [[_cell(case, name) for name in names] for case in rows],
+                       f"µs per {words.of}, median{ratio}; below: 95 % confidence intervals",
+                       foot if any(mean for mean, _ in means) and len(rows) > 1 else [])  # fmt: skip
+
+
+def _case_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str], cells: Sequence[Sequence[Word]], caption: str,
+                foot: Sequence[Sequence[Word]], kind: str = "") -> Table:  # fmt: skip
+    """Columns for the parameters in which cases differ; the others are in the title."""
+    shared = ", ".join(f"{name} {value}" for name, value in constant(cases).items())
+    parameters = varying(cases)
+    rows = [[*values(case, parameters), *each] for case, each in zip(in_order(cases), cells, strict=True)]
+    return Table([*parameters, *names], rows, len(parameters), f"{benchmark}: {shared}", caption, kind=kind, foot=foot)
+
+
+def values(case: CaseResult, parameters: Sequence[str]) -> list[Word]:
+    """The cells of those parameters."""
+    return [text(case.params.get(name)) for name in parameters]
+
+
+def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
+    """One row per case: `auto`, and the fastest of each role that ran; 80 columns hold it."""
+    words, rows = wording(benchmark), in_order(cases)
+    roles = [role for role in FASTEST if any(case.of_role(role) for case in cases)]
+    cells = [[_auto(case), *(_fastest(case, role) for role in roles)] for case in rows]
+    own = _speed(*mean_speed([(case, case.of_role(OWN)) for case in rows]))
+    foot = ["mean", *[""] * (len(varying(cases)) - 1), _speed(*mean_speed(of_contender(rows, AUTO))), *(own if role == OWN else "" for role in roles)]
+    return _case_table(benchmark, cases, [AUTO, *(FASTEST[role] for role in roles)], cells, SMALL_HELP.format(words.of, words.base), [foot], "tight")
+
+
+def _auto(case: CaseResult) -> Word:
+    entry = case.entries.get(AUTO)
+    if entry is None or not entry.median:
+        return FAILED if entry and entry.failed else "–"
+    speed = _speed(case.speed(AUTO), case.speed_interval(AUTO))
+    return speed._replace(text=f"{microseconds(entry.median)} {speed.text}")
+
+
+def _fastest(case: CaseResult, role: str) -> Word:
+    """Its time, and below it its name; how many times as fast where it is the library's or another one's."""
+    entry = case.best(role)
+    if entry is None:
+        return "–"
+    speed = f" {_speed(case.speed(entry.contender)).text}" if role in (OWN, PEER) else ""
+    return Cell(microseconds(entry.median) + speed, entry.contender)
+
+
+def _speed(ratio: float | None, interval: Interval = NO_INTERVAL) -> Cell:
+    if not ratio:
+        return Cell("–")
+    return Cell(f"×{ratio:.2f}", "" if None in interval else f"{interval.low:.2f}–{interval.high:.2f}")
+
+
+def _cell(case: CaseResult, name: str) -> Word:
+    entry = case.entries.get(name)
+    if entry is None or entry.failed:
+        return FAILED if entry else "–"
+    if entry.summary is None:
+        return Cell("skipped", kind="dim")
+    speed, (low, high) = case.speed(name), entry.summary.interval
+    known = f"{microseconds(low)}–{microseconds(high)}" if low is not None and high is not None else "too few samples"
+    shown = microseconds(entry.median) + (f" ×{speed:.2f}" if speed else "")
+    return Cell(shown, f"{known} {times_ends(case.speed_interval(name))}".rstrip(), "good" if case.fastest is entry else "")
+
+
+def every_result(benchmark: str, cases: Sequence[CaseResult]) -> list[Block]:
+    """A row per case and contender, and geometric means over the cases."""
+    words, parameters, names = wording(benchmark), varying(cases), contenders(cases)
+    ratio = f", and how many times as fast as {words.base}" if words.compared else ""
+    head = [*parameters, "contender", "role", "µs", *(["× by hand"] if words.compared else [])]
+    rows = [_result(case, case.entries[name], parameters, words.compared) for case in cases for name in names if name in case.entries]
+    fold = f"{len(cases)} case{'s' if len(cases) != 1 else ''} × {len(names)} contender{'s' if len(names) != 1 else ''}"
+    made: list[Block] = [Table(head, rows, len(parameters) + 1, caption=f"Median, µs per {words.of}{ratio}; small: 95 % confidence intervals. "
+                               "Bold: fastest of its case.", fold=fold)]  # fmt: skip
+    if len(cases) > 1 and any(case.best_baseline for case in cases):
+        means = [(name, *mean_speed(of_contender(cases, name))) for name in names]
+        made.append(Table(("contender", "× by hand", "95 % interval"), [[name, times(mean), times_ends(ends)] for name, mean, ends in means],
+                          fold="Geometric mean over all cases, of every contender"))  # fmt: skip
+    return made
+
+
+def _result(case: CaseResult, entry: Entry, parameters: Sequence[str], compared: bool) -> list[Word]:
+    who = Cell(entry.contender, kind=entry.role)
+    time: Word = FAILED if entry.failed else Cell("skipped", kind="dim")
+    if entry.summary and not entry.failed:
+        low, high = entry.summary.interval
+        known = f"{microseconds(low)}–{microseconds(high)}" if low is not None and high is not None else "no interval: too few samples"
+        time = Cell(microseconds(entry.median), known, "good" if case.fastest is entry else "", entry.median)
+    speed = case.speed(entry.contender)
+    ratio = [Cell(times(speed), times_ends(case.speed_interval(entry.contender)), sort=speed or 0.0)] if compared else []
+    return [*values(case, parameters), who, entry.role, time, *ratio]
+
+
+def matrix(benchmark: str, found: Matrix) -> list[Block]:
+    """Nothing is left out: what cannot run has a row with its reason."""
+    reasons_of: dict[str, list[str]] = {}
+    for row in found.rows:
+        if row.reason:
+            reasons_of.setdefault(row.reason, []).append(f"{row.mpi} over {row.network}")
+    title = f"{benchmark}, {found.contender}: {found.ran} of {len(found.rows)} combinations ran"
+    caption = f"µs per {wording(benchmark).of}, median; all contenders and cases: see the report or --json"
+    table = Table(("MPI", "network", *found.columns), [[row.mpi, row.network, *_of_combination(row)] for row in found.rows], 2, title, caption)
+    return [table, *(Text(f"{', '.join(who)}: {why}", "note", "cannot run:") for why, who in reasons_of.items())]
+
+
+def _of_combination(row: MatrixRow) -> list[Word]:
+    if row.reason and row.entries:
+        return [Cell("cannot run", kind="dim"), *["–"] * (len(row.entries) - 1)]
+    return [microseconds(entry.median) if entry and entry.median else FAILED if entry and entry.failed else "–" for entry in row.entries]
+
+
+def published_layout(rows: Sequence[PublishedRow], count: int, fold: str = "") -> list[Block]:
+    """Image, network, reservation, notes, size, first call, later calls."""
+    if not rows:
+        return []
+    caption = "µs, mean(std): the digits in brackets are the standard deviation in units of the last digits; first call: the very " \
+        "first after MPI_Init, which connects the ranks"  # fmt: skip
+    more: list[Block] = [Text(f"… and {count - len(rows)} more rows: see --json or the report", "meta")] if count > len(rows) else []
+    return [Table((*WORDS, *FIGURES), [row.words() for row in rows], len(WORDS), "published layout", caption, fold), *more]
+
+
+def breaks(found: Sweep) -> list[Block]:
+    """Where the sweep breaks, and limits of the call itself at which nothing was seen, each once."""
+    made: list[Block] = [Text(f"{each.who}: {each.what}" + (f"; there lies {', '.join(each.limits)}" if each.limits else ""), "note", f"{each.kind}:")
+                         for each in found.breaks]  # fmt: skip
+    if not made and any(len(curve.points) >= LEAST_SIZES for curve in found.curves):
+        made.append(Text("no knee, and no size at which more bytes take less time", "meta"))
+    quiet: dict[str, list[str]] = {}
+    for limit, who in found.quiet:
+        if limit.of_collective:
+            quiet.setdefault(limit.text, []).append(who)
+    return [*made, *(Text(f"the MPI tells a limit, {limit}, at which nothing changed: {', '.join(who)}", "meta") for limit, who in quiet.items())]
+
+
+ORDER = ("own_rank", "pu", "core", "l2", "l3", "numa", "pack", "node", "other_node", "busiest_node")  # from the inside out
+LEVELS = ("messages / bytes of all ranks in one exchange, one message per pair of neighbors as the exchange owes them; own rank: copies; "
+          "busiest node: what leaves it")  # fmt: skip
+
+
+def levels(cases: Sequence[CaseResult]) -> list[Block]:
+    """A row per case and contender that told its messages by level of the machine (`--per-node`)."""
+    found = [(case, entry.contender, told) for case in in_order(cases) for entry in case.entries.values() if (told := by_level(entry))]
+    if not found:
+        return []
+    told_of = {name for _, _, told in found for name, sums in told.items() if any(sums.values())}
+    names, parameters = [name for name in ORDER if name in told_of], varying(cases)
+    rows = [[*values(case, parameters), contender, *(_sums(told.get(name, {})) for name in names)] for case, contender, told in found]
+    return [Table([*parameters, "contender", *(name.replace("_", " ") for name in names)], rows, len(parameters) + 1, "messages by level", LEVELS)]
+
+
+def _sums(told: dict[str, int]) -> str:
+    return f"{told['messages']:,} / {told['bytes']:,}" if any(told.values()) else "–"
+
+
+def worst(cases: Sequence[CaseResult]) -> list[Entry]:
+    """Contenders whose values were wrong, or that broke down."""
+    return [entry for entry in entries(cases) if entry.failed]
+
+
+def section(title: str, blocks: Sequence[Block], fold: str = "") -> list[Section]:
+    """A section where there is something to say."""
+    return [Section(title, blocks, fold)] if blocks else []
