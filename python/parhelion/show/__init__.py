@@ -43,8 +43,9 @@ class Table:
 
     def left(self, column: int) -> bool:
         """Whether a column holds words, which stand to the left."""
-        texts = [text_of(row[column]) for row in self.rows]
-        return not any(text[:1].isdigit() or (text[:1] in "<±×−+" and text[1:2].isdigit()) for text in texts if text) or column == self.words - 1
+        texts = [text for row in self.rows if (text := text_of(row[column])) not in ("", "–")]
+        figures = sum(text[:1].isdigit() or (text[:1] in "<±×−+" and text[1:2].isdigit()) for text in texts)
+        return column == self.words - 1 or 2 * figures <= len(texts)
 
     def only(self, columns: Sequence[int]) -> "Table":
         """The same with these columns alone."""
