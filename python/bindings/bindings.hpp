@@ -1,24 +1,153 @@
-// What each file of the binding adds to the module.
+// What all files of the binding share: nanobind, small values between C++ and Python, and what each file adds to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "parhelion/core/error.hpp"
+#include "parhelion/domain/box.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace parhelion::python {
 
-void bind_errors(nanobind::module_& module);
-void bind_communicator(nanobind::module_& module);
-void bind_memory(nanobind::module_& module);
-void bind_cartesian_domain(nanobind::module_& module);
-void bind_indexed_domain(nanobind::module_& module);
-void bind_pattern(nanobind::module_& module);
-void bind_field(nanobind::module_& module);
-void bind_transports(nanobind::module_& module);
-void bind_reduction(nanobind::module_& module);
-void bind_exchange(nanobind::module_& module);
-void bind_index_map(nanobind::module_& module);
-void bind_point_sums(nanobind::module_& module);
-void bind_redistribution(nanobind::module_& module);
-void bind_ghost_rows(nanobind::module_& module);
-void bind_ghost_exchange(nanobind::module_& module);
+void bind_communicator(nb::module_& module);
+void bind_domains(nb::module_& module);
+void bind_exchange(nb::module_& module);
+void bind_index_map(nb::module_& module);
+void bind_sums_and_moves(nb::module_& module);
+void bind_ghosts(nb::module_& module);
+
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+
+/// What `work` gives, while other threads of Python run.
+template <class Work>
+auto unlocked(Work&& work) {
+    const nb::gil_scoped_release released;
+    return work();
+}
+
+using IntList = const std::vector<int>&;
+using Ints = nb::typed<nb::tuple, int, nb::ellipsis>;
+using Flags = nb::typed<nb::tuple, bool, nb::ellipsis>;
+using Sides = nb::typed<nb::tuple, nb::typed<nb::tuple, int, int>, nb::ellipsis>;  ///< (lower, upper) per dimension
+using Corners = nb::typed<nb::tuple, Ints, Ints>;                                  ///< (first, …), (past the end, …)
+
+template <class Each>
+nb::tuple tuple_of(int count, Each&& each) {
+    nb::list all;
+    for (int i = 0; i < count; ++i) all.append(each(static_cast<std::size_t>(i)));
+    return nb::tuple(all);
+}
+
+template <class Range, class Each>
+nb::list list_of(const Range& range, Each&& each) {
+    nb::list all;
+    for (const auto& one : range) all.append(each(one));
+    return all;
+}
+
+inline nb::tuple corners_of(const Box& box, int dimensions) {
+    const auto along = [=](const auto& cell) { return tuple_of(dimensions, [&](std::size_t d) { return cell[d]; }); };
+    return nb::make_tuple(along(box.lo), along(box.hi));
+}
+
+/// Sides that are not given have no halo.
+inline HaloWidth halo_from(IntList lower, IntList upper) {
+    HaloWidth width(0);
+    std::copy_n(lower.begin(), std::min<std::size_t>(lower.size(), max_dimensions), width.lower.begin());
+    std::copy_n(upper.begin(), std::min<std::size_t>(upper.size(), max_dimensions), width.upper.begin());
+    return width;
+}
+
+inline Stagger stagger_from(IntList along) {
+    Stagger stagger;
+    for (std::size_t d = 0; d < std::min<std::size_t>(along.size(), max_dimensions); ++d)
+        stagger.along[d] = static_cast<std::int16_t>(std::clamp(along[d], -1, 1000));  // what is wrong stays wrong
+    return stagger;
+}
+
+template <class T>
+using Numpy = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
+/// As they come from Python: contiguous, read only, not kept.
+template <class T>
+using Given = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Ids = Given<std::int64_t>;
+
+/// A NumPy array whose base holds the owner of its memory: it lives as long as any view of it.
+template <class T, class Owner>
+Numpy<T> numpy_of(T* first, std::size_t count, Owner owner) {
+    auto* const holder = new Owner(std::move(owner));
+    const nb::capsule base(holder, [](void* held) noexcept { delete static_cast<Owner*>(held); });
+    return Numpy<T>(first, {count}, base);
+}
+
+template <class T>
+Numpy<T> to_numpy(std::vector<T> values) {
+    T* const first = values.data();
+    const std::size_t count = values.size();
+    return numpy_of(first, count, std::move(values));
+}
+
+inline Numpy<std::uint8_t> bytes_of(const std::shared_ptr<std::byte>& memory, byte_count bytes) {
+    return numpy_of(reinterpret_cast<std::uint8_t*>(memory.get()), static_cast<std::size_t>(bytes), memory);
+}
+
+template <class T>
+std::span<const T> span_of(const Given<T>& values) {
+    return {values.data(), values.size()};
+}
+
+template <class T>
+std::vector<T> vector_of(std::span<const T> values) {
+    return {values.begin(), values.end()};
+}
+
+/// What an object of Python shows of its memory: nothing where it shows none that can be written.
+class Buffer {
+public:
+    explicit Buffer(nb::handle object) { look(object); }
+    /// Another object is seen as the NumPy array that `as_array` makes of it, which `made` keeps. Throws where there is none.
+    Buffer(nb::handle object, const std::string& name, const nb::object& as_array, nb::list& made) {
+        if (look(object)) return;
+        made.append(as_array(object, name));
+        if (!look(made[made.size() - 1])) throw Error(name + " shows no memory: pass a NumPy array", ErrorKind::type);
+    }
+    ~Buffer() {
+        if (there_) PyBuffer_Release(&view_);
+    }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    explicit operator bool() const { return there_; }
+    const Py_buffer* operator->() const { return &view_; }
+    const char* format() const { return view_.format != nullptr ? view_.format : "B"; }
+    std::byte* start() const { return static_cast<std::byte*>(view_.buf); }
+
+private:
+    bool look(nb::handle object) {
+        there_ = PyObject_GetBuffer(object.ptr(), &view_, PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE) == 0;
+        if (!there_) PyErr_Clear();
+        return there_;
+    }
+
+    Py_buffer view_{};
+    bool there_ = false;
+};
+
+/// The 64-bit integers of C have two names.
+inline bool equal_format(std::string_view a, std::string_view b) {
+    const auto plain = [](char c) { return c == 'q' ? 'l' : c == 'Q' ? 'L' : c; };
+    return a == b || (a.size() == 1 && b.size() == 1 && plain(a[0]) == plain(b[0]));
+}
 
 }  // namespace parhelion::python

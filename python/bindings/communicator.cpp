@@ -1,19 +1,12 @@
 // Communicators come over as Fortran handles: the one form that every MPI and every mpi4py have in common.
 #include "parhelion/core/communicator.hpp"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include "bindings.hpp"
 #include "parhelion/core/agreement.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/totals.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace parhelion::python {
 namespace {
@@ -28,7 +21,6 @@ auto doing(const Communicator& comm, const std::string& call, double timeout_s, 
 }  // namespace
 
 void bind_communicator(nb::module_& module) {
-    using Unlocked = nb::call_guard<nb::gil_scoped_release>;
     nb::class_<Communicator>(module, "Communicator", "The library's own duplicate of a communicator.")
         .def(
             "__init__", [](Communicator* self, int handle) { new (self) Communicator(comm_from_fortran(handle)); }, "fortran_handle"_a,

@@ -1,46 +1,67 @@
 // What moves data, as Python holds it: with the arrays that it uses, and safe to drop at any time.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
-#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
 
-#include "parhelion/core/error.hpp"
+#include "bindings.hpp"
+#include "parhelion/core/reduction.hpp"
 #include "parhelion/exchange/step.hpp"
-#include "reduction.hpp"
 
 namespace parhelion::python {
+
+/// A function of Python's: `combine(into, other)`, on the memory of elements.
+struct PythonReduction {
+    Element element;
+    nb::object combine;
+};
+/// As passed to a call.
+using AnyReduction = nb::typed<nb::handle, std::variant<nb::str, PythonReduction>>;
+
+/// A reduction as one exchange uses it: by name, or a Reduction, which stays as long as this. What the function raises is
+/// kept until `rethrow`, for in the midst of an exchange it would leave other ranks waiting; it belongs to this exchange alone,
+/// and nothing is combined from then on. Used with the interpreter's lock.
+class PassedReduction {
+public:
+    PassedReduction() = default;
+    /// Throws Error naming the choices.
+    explicit PassedReduction(nb::handle given);
+    Reduction reduction() const { return own_ ? Reduction(*own_) : named_; }
+    void rethrow() const {
+        if (own_ && own_->raised_) std::rethrow_exception(std::exchange(own_->raised_, nullptr));
+    }
+
+private:
+    // Called without the interpreter's lock, as often as there are neighbors and arrays.
+    struct Own final : UserReduction {
+        explicit Own(const PythonReduction& by) : UserReduction(by.element), combine_(by.combine) {}
+        void combine(std::byte* into, const std::byte* from, byte_count bytes) const override;
+        bool wants_many() const override { return true; }
+        bool has_failed() const override { return raised_ != nullptr; }
+
+        nb::object combine_;
+        mutable std::exception_ptr raised_;
+    };
+
+    Reduction named_ = Reduction::sum;
+    std::unique_ptr<Own> own_;
+};
 
 /// Turns away a second thread. It is called with the interpreter's lock, which keeps it consistent, and gives that away while a
 /// function packs and waits.
 class Guard {
 public:
-    template <class Function>
-    void operator()(Function&& function) {
-        require_free();
-        const Inside inside(user_);
-        function();
-    }
     void require_free() const {
         if (user_ == std::this_thread::get_id())
             throw Error("a reduction or a hook uses what calls it: let it work on the arrays that it is given, or on another exchange");
         if (user_ != std::thread::id()) throw Error("another thread is using this exchange: give each thread one of its own");
     }
-
-private:
+    /// Lives while the function runs.
     class Inside {
     public:
-        explicit Inside(std::thread::id& user) : user_(user) {
-            user_ = std::this_thread::get_id();
-            state_ = PyEval_SaveThread();
-        }
-        ~Inside() {
-            PyEval_RestoreThread(state_);
-            user_ = {};
-        }
+        explicit Inside(Guard& guard) : user_(guard.user_) { user_ = std::this_thread::get_id(), state_ = PyEval_SaveThread(); }
+        ~Inside() { PyEval_RestoreThread(state_), user_ = {}; }
         Inside(const Inside&) = delete;
         Inside& operator=(const Inside&) = delete;
 
@@ -49,6 +70,7 @@ private:
         PyThreadState* state_;
     };
 
+private:
     std::thread::id user_;
 };
 
@@ -71,15 +93,15 @@ public:
         require_usable();
         if (!under_way()) throw Error("no exchange is under way: call begin first");
         guarded([&] { held_.step->end(); });
-        if (held_.how) held_.how->rethrow();
+        held_.how.rethrow();
     }
     bool test() {
         bool done = true;
         if (held_.step) guarded([&] { done = held_.step->test(); });
         return done;
     }
-    const nanobind::object& arrays() const { return held_.arrays; }
-    const nanobind::object& used() const { return held_.used; }
+    const nb::object& arrays() const { return held_.arrays; }
+    const nb::object& used() const { return held_.used; }
     /// Throws Error where a thread is inside, or after a failure.
     void require_usable() const {
         guard_->require_free();
@@ -88,7 +110,7 @@ public:
 
 protected:
     /// `guard`: of what it is a part of, if any.
-    explicit AnyExchange(nanobind::object arrays, Guard* guard = nullptr) : guard_(guard != nullptr ? guard : &own_guard_) {
+    explicit AnyExchange(nb::object arrays, Guard* guard = nullptr) : guard_(guard != nullptr ? guard : &own_guard_) {
         held_.arrays = std::move(arrays);
     }
 
@@ -97,7 +119,8 @@ protected:
     void guarded(Function&& function) {
         require_usable();
         try {
-            (*guard_)(function);
+            const Guard::Inside inside(*guard_);
+            function();
         } catch (const Error& error) {
             failed_ = error.kind() != ErrorKind::value && error.kind() != ErrorKind::type;
             throw;
@@ -105,29 +128,23 @@ protected:
     }
     /// `work(reduction)`, and raises what the reduction has raised.
     template <class Work>
-    void combine(nanobind::handle reduction, Work&& work) {
+    void combine(nb::handle reduction, Work&& work) {
         const PassedReduction how(reduction);
         guarded([&] { work(how.reduction()); });
         how.rethrow();
     }
-    /// `begin()` returns a step, until whose end `used`, and what was used before it, has to stay.
+    /// `begin(reduction)` gives a step, until whose end `how`, `used`, and what was used before it, have to stay.
     template <class Begin>
-    void start(Begin&& begin, nanobind::object used = {}, std::optional<PassedReduction> how = {}) {
-        guarded([&] { held_.step.emplace(begin()); });
+    void start(PassedReduction how, nb::object used, Begin&& begin) {
+        guarded([&] { held_.step.emplace(begin(how.reduction())); });
         held_.how = std::move(how);
         if (used.is_valid()) held_.used = std::move(used);
         ++begun_;
     }
-    template <class Begin>
-    void start_combining(nanobind::handle reduction, Begin&& begin, nanobind::object used = {}) {
-        PassedReduction how(reduction);
-        const Reduction passed = how.reduction();
-        start([&] { return begin(passed); }, std::move(used), std::move(how));
-    }
 
     struct Held {
-        nanobind::object arrays, used;  // those of the construction, and those that a begin named
-        std::optional<PassedReduction> how;
+        nb::object arrays, used;  // those of the construction, and those that a begin named
+        PassedReduction how;
         std::shared_ptr<const void> more;
         std::optional<Step> step;
     };
@@ -159,7 +176,7 @@ protected:
 
 /// What is under way from a begin to its end, and keeps alive what was begun.
 struct PythonStep {
-    nanobind::object owner;
+    nb::object owner;
     std::shared_ptr<AnyExchange> exchange;
     long number = exchange->begun();
 
@@ -175,29 +192,72 @@ struct PythonStep {
     }
 };
 
-/// The methods that every exchange has.
+/// A method that begins, as Python calls it: it gives the step.
+template <class Exchange, class... Arguments>
+auto giving_step(void (Exchange::*begin)(Arguments...)) {
+    return [begin](nb::handle_t<Exchange> self, Arguments... arguments) {
+        auto* const exchange = nb::inst_ptr<Exchange>(self);
+        (exchange->*begin)(arguments...);
+        return PythonStep{nb::borrow(self), {std::shared_ptr<void>(), exchange}};
+    };
+}
+
+/// Python's collector sees what an exchange holds. It must not take it away while messages may be under way.
+/// Py_VISIT wants the names `visit` and `arg`.
 template <class Exchange>
-struct ExchangeMethods {
-    using Self = nanobind::handle_t<Exchange>;
-    static Exchange& of(Self self) { return *nanobind::inst_ptr<Exchange>(self); }
-    static PythonStep step(Self self) { return {nanobind::borrow(self), {std::shared_ptr<void>(), &of(self)}}; }
-    static PythonStep begin(Self self) {
-        of(self).begin();
-        return step(self);
+int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (!nb::inst_ready(self)) return 0;
+    const auto* const held = nb::inst_ptr<Exchange>(self);
+    if constexpr (std::is_same_v<Exchange, PythonStep>) {
+        Py_VISIT(held->owner.ptr());
+    } else {
+        Py_VISIT(held->arrays().ptr());
+        Py_VISIT(held->used().ptr());
     }
-    static PythonStep begin_reverse(Self self, nanobind::handle reduction) {
-        of(self).begin_reverse(reduction);
-        return step(self);
-    }
-    // Python's collector sees what an exchange holds. It must not take it away while messages may be under way.
-    // Py_VISIT wants the names `visit` and `arg`.
-    static int traverse(PyObject* self, visitproc visit, void* arg) {
-        Py_VISIT(Py_TYPE(self));
-        if (!nanobind::inst_ready(self)) return 0;
-        Py_VISIT(nanobind::inst_ptr<Exchange>(self)->arrays().ptr());
-        Py_VISIT(nanobind::inst_ptr<Exchange>(self)->used().ptr());
-        return 0;
-    }
-};
+    return 0;
+}
+
+/// A class of Python that the collector traverses.
+template <class Held>
+nb::class_<Held> traversed(nb::module_& module, const char* name, const char* doc = nullptr) {
+    static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse<Held>)}, {0, nullptr}};
+    nb::class_<Held> made(module, name, nb::type_slots(slots));
+    if (doc != nullptr) made.attr("__doc__") = doc;
+    return made;
+}
+
+/// The methods that everything has that is begun and ended.
+template <class Exchange>
+nb::class_<Exchange> bind_begun(nb::module_& module, const char* name) {
+    return traversed<Exchange>(module, name)
+        .def("end", &Exchange::end, "Ends what `begin` or `begin_reverse` started; waits for the neighbors.")
+        .def_prop_ro("under_way", &Exchange::under_way, "Whether it has begun and not ended.");
+}
+
+/// `exchange(self)`: what tells how the data of an exchange moves.
+template <class Python, class Native>
+void bind_ways(nb::class_<Python>& of, Native exchange) {
+    const auto direction_of = [](const std::string& name) {
+        if (name != "forward" && name != "reverse") throw Error("unknown direction '" + name + "': use forward or reverse");
+        return name == "forward" ? Direction::forward : Direction::reverse;
+    };
+    of.def_prop_ro("kept_alive", &Python::arrays, nb::sig("def kept_alive(self, /) -> typing.Any"),
+                   "What it keeps alive: the arrays as passed, and NumPy's views of them.")
+        .def_prop_ro(
+            "transport", [=](const Python& self) { return exchange(self).transport(); },
+            "Name of what moves the data, such as 'mpi' or 'shared+mpi'.")
+        .def(
+            "explain", [=](const Python& self) { return exchange(self).explain(); },
+            "What was chosen for which neighbor and why, in a few lines.")
+        .def(
+            "bytes_sent",
+            [=](const Python& self, const std::string& direction) { return exchange(self).plan().bytes_sent(direction_of(direction)); },
+            "direction"_a = "forward", "Bytes that this rank sends to other ranks in one exchange. Local.")
+        .def(
+            "messages_sent",
+            [=](const Python& self, const std::string& direction) { return exchange(self).plan().messages_sent(direction_of(direction)); },
+            "direction"_a = "forward", "Messages that this rank sends to other ranks in one exchange. Local.");
+}
 
 }  // namespace parhelion::python

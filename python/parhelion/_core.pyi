@@ -74,6 +74,8 @@ def allocate_node_shared(bytes: int) -> Annotated[NDArray[numpy.uint8], dict(sha
 def is_node_shared(address: int) -> bool:
     """Whether allocate_node_shared gave the memory at this address. Local."""
 
+def transports() -> list[tuple[str, str, str, str]]: ...
+
 class Neighbors(enum.Enum):
     full = 0
 
@@ -97,10 +99,10 @@ class CartesianDomain:
     def staggered(self, stagger: Sequence[int]) -> CartesianDomain: ...
 
     @property
-    def periodic(self, /) -> tuple[bool, ...]: ...
+    def periodic(self) -> tuple[bool, ...]: ...
 
     @property
-    def lowest(self, /) -> list[tuple[bool, ...]]:
+    def lowest(self) -> list[tuple[bool, ...]]:
         """
         Per block of this rank, where it lies at the lower end of a dimension that is not periodic.
         """
@@ -113,11 +115,11 @@ class CartesianDomain:
         """Per dimension, the first cell of each block and the extent."""
 
     @property
-    def blocks(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    def blocks(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Per block of this rank, the first and the past-the-end cell."""
 
     @property
-    def held(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    def held(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """
         Per block of this rank, the first and the past-the-end cell or point of an array without its halo.
         """
@@ -155,13 +157,13 @@ class IndexedDomain:
 
     def owners_of(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]: ...
 
-def localize(nodes: IndexedDomain, ids: NDArray[numpy.int64]) -> tuple[IndexedDomain, NDArray[numpy.int32]]: ...
+def localize(nodes: IndexedDomain, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[IndexedDomain, Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]: ...
 
-def localize_alone(comm: Communicator, ids: NDArray[numpy.int64]) -> tuple[IndexedDomain, NDArray[numpy.int32]]: ...
+def localize_alone(comm: Communicator, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[IndexedDomain, Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]: ...
 
-def read_partition(folder: str, comm: Communicator) -> tuple[int, NDArray[numpy.int64]]: ...
+def read_partition(folder: str, comm: Communicator) -> tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]: ...
 
-def read_partition_keys(path: str, comm: Communicator) -> tuple[int, NDArray[numpy.int64]]: ...
+def read_partition_keys(path: str, comm: Communicator) -> tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]: ...
 
 class Pattern:
     @property
@@ -177,19 +179,19 @@ class Pattern:
     def ghosts(self) -> int: ...
 
     @property
-    def halo(self, /) -> tuple[tuple[int, int], ...]: ...
+    def halo(self) -> tuple[tuple[int, int], ...]: ...
 
     @property
-    def depth(self, /) -> tuple[tuple[int, int], ...]: ...
+    def depth(self) -> tuple[tuple[int, int], ...]: ...
 
     @property
-    def stagger(self, /) -> tuple[int, ...]: ...
+    def stagger(self) -> tuple[int, ...]: ...
 
     @property
     def owns_ends(self) -> bool: ...
 
     @property
-    def blocks(self, /) -> list[tuple[tuple[int, ...], tuple[int, ...]]]: ...
+    def blocks(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]: ...
 
     def stages(self) -> list[list[tuple[int, Any, Any]]]: ...
 
@@ -221,8 +223,6 @@ class Field:
     def add_block(self, first: int, strides: Sequence[int], component_stride: int) -> None: ...
 
     def __str__(self) -> str: ...
-
-def transports() -> list[tuple[str, str, str, str]]: ...
 
 class Reduction:
     def __init__(self, element: str, combine: object) -> None: ...
@@ -256,6 +256,13 @@ class Exchange:
 
     @overload
     def __init__(self, whole: Exchange, fields: Sequence[int], lower: Sequence[int], upper: Sequence[int], arrays: object, call_arrays: list, as_array: object) -> None: ...
+
+    def end(self) -> None:
+        """Ends what `begin` or `begin_reverse` started; waits for the neighbors."""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it has begun and not ended."""
 
     def prepare(self) -> None:
         """
@@ -315,13 +322,6 @@ class Exchange:
         not be written.
         """
 
-    def end(self) -> None:
-        """Ends what `begin` or `begin_reverse` started; waits for the neighbors."""
-
-    @property
-    def under_way(self) -> bool:
-        """Whether it has begun and not ended."""
-
     @property
     def kept_alive(self, /) -> Any:
         """What it keeps alive: the arrays as passed, and NumPy's views of them."""
@@ -367,16 +367,16 @@ class IndexMap(AnyIndexMap):
 class PointSums:
     def __init__(self, domain: CartesianDomain, fields: Sequence[Field], arrays: object, transport: str, timeout_s: float) -> None: ...
 
-    def _reduce_fields(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> None: ...
-
-    def _begin_fields(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> Step: ...
-
     def end(self) -> None:
-        """Waits for the other holders; afterwards the points have their values."""
+        """Ends what `begin` or `begin_reverse` started; waits for the neighbors."""
 
     @property
     def under_way(self) -> bool:
-        """Whether sums have begun and not ended."""
+        """Whether it has begun and not ended."""
+
+    def _reduce_fields(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> None: ...
+
+    def _begin_fields(self, reduction: str | Reduction, fields: Sequence[Field], arrays: object) -> Step: ...
 
     def explain(self) -> str:
         """How many points are shared, and what moves them."""
@@ -446,6 +446,13 @@ class GhostRows:
 class GhostExchange:
     def __init__(self, rows: Sequence[GhostRows], transport: str, timeout_s: float, arrays: object) -> None: ...
 
+    def end(self) -> None:
+        """Ends what `begin` or `begin_reverse` started; waits for the neighbors."""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it has begun and not ended."""
+
     def __call__(self) -> None:
         """Fills every ghost row with its owner's: begin and end."""
 
@@ -474,9 +481,6 @@ class GhostExchange:
         not be written.
         """
 
-    def end(self) -> None:
-        """Ends what `begin` or `begin_reverse` started; waits for the neighbors."""
-
     def refresh(self) -> None:
         """
         Fetches the sizes of ragged ghost rows anew, and takes the arrays' memory as it is now. Collective.
@@ -492,10 +496,6 @@ class GhostExchange:
     def _on_arrival(self, arrive: object, depart: object | None) -> None: ...
 
     @property
-    def under_way(self) -> bool:
-        """Whether it has begun and not ended."""
-
-    @property
     def stale(self) -> bool:
         """
         Whether an array has moved or changed its row sizes since the last `refresh`.
@@ -503,17 +503,17 @@ class GhostExchange:
 
     @property
     def kept_alive(self, /) -> Any:
-        """What it keeps alive: the arrays as passed."""
+        """What it keeps alive: the arrays as passed, and NumPy's views of them."""
 
     @property
     def transport(self) -> str:
-        """Name of what moves the rows, such as 'shared' or 'mpi'."""
+        """Name of what moves the data, such as 'mpi' or 'shared+mpi'."""
 
     def explain(self) -> str:
         """What was chosen for which neighbor and why, in a few lines."""
 
-    def bytes_sent(self) -> int:
+    def bytes_sent(self, direction: str = 'forward') -> int:
         """Bytes that this rank sends to other ranks in one exchange. Local."""
 
-    def messages_sent(self) -> int:
+    def messages_sent(self, direction: str = 'forward') -> int:
         """Messages that this rank sends to other ranks in one exchange. Local."""
