@@ -1,7 +1,7 @@
 // Structured grids.
 #include <algorithm>
 
-#include "maps.hpp"
+#include "objects.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -87,22 +87,30 @@ CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* ce
 
 }  // namespace
 
+void parhelion::c::make_grid(const Communicator& comm, const char* call, int dimensions, phl_cartesian* domain,
+                             const std::function<std::pair<const int64_t*, phl_cartesian_options>()>& read) {
+    std::vector<global_index> extents;
+    CartesianOptions chosen;
+    const auto check = [&] {
+        require_output(domain, "domain");
+        if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)
+            throw Error("a Cartesian domain has 1 to 4 dimensions, not " + std::to_string(dimensions));
+        const auto [first, given] = read();
+        extents.assign(first, first + dimensions);
+        chosen = cartesian_options_from(given, dimensions, comm.size());
+    };
+    collective(comm, call, 0, check, [&] { keep(CartesianObject{{std::move(extents), std::move(chosen), comm}}, *domain); });
+}
+
 extern "C" {
 
 int phl_cartesian_create(MPI_Comm handle, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
                          phl_cartesian* domain) {
     return guarded([&] {
-        const Communicator comm(handle);
-        CartesianOptions chosen;
-        const auto check = [&] {
-            require_output(domain, "domain");
-            if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)
-                throw Error("a Cartesian domain has 1 to 4 dimensions, not " + std::to_string(dimensions));
+        make_grid(Communicator(handle), "phl_cartesian_create", dimensions, domain, [&] {
             require_array(extents, dimensions, "extents");
-            chosen = cartesian_options_from(options ? *options : phl_cartesian_options{}, dimensions, comm.size());
-        };
-        collective(comm, "phl_cartesian_create", 0, check,
-                   [&] { keep(CartesianObject{CartesianDomain({extents, extents + dimensions}, std::move(chosen), comm)}, *domain); });
+            return std::pair{extents, options != nullptr ? *options : phl_cartesian_options{}};
+        });
     });
 }
 
@@ -111,8 +119,8 @@ int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_ca
         require_output(points, "points");
         require_output(stagger, "stagger");
         Stagger along;
-        for (int d = 0; d < object->domain.dimensions(); ++d) along.along[d] = static_cast<std::int16_t>(std::clamp(stagger[d], -1, 1000));
-        keep(CartesianObject{object->domain.staggered(along)}, *points);
+        for (int d = 0; d < object.grid.dimensions(); ++d) along.along[d] = static_cast<std::int16_t>(std::clamp(stagger[d], -1, 1000));
+        keep(CartesianObject{object.grid.staggered(along)}, *points);
     });
 }
 
@@ -120,40 +128,38 @@ int phl_cartesian_free(phl_cartesian* domain) { return free_handle(domain, "doma
 
 int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coordinates) {
     return with(domain, [&](const auto& object) {
-        copy_out(object->domain.process_grid(), grid);
-        copy_out(object->domain.coordinates(), coordinates);
+        copy_out(object.grid.process_grid(), grid);
+        copy_out(object.grid.coordinates(), coordinates);
     });
 }
 
 int phl_cartesian_coordinates(phl_cartesian domain, int rank, int32_t* coordinates) {
     return with(domain, [&](const auto& object) {
-        if (rank < 0 || rank >= object->domain.communicator().size()) throw Error("rank " + std::to_string(rank) + " does not exist");
-        copy_out(object->domain.coordinates_of(rank), coordinates);
+        if (rank < 0 || rank >= object.grid.communicator().size()) throw Error("rank " + std::to_string(rank) + " does not exist");
+        copy_out(object.grid.coordinates_of(rank), coordinates);
     });
 }
 
 int phl_cartesian_blocks(phl_cartesian domain, int32_t* count) {
     return with(domain, [&](const auto& object) {
         require_output(count, "count");
-        *count = static_cast<int32_t>(object->domain.blocks().size());
+        *count = static_cast<int32_t>(object.grid.blocks().size());
     });
 }
 
 int phl_cartesian_owned(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
-    return with(domain,
-                [&](const auto& object) { copy_box(object->domain, object->domain.owned(checked(object->domain, block)), lower, upper); });
+    return with(domain, [&](const auto& object) { copy_box(object.grid, object.grid.owned(checked(object.grid, block)), lower, upper); });
 }
 
 int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
-    return with(domain, [&](const auto& object) {
-        copy_box(object->domain, object->domain.extended(checked(object->domain, block)), lower, upper);
-    });
+    return with(domain,
+                [&](const auto& object) { copy_box(object.grid, object.grid.extended(checked(object.grid, block)), lower, upper); });
 }
 
 int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank, int32_t* block) {
     return with(domain, [&](const auto& object) {
-        require_array(cell, object->domain.dimensions(), "cell");
-        const auto place = owner_of(object->domain, cell);
+        require_array(cell, object.grid.dimensions(), "cell");
+        const auto place = owner_of(object.grid, cell);
         if (rank != nullptr) *rank = place.rank;
         if (block != nullptr) *block = place.block;
     });

@@ -1,38 +1,26 @@
 // Exchanges of arrays.
 #include <algorithm>
 
-#include "fields.hpp"
-#include "parhelion/core/doing.hpp"
+#include "objects.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
 
 namespace {
 
-std::byte* array_of(const phl_field& field, int pointer) {
-    if (pointer == MadeField::ghosts) return static_cast<std::byte*>(field.ghosts);
-    return static_cast<std::byte*>(field.blocks != nullptr ? field.blocks[pointer] : field.cells);
+// Of a field of a grid one for each block, of one of an index map owned cells and ghosts.
+std::byte* array_of(const phl_field& field, std::size_t array) {
+    if (field.blocks != nullptr) return static_cast<std::byte*>(field.blocks[array]);
+    return static_cast<std::byte*>(array == 0 ? field.cells : field.ghosts);
 }
 
-// Of an index map ghosts may lie behind the owned cells.
-MadeField made_from(const phl_field& field, const Field& view) {
-    MadeField made{field, {}};
-    for (int b = 0; b < static_cast<int>(view.blocks.size()); ++b) {
-        const int pointer = !view.indexed ? b : b == 1 && field.ghosts != nullptr ? MadeField::ghosts : 0;
-        std::byte* const start = array_of(field, pointer);
-        made.arrays.push_back({pointer, start == nullptr ? 0 : view.blocks[static_cast<std::size_t>(b)].first - start});
-    }
+MadeField made_from(const phl_field& given, const Field& view) {
+    std::vector<std::byte*> arrays{array_of(given, 0)};
+    if (view.indexed && given.ghosts != nullptr) arrays.push_back(static_cast<std::byte*>(given.ghosts));
+    for (std::size_t b = 1; !view.indexed && b < view.blocks.size(); ++b) arrays.push_back(array_of(given, b));
+    MadeField made(view, arrays);
+    made.from_c = given;
     return made;
-}
-
-Group group_of(const Source& source, const phl_group& given, std::vector<MadeField>& made) {
-    std::vector<Field> fields;
-    require_array(given.field, given.fields, "field");
-    for (int f = 0; f < given.fields; ++f) {
-        fields.push_back(source.view(given.field[f]));
-        made.push_back(made_from(given.field[f], fields.back()));
-    }
-    return source.group(std::move(fields));
 }
 
 // `own_halo` without widths is easily said by mistake, and would move nothing.
@@ -49,28 +37,37 @@ void require_some_halo(const std::vector<Group>& groups) {
         "halo_lower and halo_upper");
 }
 
-void add(Exchange exchange, std::vector<MadeField> made, std::vector<ArrayShape> shapes, phl_exchange& handle) {
-    ExchangeObject object{std::move(exchange), std::move(made), {}, {}, std::move(shapes), {}, {}, {}, {}};
+void add(Exchange exchange, MadeFields made, phl_exchange& handle) {
+    ExchangeObject object{std::move(exchange), std::move(made)};
     object.transport = object.exchange.transport();
     object.places.reserve(object.exchange.plan().bases.size());
-    object.given.resize(object.made.size());
+    object.addresses.resize(count_arrays(object.made));
     keep(std::move(object), handle);
 }
 
-void create(int count, const phl_group* given, const phl_exchange_options* options, phl_exchange* exchange) {
-    if (count < 1) throw Error("an exchange needs at least one group: pass a domain or map with its fields");
-    require_array(given, count, "group");
-    const Source first(given[0], 0);
-    std::vector<Group> groups;
-    std::vector<MadeField> made;
-    const Doing doing(first.communicator(), "phl_exchange_create", options != nullptr ? options->timeout_s : 0);
-    validate_together(first.communicator(), [&] {
-        require_output(exchange, "exchange");
-        for (int g = 0; g < count; ++g)
-            groups.push_back(group_of(g == 0 ? first : later_source("group " + std::to_string(g), given[g], g), given[g], made));
-        require_some_halo(groups);
+// Unlike that of the first domain, without which there is no communicator, a bad handle is an Error, which all ranks can be told.
+Source source_of(const phl_group& group, int number) {
+    try {
+        return {group.domain, group.map, number};
+    } catch (const HandleError& error) {
+        throw Error("group " + std::to_string(number) + ": " + error.what());
+    }
+}
+
+int create(int count, const phl_group* given, const phl_exchange_options* options, phl_exchange* exchange) {
+    return guarded([&] {
+        if (count < 1) throw Error("an exchange needs at least one group: pass a domain or map with its fields");
+        require_array(given, count, "group");
+        const Source first(given[0].domain, given[0].map, 0);
+        make_exchange(first, "phl_exchange_create", options, exchange, [&](std::vector<Group>& groups, MadeFields& made) {
+            for (int g = 0; g < count; ++g) {
+                const Source source = g == 0 ? first : source_of(given[g], g);
+                auto fields = source.views(given[g].field, given[g].fields, "field");
+                for (std::size_t f = 0; f < fields.size(); ++f) made.push_back(made_from(given[g].field[f], fields[f]));
+                groups.push_back(source.group(std::move(fields)));
+            }
+        });
     });
-    add(Exchange(std::move(groups), options_from(options)), std::move(made), {}, *exchange);
 }
 
 Only only_from(const phl_only& given) {
@@ -84,31 +81,28 @@ Only only_from(const phl_only& given) {
     return only;
 }
 
-int components_of(const phl_field& field) { return std::max(field.element.components, 1); }
-
-bool equal_widths(bool one, const int32_t* lower, const int32_t* upper, bool other, const int32_t* others_lower,
-                  const int32_t* others_upper) {
-    if (!one || !other) return one == other;
-    return std::equal(lower, lower + PHL_MAX_DIMENSIONS, others_lower) && std::equal(upper, upper + PHL_MAX_DIMENSIONS, others_upper);
+bool equal_widths(const int32_t (&a)[PHL_MAX_DIMENSIONS], const int32_t (&b)[PHL_MAX_DIMENSIONS]) {
+    return std::equal(std::begin(a), std::end(a), b);
 }
 
 bool equal_halo(const phl_field& a, const phl_field& b) {
-    return equal_widths(a.own_halo != 0, a.halo_lower, a.halo_upper, b.own_halo != 0, b.halo_lower, b.halo_upper) &&
-           equal_widths(a.own_depth != 0, a.depth_lower, a.depth_upper, b.own_depth != 0, b.depth_lower, b.depth_upper);
+    if (!a.own_halo != !b.own_halo || !a.own_depth != !b.own_depth) return false;
+    return (!a.own_halo || (equal_widths(a.halo_lower, b.halo_lower) && equal_widths(a.halo_upper, b.halo_upper))) &&
+           (!a.own_depth || (equal_widths(a.depth_lower, b.depth_lower) && equal_widths(a.depth_upper, b.depth_upper)));
 }
 
-void require_like(const phl_field& given, const phl_field& made, int f) {
+void require_like(const phl_field& given, const phl_field& made, std::size_t f) {
     const auto refuse = [f](const char* what) {
         throw Error("field " + std::to_string(f) + " has another " + what +
                     " than the exchange was made for: pass arrays of the layouts "
                     "that it was made with, or make another one, on every rank");
     };
     if (!(element_from(given.element) == element_from(made.element))) refuse("element type");
-    if (components_of(given) != components_of(made)) refuse("number of components");
+    if (std::max(given.element.components, 1) != std::max(made.element.components, 1)) refuse("number of components");
     if (given.order != made.order) refuse("order");
     if (given.space != made.space) refuse("memory space");
     if (!equal_halo(given, made)) refuse("halo or depth");
-    if (!std::equal(given.stagger, given.stagger + PHL_MAX_DIMENSIONS, made.stagger)) refuse("stagger");
+    if (!equal_widths(given.stagger, made.stagger)) refuse("stagger");
     if ((given.blocks == nullptr ? 1 : given.block_count) != (made.blocks == nullptr ? 1 : made.block_count)) refuse("number of blocks");
     if ((given.ghosts == nullptr) != (made.ghosts == nullptr)) refuse("place for its ghosts (behind the owned cells, or apart)");
 }
@@ -119,23 +113,12 @@ ArrayList arrays_of(ExchangeObject& object, const phl_field* fields, int count) 
     if (count != static_cast<int>(object.made.size()))
         throw Error(std::to_string(count) + " fields were passed and the exchange was made for " + std::to_string(object.made.size()) +
                     ": pass one for each, in that order, or none for those that it was made with");
-    object.places.clear();
-    for (int f = 0; f < count; ++f) {
-        const MadeField& made = object.made[static_cast<std::size_t>(f)];
-        require_like(fields[f], made.field, f);
-        for (const auto& [pointer, offset] : made.arrays) {
-            std::byte* const start = array_of(fields[f], pointer);
-            object.places.push_back(start == nullptr ? nullptr : start + offset);
-        }
-    }
-    return ArrayList(object.places);
+    for (std::size_t f = 0; f < object.made.size(); ++f) require_like(fields[f], object.made[f].from_c, f);
+    return object.arrays([&](std::size_t f, std::size_t array) { return array_of(fields[f], array); });
 }
 
-void end(ExchangeObject& object) {
-    if (!object.step) throw Error("no exchange is under way: call begin first");
-    Exchange::Step step = std::move(*object.step);
-    object.step.reset();
-    step.end();
+int call(phl_exchange exchange, Call call, int reduction, const phl_field* fields, int count) {
+    return with(exchange, [&](auto& object) { run(object, call, reduction, arrays_of(object, fields, count)); });
 }
 
 phl_stale_ghost stale_from(const StaleGhost& found) {
@@ -146,34 +129,72 @@ phl_stale_ghost stale_from(const StaleGhost& found) {
     return ghost;
 }
 
-// Of the arrays that Fortran has passed, those of some fields: ghosts and further blocks come behind the first array of their field.
-std::vector<ArrayShape> shapes_of(const std::vector<ArrayShape>& all, const ShortList<int, 16>& fields) {
-    std::vector<ArrayShape> some;
-    for (const int field : fields) {
-        int f = -1;
-        for (const ArrayShape& each : all)
-            if ((f += !each.goes_on) == field) some.push_back(each);
-    }
-    return some;
-}
-
-template <class Work>
-int with_arrays(phl_exchange exchange, const phl_field* fields, int count, Work&& work) {
-    return with(exchange, [&](const auto& object) { work(*object, arrays_of(*object, fields, count)); });
-}
-
 }  // namespace
 
-void parhelion::c::make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
-    const auto object = get(whole);
-    const Only full = resolve(object->exchange.plan(), only);
-    std::vector<MadeField> made;
-    for (const int f : full.fields) made.push_back(object->made[static_cast<std::size_t>(f)]);
-    add(object->exchange.only(only), std::move(made), shapes_of(object->shapes, full.fields), subset);
+namespace parhelion::c {
+
+void make_exchange(const Source& first, const char* call, const phl_exchange_options* options, phl_exchange* exchange,
+                   const std::function<void(std::vector<Group>&, MadeFields&)>& read) {
+    std::vector<Group> groups;
+    MadeFields made;
+    const auto check = [&] {
+        require_output(exchange, "exchange");
+        read(groups, made);
+        require_some_halo(groups);
+    };
+    collective(first.communicator(), call, limit_of(options), check,
+               [&] { add(Exchange(std::move(groups), options_from(options)), std::move(made), *exchange); });
 }
+
+void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
+    const auto object = get(whole);
+    MadeFields made;
+    for (const int f : resolve(object->exchange.plan(), only).fields) made.push_back(object->made[static_cast<std::size_t>(f)]);
+    add(object->exchange.only(only), std::move(made), subset);
+}
+
+void run(ExchangeObject& object, Call call, int reduction, const ArrayList& arrays) {
+    Exchange& exchange = object.exchange;
+    switch (call) {
+        case Call::forward: return exchange(arrays);
+        case Call::begin: return void(object.step.emplace(exchange.begin(arrays)));
+        case Call::reverse: return exchange.reverse(reduction_from(reduction), arrays);
+        case Call::begin_reverse: return void(object.step.emplace(exchange.begin_reverse(reduction_from(reduction), arrays)));
+        case Call::check: return exchange.check(arrays);
+        case Call::prepare: return exchange.prepare(arrays);
+        case Call::retune: exchange.retune(arrays);
+    }
+    object.transport = exchange.transport();
+    object.explanation.clear();
+}
+
+void copy_stale(ExchangeObject& object, const ArrayList& arrays, int64_t* counts, int32_t capacity, phl_stale_ghost* first, int32_t* told) {
+    const StaleGhosts found = object.exchange.stale(arrays);
+    const auto few = first == nullptr ? 0 : std::min(found.first.size(), static_cast<std::size_t>(std::max(capacity, 0)));
+    std::transform(found.first.begin(), found.first.begin() + static_cast<std::ptrdiff_t>(few), first, stale_from);
+    if (counts != nullptr) std::copy(found.count.begin(), found.count.end(), counts);
+    if (told != nullptr) *told = static_cast<int32_t>(few);
+}
+
+}  // namespace parhelion::c
 
 extern "C" {
 
+int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options,
+                                  phl_exchange* exchange) {
+    const phl_group group{domain, nullptr, field, fields};
+    const int status = guarded([&] { get(domain); });  // null is an error, not another kind of group
+    return status != PHL_SUCCESS ? status : create(1, &group, options, exchange);
+}
+int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const phl_exchange_options* options,
+                                  phl_exchange* exchange) {
+    const phl_group group{nullptr, map, field, fields};
+    const int status = guarded([&] { get(map); });
+    return status != PHL_SUCCESS ? status : create(1, &group, options, exchange);
+}
+int phl_exchange_create_groups(int groups, const phl_group* group, const phl_exchange_options* options, phl_exchange* exchange) {
+    return create(groups, group, options, exchange);
+}
 int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset) {
     return guarded([&] {
         require_output(only, "only");
@@ -181,48 +202,23 @@ int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange*
         make_subset(exchange, only_from(*only), *subset);
     });
 }
+int phl_exchange_free(phl_exchange* exchange) { return free_handle(exchange, "exchange"); }
 
-int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count) {
-    return with_arrays(subset, fields, count, [](ExchangeObject& each, const ArrayList& all) { each.exchange.prepare(all); });
+int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count) {
+    return call(exchange, Call::forward, 0, fields, count);
 }
-
-int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options,
-                                  phl_exchange* exchange) {
-    return guarded([&] {
-        get(domain);  // null is an error, not another kind of group
-        const phl_group group{domain, nullptr, field, fields};
-        create(1, &group, options, exchange);
-    });
+int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count) { return call(exchange, Call::begin, 0, fields, count); }
+int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count) {
+    return call(exchange, Call::reverse, reduction, fields, count);
 }
-
-int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const phl_exchange_options* options,
-                                  phl_exchange* exchange) {
-    return guarded([&] {
-        get(map);
-        const phl_group group{nullptr, map, field, fields};
-        create(1, &group, options, exchange);
-    });
-}
-
-int phl_exchange_create_groups(int groups, const phl_group* group, const phl_exchange_options* options, phl_exchange* exchange) {
-    return guarded([&] { create(groups, group, options, exchange); });
-}
-
-int phl_exchange_free(phl_exchange* exchange) {
-    return free_handle(exchange, "exchange", "the exchange is under way: end it before it is freed",
-                       [](const ExchangeObject& each) { return each.step.has_value(); });
-}
-
-int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count) {
-    return with_arrays(exchange, fields, count,
-                       [](ExchangeObject& each, const ArrayList& all) { each.step.emplace(each.exchange.begin(all)); });
-}
-
 int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count) {
-    return with_arrays(exchange, fields, count, [&](ExchangeObject& each, const ArrayList& all) {
-        each.step.emplace(each.exchange.begin_reverse(reduction_from(reduction), all));
-    });
+    return call(exchange, Call::begin_reverse, reduction, fields, count);
 }
+int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count) { return call(exchange, Call::check, 0, fields, count); }
+int phl_exchange_retune(phl_exchange exchange, const phl_field* fields, int count) {
+    return call(exchange, Call::retune, 0, fields, count);
+}
+int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count) { return call(subset, Call::prepare, 0, fields, count); }
 
 int phl_exchange_test(phl_exchange exchange, int* done) {
     return guarded([&] {
@@ -231,65 +227,37 @@ int phl_exchange_test(phl_exchange exchange, int* done) {
         *done = !object->step || object->step->test();
     });
 }
-
 int phl_exchange_end(phl_exchange exchange) {
-    return guarded([&] { end(*get(exchange)); });
+    return with(exchange, [](auto& object) {
+        if (!object.step) throw Error("no exchange is under way: call begin first");
+        Step step = std::move(*object.step);
+        object.step.reset();
+        step.end();
+    });
 }
-
 int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts, int32_t capacity, phl_stale_ghost* first,
                        int32_t* told) {
-    return with(exchange, [&](const auto& object) {
-        const StaleGhosts found = object->exchange.stale(arrays_of(*object, fields, count));
-        const auto few = first == nullptr ? 0 : std::min(found.first.size(), static_cast<std::size_t>(std::max(capacity, 0)));
-        std::transform(found.first.begin(), found.first.begin() + static_cast<std::ptrdiff_t>(few), first, stale_from);
-        if (counts != nullptr) std::copy(found.count.begin(), found.count.end(), counts);
-        if (told != nullptr) *told = static_cast<int32_t>(few);
-    });
+    return with(exchange, [&](auto& object) { copy_stale(object, arrays_of(object, fields, count), counts, capacity, first, told); });
 }
-
-int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count) {
-    return with_arrays(exchange, fields, count, [](ExchangeObject& each, const ArrayList& all) { each.exchange.check(all); });
-}
-
-int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count) {
-    return with_arrays(exchange, fields, count, [](ExchangeObject& each, const ArrayList& all) { each.exchange(all); });
-}
-
-int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count) {
-    return with_arrays(exchange, fields, count,
-                       [&](ExchangeObject& each, const ArrayList& all) { each.exchange.reverse(reduction_from(reduction), all); });
-}
-
-int phl_exchange_retune(phl_exchange exchange, const phl_field* fields, int count) {
-    return with_arrays(exchange, fields, count, [](ExchangeObject& each, const ArrayList& all) {
-        each.exchange.retune(all);
-        each.transport = each.exchange.transport();
-        each.explanation.clear();
-    });
-}
-
 int phl_exchange_under_way(phl_exchange exchange, int* under_way) {
     return guarded([&] {
         require_output(under_way, "under_way");
         *under_way = get(exchange)->exchange.under_way();
     });
 }
-
 int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, int32_t* messages) {
     return with(exchange, [&](const auto& object) {
-        const Plan& plan = object->exchange.plan();
-        if (bytes != nullptr) *bytes = plan.bytes_sent(direction_from(direction));
-        if (messages != nullptr) *messages = plan.messages_sent(direction_from(direction));
+        const auto way = static_cast<Direction>(in_range(direction, PHL_REVERSE, "direction"));
+        if (bytes != nullptr) *bytes = object.exchange.plan().bytes_sent(way);
+        if (messages != nullptr) *messages = object.exchange.plan().messages_sent(way);
     });
 }
-
 int phl_exchange_transport(phl_exchange exchange, const char** name) {
     return guarded([&] {
         require_output(name, "name");
         *name = get(exchange)->transport.c_str();
     });
 }
-
 int phl_exchange_explain(phl_exchange exchange, const char** text) {
     return guarded([&] {
         require_output(text, "text");

@@ -1,5 +1,7 @@
-// Making and asking index maps.
-#include "maps.hpp"
+// Index maps: made, asked, and exchanges of the arrays that each call names.
+#include <algorithm>
+
+#include "objects.hpp"
 #include "parhelion/domain/partition_files.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/localize.hpp"
@@ -28,7 +30,75 @@ void require_keys(const IndexMap& map, const PartitionKeys& read, int64_t capaci
                     ": make it larger; without it per_id alone is told");
 }
 
+int components_from(phl_element element) {
+    if (element.components < 0) throw Error("a cell cannot have " + std::to_string(element.components) + " components");
+    return element.components == 0 ? 1 : element.components;
+}
+
+byte_count width_of(phl_element element) { return byte_count{element_from(element).size} * components_from(element); }
+
+CellArray array_from(const phl_cells& cells, byte_count width, const char* name) {
+    if (cells.count > 0 && cells.first == nullptr)
+        throw Error(std::string(name) + ".first is a null pointer: pass an array of " + std::to_string(cells.count) + " cells");
+    return {static_cast<std::byte*>(cells.first), cells.stride == 0 ? width : cells.stride};
+}
+
+void require_cells(int64_t given, int64_t needed, const char* name) {
+    if (given != needed)
+        throw Error(std::string(name) + " has " + std::to_string(given) + " cells and the map needs " + std::to_string(needed) +
+                    ": pass an array of that many cells");
+}
+
+// Of a map: which cells of the arrays belong together, the map finds out.
+CellValues values_from(const IndexMap& map, const phl_values& given) {
+    const byte_count width = width_of(given.element);
+    CellValues values{array_from(given.owned, width, "owned"), {}, element_from(given.element), components_from(given.element)};
+    if (given.ghosts.first == nullptr && given.owned.count != map.owned()) {
+        require_cells(given.owned.count, map.size(), "the array of owned cells and ghosts");
+    } else {
+        require_cells(given.owned.count, map.owned(), "the array of owned cells");
+        require_cells(given.ghosts.count, map.ghosts(), "the array of ghosts");
+        values.ghosts = array_from(given.ghosts, width, "ghosts");
+    }
+    return values;
+}
+
+template <class Work>
+int with_arrays(phl_index_map map, const phl_values* given, int count, Work&& work) {
+    return with(map, [&](auto& object) {
+        require_array(given, count, "arrays");
+        object.arrays.clear();
+        for (int i = 0; i < count; ++i) object.arrays.push_back(values_from(object.map, given[i]));
+        work(object.map, CellArrays(object.arrays));
+    });
+}
+
+int transfer(const char* call, Transfer move, phl_index_map map, int root, phl_element element, const phl_cells& all,
+             const phl_cells& owned) {
+    CellArray everything, mine;
+    byte_count width = 0, count = 0;
+    const auto check = [&](const IndexMap& m) {
+        width = width_of(element);
+        require_cells(owned.count, m.owned(), "the array of owned cells");
+        mine = array_from(owned, width, "owned");
+        if (m.communicator().rank() != root) return;
+        everything = array_from(all, width, "all");
+        count = all.count;
+    };
+    return collective(map, call, check, [&](const IndexMap& m) { move(m.domain(), root, everything, count, mine, width); });
+}
+
 }  // namespace
+
+void parhelion::c::keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {
+    IndexMap made(std::move(domain), options);
+    keep(IndexMapObject{std::move(made), std::move(options)}, *map);
+}
+
+IndexedDomain parhelion::c::read_domain(const char* path, const Communicator& comm) {
+    PartitionPart part = read_partition(path, comm);
+    return IndexedDomain(part.owned, std::move(part.ghosts), comm);
+}
 
 extern "C" {
 
@@ -66,7 +136,9 @@ int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const
 }
 
 int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
-    return read_map(comm, path, options, map);
+    return make_map(
+        comm, "phl_index_map_read", options, map, [&](const Communicator&) { require_output(path, "path"); },
+        [&](const Communicator& own) { return read_domain(path, own); });
 }
 
 int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys) {
@@ -115,14 +187,11 @@ int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids,
     });
 }
 
-int phl_index_map_free(phl_index_map* map) {
-    return free_handle(map, "map", "an exchange of the map is under way: end it before the map is freed",
-                       [](const IndexMapObject& each) { return each.map.under_way(); });
-}
+int phl_index_map_free(phl_index_map* map) { return free_handle(map, "map"); }
 
 int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global, int64_t* first) {
-    return with(map, [&](const auto& object) {
-        const IndexedDomain& domain = object->map.domain();
+    return with(map, [&](auto& object) {
+        const IndexedDomain& domain = object.domain();
         put(owned, domain.owned());
         put(ghosts, domain.ghosts());
         put(global, domain.global_size());
@@ -131,8 +200,8 @@ int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int6
 }
 
 int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners) {
-    return with(map, [&](const auto& object) {
-        const IndexedDomain& domain = object->map.domain();
+    return with(map, [&](auto& object) {
+        const IndexedDomain& domain = object.domain();
         if (ids != nullptr) std::copy(domain.ghost_ids().begin(), domain.ghost_ids().end(), ids);
         if (owners != nullptr) std::copy(domain.ghost_owners().begin(), domain.ghost_owners().end(), owners);
     });
@@ -148,29 +217,29 @@ int phl_index_map_neighbors(phl_index_map map, int32_t* count, int32_t capacity,
 }
 
 int phl_index_map_traffic(phl_index_map map, int64_t* cells_sent_, int64_t* cells_received) {
-    return with(map, [&](const auto& object) {
+    return with(map, [&](auto& object) {
         int64_t received = 0;
-        for (const Stage& stage : object->map.pattern().stages)
+        for (const Stage& stage : object.map.pattern().stages)
             for (const Link& link : stage)
-                if (link.rank != object->map.communicator().rank()) received += link.receive_unique;
-        put(cells_sent_, cells_sent(object->map.pattern()));
+                if (link.rank != object.map.communicator().rank()) received += link.receive_unique;
+        put(cells_sent_, cells_sent(object.map.pattern()));
         put(cells_received, received);
     });
 }
 
 int phl_index_map_to_global(phl_index_map map, int64_t count, const int32_t* cells, int64_t* ids) {
-    return with(map, [&](const auto& object) {
+    return with(map, [&](auto& object) {
         require_array(cells, count, "cells");
         require_array(ids, count, "ids");
-        std::transform(cells, cells + count, ids, [&](int32_t cell) { return object->map.domain().global_of(cell); });
+        std::transform(cells, cells + count, ids, [&](int32_t cell) { return object.domain().global_of(cell); });
     });
 }
 
 int phl_index_map_to_local(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
-    return with(map, [&](const auto& object) {
+    return with(map, [&](auto& object) {
         require_array(ids, count, "ids");
         require_array(cells, count, "cells");
-        object->map.domain().local_of(span_of(ids, count), {cells, static_cast<std::size_t>(count)});
+        object.domain().local_of(span_of(ids, count), {cells, static_cast<std::size_t>(count)});
     });
 }
 
@@ -183,6 +252,49 @@ int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, i
         const auto owners = m.domain().owners_of(span_of(ids, count));
         std::copy(owners.begin(), owners.end(), ranks);
     });
+}
+
+#define PHL_MAP_CALL(name)                                                                                     \
+    int phl_map_##name(phl_index_map map, const phl_values* arrays, int count) {                               \
+        return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.name(all); }); \
+    }
+#define PHL_MAP_REDUCTION(name)                                                                                                            \
+    int phl_map_##name(phl_index_map map, int reduction, const phl_values* arrays, int count) {                                            \
+        return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.name(all, reduction_from(reduction)); }); \
+    }
+
+PHL_MAP_CALL(forward)
+PHL_MAP_CALL(begin_forward)
+PHL_MAP_CALL(end_forward)
+PHL_MAP_REDUCTION(reverse)
+PHL_MAP_REDUCTION(begin_reverse)
+PHL_MAP_CALL(end_reverse)
+PHL_MAP_REDUCTION(reduce_shared)
+PHL_MAP_REDUCTION(begin_reduce_shared)
+PHL_MAP_CALL(end_reduce_shared)
+
+#define PHL_ONE_ARRAY(name, call)                                                               \
+    int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) { \
+        const phl_values one{element, owned, ghosts};                                           \
+        return phl_map_##call(map, &one, 1);                                                    \
+    }
+#define PHL_ONE_REDUCTION(name, call)                                                                          \
+    int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction) { \
+        const phl_values one{element, owned, ghosts};                                                          \
+        return phl_map_##call(map, reduction, &one, 1);                                                        \
+    }
+PHL_ONE_ARRAY(gather, forward)
+PHL_ONE_ARRAY(gather_begin, begin_forward)
+PHL_ONE_ARRAY(gather_end, end_forward)
+PHL_ONE_REDUCTION(scatter, reverse)
+PHL_ONE_REDUCTION(scatter_begin, begin_reverse)
+PHL_ONE_ARRAY(scatter_end, end_reverse)
+
+int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all, phl_cells owned) {
+    return transfer("phl_distribute", &distribute, map, root, element, all, owned);
+}
+int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owned, phl_cells all) {
+    return transfer("phl_collate", &collate, map, root, element, all, owned);
 }
 
 }  // extern "C"

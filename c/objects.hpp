@@ -1,15 +1,75 @@
-// What is behind the handles.
+// What is behind the handles, and what C and Fortran do with it.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "handles.hpp"
+#include "guard.hpp"
+#include "parhelion/core/doing.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/exchange/exchange.hpp"
 #include "parhelion/index_map/index_map.hpp"
+#include "parhelion/index_map/point_sums.hpp"
 #include "parhelion/phl.h"
+#include "parhelion/redistribution/redistribution.hpp"
 
 namespace parhelion::c {
+
+/// Objects behind handles of one kind. A handle is no address: it holds a slot, how often the slot was used, and the
+/// kind, so that one that was freed, copied or mixed up is noticed and never followed.
+template <class T>
+class HandleTable {
+public:
+    template <class Handle>
+    void add(std::shared_ptr<T> object, Handle& handle) {
+        const std::lock_guard lock(mutex_);
+        std::size_t slot = 0;
+        while (slot < slots_.size() && slots_[slot].object) ++slot;
+        if (slot == slots_.size()) slots_.push_back({});
+        slots_[slot].object = std::move(object);
+        handle = reinterpret_cast<Handle>(std::uintptr_t{slots_[slot].uses} << 32 | slot << 4 | T::kind);
+    }
+
+    template <class Handle>
+    std::shared_ptr<T> get(Handle handle) const {
+        const std::lock_guard lock(mutex_);
+        return slots_[find(reinterpret_cast<std::uintptr_t>(handle))].object;
+    }
+
+    template <class Handle>
+    void remove(Handle handle) {
+        std::shared_ptr<T> last;  // destroyed after the lock
+        const std::lock_guard lock(mutex_);
+        Slot& slot = slots_[find(reinterpret_cast<std::uintptr_t>(handle))];
+        ++slot.uses;
+        last.swap(slot.object);
+    }
+
+private:
+    struct Slot {
+        std::shared_ptr<T> object;
+        std::uint32_t uses = 1;
+    };
+    static_assert(sizeof(std::uintptr_t) == 8, "handles need 64 bits");
+
+    std::size_t find(std::uintptr_t value) const {
+        const std::string what = std::string(T::name) + " handle ";
+        if (value == 0) throw HandleError(what + "is null: make one first, and do not use it after it was freed");
+        if ((value & 0xf) != T::kind) throw HandleError(what + "is of another kind: pass what the create function gave");
+        const std::size_t slot = (value & 0xffffffff) >> 4;
+        if (slot >= slots_.size() || !slots_[slot].object || slots_[slot].uses != value >> 32)
+            throw HandleError(what + "was freed already: free it once, and do not keep copies of it");
+        return slot;
+    }
+
+    mutable std::mutex mutex_;
+    std::vector<Slot> slots_;
+};
 
 struct IndexMapObject {
     static constexpr unsigned kind = 1;
@@ -17,24 +77,43 @@ struct IndexMapObject {
     IndexMap map;
     ExchangeOptions options = {};
     std::vector<CellValues> arrays = {};  ///< of a call
+    const IndexedDomain& domain() const { return map.domain(); }
+    bool under_way() const { return map.under_way(); }
 };
 
 struct CartesianObject {
     static constexpr unsigned kind = 2;
     static constexpr const char* name = "Cartesian domain";
-    CartesianDomain domain;
+    CartesianDomain grid;
+    const CartesianDomain& domain() const { return grid; }
 };
 
-/// A field as it was when its exchange was made, and where the exchange's arrays begin in what it points to.
-struct MadeField {
-    struct Array {
-        int pointer;        ///< number of the block, or `ghosts`
-        byte_count offset;  ///< from there to the first owned cell, or the first ghost
-    };
-    static constexpr int ghosts = -1;
-    phl_field field;
-    std::vector<Array> arrays;
+/// The domain or map of a handle, and views of its arrays.
+class Source {
+public:
+    explicit Source(phl_cartesian domain);
+    explicit Source(phl_index_map map);
+    /// One of the two handles. Throws Error otherwise.
+    Source(phl_cartesian domain, phl_index_map map, int group);
+
+    Communicator communicator() const { return grid_ ? grid_->grid.communicator() : map_->map.communicator(); }
+    Group group(std::vector<Field> fields) const {
+        return grid_ ? Group(grid_->grid, std::move(fields)) : Group(map_->map.pattern(), std::move(fields));
+    }
+    /// One of the two, the other is null.
+    const CartesianDomain* grid() const { return grid_ ? &grid_->grid : nullptr; }
+    const IndexedDomain* cells() const { return map_ ? &map_->domain() : nullptr; }
+    /// Throw Error for what cannot be an array of it.
+    Field view(const phl_field& given) const;
+    std::vector<Field> views(const phl_field* given, int count, const char* name = "fields") const;
+
+private:
+    std::shared_ptr<CartesianObject> grid_;
+    std::shared_ptr<IndexMapObject> map_;
 };
+
+/// A view of one array for each block.
+Field view_grid(const CartesianDomain& domain, std::vector<std::byte*> arrays, Element element, const ArrayLayout& layout);
 
 /// A Fortran array: type and bytes of its elements, and extents. Plain data: Fortran keeps those of groups.
 struct ArrayShape {
@@ -47,70 +126,203 @@ struct ArrayShape {
     friend bool operator==(const ArrayShape&, const ArrayShape&) = default;
 };
 
+/// A field as it was when its exchange was made, and where its native arrays begin in those that were passed: one for each block, or owned
+/// cells and ghosts.
+struct MadeField {
+    struct Place {
+        std::size_t array;
+        byte_count offset;  ///< from its start to the first owned cell, or the first ghost
+    };
+    MadeField(const Field& view, const std::vector<std::byte*>& arrays);
+    std::vector<Place> places;
+    phl_field from_c = {};
+    std::vector<ArrayShape> shapes = {};  ///< from Fortran
+};
+using MadeFields = std::vector<MadeField>;
+/// Those that Fortran has passed.
+inline std::size_t count_arrays(const MadeFields& made) {
+    std::size_t count = 0;
+    for (const MadeField& field : made) count += field.shapes.size();
+    return count;
+}
+
 struct ExchangeObject {
     static constexpr unsigned kind = 3;
     static constexpr const char* name = "exchange";
     Exchange exchange;
-    std::vector<MadeField> made;
-    std::vector<std::byte*> places;       ///< of the arrays of a call
-    std::vector<phl_field> given = {};    ///< by a call from Fortran: room for all fields
-    std::vector<ArrayShape> shapes = {};  ///< of what Fortran has passed
-    std::vector<void*> addresses = {};    ///< of the arrays of such a call
-    std::string transport, explanation;
-    std::optional<Exchange::Step> step;
+    MadeFields made;
+    std::vector<std::byte*> places = {};     ///< of the native arrays of a call
+    std::vector<std::byte*> addresses = {};  ///< of the arrays of a call from Fortran
+    std::string transport = {}, explanation = {};
+    std::optional<Step> step = {};
+    bool under_way() const { return step.has_value(); }
+
+    /// The native arrays of a call: `address(field, array)` is that of one that was passed.
+    template <class Address>
+    ArrayList arrays(Address&& address) {
+        places.clear();
+        for (std::size_t f = 0; f < made.size(); ++f)
+            for (const auto& [array, offset] : made[f].places) {
+                std::byte* const start = address(f, array);
+                places.push_back(start == nullptr ? nullptr : start + offset);
+            }
+        return ArrayList(places);
+    }
 };
 
-struct RedistributionObject;
-struct PointSumsObject;
-HandleTable<IndexMapObject>& table_of(phl_index_map);
-HandleTable<CartesianObject>& table_of(phl_cartesian);
-HandleTable<ExchangeObject>& table_of(phl_exchange);
-HandleTable<RedistributionObject>& table_of(phl_redistribution);
-HandleTable<PointSumsObject>& table_of(phl_point_sums);
+struct RedistributionObject {
+    static constexpr unsigned kind = 4;
+    static constexpr const char* name = "redistribution";
+    Redistribution redistribution;
+    Source from, to;
+    bool called = false;
+};
+
+struct PointSumsObject {
+    static constexpr unsigned kind = 5;
+    static constexpr const char* name = "sums of points";
+    PointSums sums;
+    Source domain;
+    std::vector<Field> views = {};  ///< with those of Fortran
+    MadeFields made = {};
+    std::optional<Step> step = {};
+    bool under_way() const { return sums.under_way(); }
+};
+
+// Which object a handle stands for.
+IndexMapObject object_of(phl_index_map);
+CartesianObject object_of(phl_cartesian);
+ExchangeObject object_of(phl_exchange);
+RedistributionObject object_of(phl_redistribution);
+PointSumsObject object_of(phl_point_sums);
+
+template <class Object>
+HandleTable<Object>& table();
 
 /// What is behind a handle. Throws HandleError for one that is not good.
 template <class Handle>
 auto get(Handle handle) {
-    return table_of(handle).get(handle);
+    return table<decltype(object_of(handle))>().get(handle);
 }
 
 /// Puts an object under a handle of its own.
 template <class Object, class Handle>
 void keep(Object object, Handle& handle) {
-    table_of(handle).add(std::make_shared<Object>(std::move(object)), handle);
+    table<Object>().add(std::make_shared<Object>(std::move(object)), handle);
 }
 
 /// Runs work on what is behind a handle, guarded.
 template <class Handle, class Work>
 int with(Handle handle, Work&& work) noexcept {
-    return guarded([&] { work(get(handle)); });
+    return guarded([&] { work(*get(handle)); });
 }
 
-constexpr auto never = [](const auto&) { return false; };
-
 /// Ends a handle, or refuses while what is behind it is under way.
-template <class Handle, class UnderWay = decltype((never))>
-int free_handle(Handle* handle, const char* name, const char* refusal = "", UnderWay&& under_way = never) {
+template <class Handle>
+int free_handle(Handle* handle, const char* name) {
+    using Object = decltype(object_of(*handle));
     return guarded([&] {
         require_output(handle, name);
-        if (under_way(*get(*handle))) throw Error(refusal);
+        const auto object = get(*handle);
+        if constexpr (requires { object->under_way(); })
+            if (object->under_way()) throw Error("this " + std::string(Object::name) + " is under way: end it before it is freed");
         require_mpi();
-        table_of(*handle).remove(*handle);
+        table<Object>().remove(*handle);
         *handle = nullptr;
     });
 }
 
+/// Runs `check`, of whose errors all ranks are told, then `work`. Collective.
+template <class Check, class Work>
+void collective(const Communicator& comm, const char* call, double timeout_s, Check&& check, Work&& work) {
+    const Doing doing(comm, call, timeout_s);
+    validate_together(comm, check);
+    work();
+}
+
+/// The same of a map.
+template <class Check, class Work>
+int collective(phl_index_map map, const char* call, Check&& check, Work&& work) {
+    return with(
+        map, [&](auto& object) { collective(object.map.communicator(), call, 0, [&] { check(object.map); }, [&] { work(object.map); }); });
+}
+
+/// Null: none.
+ExchangeOptions options_from(const phl_exchange_options* options);
+inline double limit_of(const phl_exchange_options* options) { return options != nullptr ? options->timeout_s : 0; }
+
 /// A map of these cells, under a handle.
 void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map);
 
+/// A map of the cells that `make` gives. The communicator is MPI_Comm or FortranComm.
+template <class Comm, class Check, class Make>
+int make_map(Comm handle, const char* call, const phl_exchange_options* options, phl_index_map* map, Check&& check, Make&& make) {
+    return guarded([&] {
+        const Communicator comm(handle);
+        const auto read = [&] {
+            require_output(map, "map");
+            check(comm);
+        };
+        collective(comm, call, limit_of(options), read, [&] { keep(make(comm), options_from(options), map); });
+    });
+}
+
+/// A map that comes from another one, with its options.
+template <class Check, class Make>
+int derive_map(phl_index_map from, const char* call, phl_index_map* map, Check&& check, Make&& make) {
+    return with(from, [&](const auto& base) {
+        const auto read = [&] {
+            require_output(map, "map");
+            check(base.map);
+        };
+        collective(base.map.communicator(), call, 0, read, [&] { keep(make(base.map), base.options, map); });
+    });
+}
+
+/// The map gets the cells that `make` gives in the place of its own, unless an exchange is under way.
+template <class Check, class Make>
+int change_map(phl_index_map map, const char* call, Check&& check, Make&& make) {
+    return with(map, [&](auto& object) {
+        const auto read = [&] {
+            check(object.domain());
+            if (object.map.under_way()) throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
+        };
+        collective(object.map.communicator(), call, 0, read, [&] { object.map = IndexMap(make(object.domain()), object.options); });
+    });
+}
+
+/// Every rank's part of a partition on disk, as what makes a map.
+IndexedDomain read_domain(const char* path, const Communicator& comm);
+
+/// Where all cells of a map are on one rank: `all` there, `owned` everywhere.
+using Transfer = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
+
+/// A grid of the extents and options that `read` gives, of whose errors all ranks are told. Collective.
+void make_grid(const Communicator& comm, const char* call, int dimensions, phl_cartesian* domain,
+               const std::function<std::pair<const int64_t*, phl_cartesian_options>()>& read);
+
+/// The exchange of what `read` reads, of whose errors all ranks are told. Collective.
+void make_exchange(const Source& first, const char* call, const phl_exchange_options* options, phl_exchange* exchange,
+                   const std::function<void(std::vector<Group>&, MadeFields&)>& read);
 /// The exchange of a subset, under a handle of its own.
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
+
+/// What an exchange does with the arrays of a call; Fortran knows the numbers.
+enum class Call { forward = 0, begin, reverse, begin_reverse, check, retune, prepare };
+void run(ExchangeObject& object, Call call, int reduction, const ArrayList& arrays);
+void copy_stale(ExchangeObject& object, const ArrayList& arrays, int64_t* counts, int32_t capacity, phl_stale_ghost* first, int32_t* told);
+
+/// Sums of the points of what `read` reads, as make_exchange.
+void make_sums(const Source& domain, const phl_exchange_options* options, phl_point_sums* sums,
+               const std::function<void(std::vector<Field>&, MadeFields&)>& read);
+void run(PointSumsObject& object, bool begin, int reduction, std::span<const Field> fields);
+
+/// Moves what `read` reads, of whose errors all ranks are told at the first call, which is collective.
+void move(RedistributionObject& object, bool back, const std::function<std::vector<Move>()>& read);
 
 /// Enumerations arrive as int: throws Error for numbers that they do not have.
 Element element_from(phl_element element);
 Reduction reduction_from(int number);
-Direction direction_from(int number);
-/// Null: none.
-ExchangeOptions options_from(const phl_exchange_options* options);
+int in_range(int number, int last, const char* what);
 
 }  // namespace parhelion::c

@@ -43,11 +43,6 @@ global_index load(const std::byte* at) {
     return value;
 }
 
-void require_integers(const CFI_cdesc_t& array, const char* name) {
-    if (array.type != CFI_type_int32_t && array.type != CFI_type_int64_t)
-        throw Error(std::string(name) + " must hold integers of 4 or 8 bytes", ErrorKind::type);
-}
-
 }  // namespace
 
 c::ArrayShape shape_of(const CFI_cdesc_t& array, bool goes_on) {
@@ -109,39 +104,49 @@ Cells cells_of(const CFI_cdesc_t& array, const char* name) {
 
 namespace {
 
-byte_count count_of(const CFI_cdesc_t& array, const char* name) {
+// `each(element)`: a list may have steps, other arrays are whole.
+template <class Each>
+void for_each(const CFI_cdesc_t& array, const char* name, Each&& each) {
     require_extents(shape_of(array), name);
-    if (!is_contiguous(array)) throw Error(std::string(name) + " is not contiguous: pass a whole array");
+    if (array.rank > 1 && !is_contiguous(array)) throw Error(std::string(name) + " is not contiguous: pass a whole array");
     byte_count count = 1;
     for (int d = 0; d < array.rank; ++d) count *= array.dim[d].extent;
-    return count;
+    const byte_count step = array.rank == 1 ? array.dim[0].sm : static_cast<byte_count>(array.elem_len);
+    auto* at = static_cast<std::byte*>(array.base_addr);
+    for (; count > 0; --count, at += step) each(at);
+}
+
+void require_integers(const CFI_cdesc_t& array, const char* name, bool or_logicals) {
+    if ((array.type != CFI_type_int32_t && array.type != CFI_type_int64_t && !(or_logicals && is_logical(array.type))) ||
+        (array.elem_len != 4 && array.elem_len != 8))
+        throw Error(std::string(name) + " must hold integers of 4 or 8 bytes", ErrorKind::type);
 }
 
 }  // namespace
 
 std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name) {
-    require_integers(array, name);
-    std::vector<global_index> values(static_cast<std::size_t>(count_of(array, name)));
-    const auto* at = static_cast<const std::byte*>(array.base_addr);
-    for (auto& value : values) {
-        value = array.elem_len == 4 ? load<std::int32_t>(at) : load<std::int64_t>(at);
-        at += array.elem_len;
-    }
+    require_integers(array, name, true);
+    const bool logical = array.type != CFI_type_int32_t && array.type != CFI_type_int64_t;
+    std::vector<global_index> values;
+    for_each(array, name, [&](const std::byte* at) {
+        const global_index value = array.elem_len == 4 ? load<std::int32_t>(at) : load<std::int64_t>(at);
+        values.push_back(logical ? value != 0 : value);
+    });
     return values;
 }
 
 void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name) {
-    require_integers(array, name);
-    const byte_count count = count_of(array, name);
-    if (count != static_cast<byte_count>(values.size()))
+    require_integers(array, name, false);
+    byte_count count = 1;
+    for (int d = 0; d < array.rank; ++d) count *= array.dim[d].extent;
+    if (count >= 0 && count != static_cast<byte_count>(values.size()))
         throw Error(std::string(name) + " has " + std::to_string(count) + " elements and needs " + std::to_string(values.size()) +
                     ": pass an array of that size");
-    auto* at = static_cast<std::byte*>(array.base_addr);
-    for (global_index value : values) {
-        if (array.elem_len == 4) store<std::int32_t>(at, value, name);
-        else store<std::int64_t>(at, value, name);
-        at += array.elem_len;
-    }
+    auto next = values.begin();
+    for_each(array, name, [&](std::byte* at) {
+        if (array.elem_len == 4) store<std::int32_t>(at, *next++, name);
+        else store<std::int64_t>(at, *next++, name);
+    });
 }
 
 }  // namespace parhelion::fortran

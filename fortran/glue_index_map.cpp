@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "../c/maps.hpp"
 #include "descriptors.hpp"
 #include "parhelion/index_map/derive.hpp"
 
@@ -16,13 +15,6 @@ std::vector<global_index> ids_from_zero(const CFI_cdesc_t& array, const char* na
     auto ids = integers_of(array, name);
     for (auto& id : ids) --id;
     return ids;
-}
-
-template <class Values>
-std::vector<global_index> from_one(const Values& values) {
-    std::vector<global_index> result(values.begin(), values.end());
-    for (auto& value : result) ++value;
-    return result;
 }
 
 // An int would keep the low half of it, which may be a rank.
@@ -44,7 +36,7 @@ void require_count(byte_count given, byte_count needed, const char* what) {
                     std::to_string(needed) + ": make them equal");
 }
 
-CellValues values_from(const IndexedDomain& domain, const CFI_cdesc_t& x, const CFI_cdesc_t* ghosts = nullptr) {
+CellValues values_from(const IndexedDomain& domain, const CFI_cdesc_t& x, const CFI_cdesc_t* ghosts) {
     const Cells cells = cells_of(x, "the array");
     CellValues values{cells.array, {}, cells.kind.element, cells.components};
     if (ghosts == nullptr) {
@@ -86,9 +78,7 @@ void run(const IndexMap& map, int call, int phase, const CellArrays& arrays, con
     }
 }
 
-using Move = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
-
-int move(const char* call, Move run, phl_index_map map, int root, const CFI_cdesc_t& all, const CFI_cdesc_t& x) {
+int transfer(const char* call, Transfer run, phl_index_map map, int root, const CFI_cdesc_t& all, const CFI_cdesc_t& x) {
     Cells mine{}, everything{};
     const auto check = [&](const IndexMap& m) {
         mine = cells_of(x, "the array of owned cells");
@@ -151,7 +141,9 @@ int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_ma
 }
 
 int phl_f_index_map_read(const int* comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
-    return read_map(FortranComm{*comm}, path, options, map);
+    return make_map(
+        FortranComm{*comm}, "index_map%read", options, map, [](const Communicator&) {},
+        [&](const Communicator& own) { return read_domain(path, own); });
 }
 
 int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* map) {
@@ -183,34 +175,26 @@ int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
                       [&](const IndexMap& map) { map.forward(values_from(map.domain(), *cells, nullptr)); });
 }
 
-// As in phl_index_map.fypp: owned cells and ghosts in one array, or in two.
-int phl_f_map_values(phl_index_map map, int call, int phase, int reduction, Array x, Array ghosts) {
-    return with(map, [&](const auto& object) {
+// As in phl_index_map.fypp: arrays of owned cells and ghosts, or one with its ghosts apart.
+int phl_f_map_call(phl_index_map map, int call, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
+                   Array h, Array ghosts) {
+    return with(map, [&](auto& object) {
         const Reduction how = reduction_from(reduction);
-        run(object->map, call, phase, combinable(values_from(object->map.domain(), *x, ghosts), *x, how), how);
-    });
-}
-
-// Each array holds owned cells and ghosts.
-int phl_f_map_arrays(phl_index_map map, int call, int phase, int reduction, Array a, Array b, Array c, Array d, Array e, Array f, Array g,
-                     Array h) {
-    return with(map, [&](const auto& object) {
-        const Reduction how = reduction_from(reduction);
-        object->arrays.clear();
+        object.arrays.clear();
         for (Array x : {a, b, c, d, e, f, g, h})
-            if (x != nullptr) object->arrays.push_back(combinable(values_from(object->map.domain(), *x), *x, how));
-        run(object->map, call, phase, object->arrays, how);
+            if (x != nullptr) object.arrays.push_back(combinable(values_from(object.domain(), *x, ghosts), *x, how));
+        run(object.map, call, phase, object.arrays, how);
     });
 }
 
 int phl_f_distribute(phl_index_map map, int root, Array all, Array x) {
-    return move("index_map%distribute", &distribute, map, root, *all, *x);
+    return transfer("index_map%distribute", &distribute, map, root, *all, *x);
 }
-int phl_f_collate(phl_index_map map, int root, Array x, Array all) { return move("index_map%collate", &collate, map, root, *all, *x); }
+int phl_f_collate(phl_index_map map, int root, Array x, Array all) { return transfer("index_map%collate", &collate, map, root, *all, *x); }
 
 int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
     return with(map, [&](const auto& object) {
-        const IndexedDomain& domain = object->map.domain();
+        const IndexedDomain& domain = object.domain();
         auto values = integers_of(*cells, "cells");
         for (auto& value : values) {
             if (value < 1 || value > domain.size())
@@ -224,7 +208,7 @@ int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
 int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
     return with(map, [&](const auto& object) {
         auto values = ids_from_zero(*ids, "ids");
-        for (auto& value : values) value = object->map.domain().local_of(value) + 1;
+        for (auto& value : values) value = object.domain().local_of(value) + 1;
         assign(*cells, values, "cells");
     });
 }
@@ -262,18 +246,20 @@ int phl_f_localize(phl_index_map map, Array ids, Array cells) {
 
 int phl_f_ghosts(phl_index_map map, Array ids, Array owners) {
     return with(map, [&](const auto& object) {
-        const IndexedDomain& domain = object->map.domain();
-        if (ids) assign(*ids, from_one(domain.ghost_ids()), "ids");
-        if (owners) assign(*owners, {domain.ghost_owners().begin(), domain.ghost_owners().end()}, "owners");
+        const auto& wanted = object.domain().ghost_ids();
+        const auto& from = object.domain().ghost_owners();
+        std::vector<global_index> numbers(wanted.begin(), wanted.end());
+        for (auto& id : numbers) ++id;
+        if (ids) assign(*ids, numbers, "ids");
+        if (owners) assign(*owners, {from.begin(), from.end()}, "owners");
     });
 }
 
 /* The last message; ids in it count from 0, Fortran's from 1. */
-const char* phl_f_last_error(int64_t* length) {
+const char* phl_f_last_error(void) {
     thread_local std::string text;
     text = phl_last_error();
     if (text.find("global id") != std::string::npos) text += " (ids are counted from 0 here)";
-    *length = static_cast<int64_t>(text.size());
     return text.c_str();
 }
 

@@ -23,6 +23,8 @@ KINDS = {
     "kept": ("type(*), dimension(..), target", "{}"),
     "list": ("type(*), intent(in), dimension(:)", "{}"),
     "integers": ("integer, intent(in), dimension(:)", "{}"),
+    "out": ("integer, intent(out), dimension(:)", "{}"),
+    "number": ("integer, intent(in), optional", "{}"),
     "integer": ("integer, intent(in)", "int({}, c_int)"),
     "numbers": ("integer, intent(in), optional, dimension(:)", "{}"),
     "flags": ("logical, intent(in), optional, dimension(:)", "{}"),
@@ -153,12 +155,12 @@ def method(spec, call="", changes=False):
     return _subroutine(name, arguments, [*lines, f"call finish({called}, stat, errmsg)"])
 
 
-def maker(spec, call):
-    """A new handle takes the place of the old one, unless C fails."""
+def maker(spec, call, then=""):
+    """A new handle takes the place of the old one, unless C fails; `then` is done where it has not."""
     name, arguments, lines, called = _procedure(spec, call, "inout", [], ["made"])
     room = ["character(kind=c_char), target :: name(phl_name_length + 1)"] if "options" in call else []
     replaced = ["type(c_ptr) :: made", "made = c_null_ptr", f"call replace(this%handle, {this['c_type']}_free, {called}, made, stat, errmsg)"]
-    return _subroutine(name, arguments, [*lines, *room, *replaced])
+    return _subroutine(name, arguments, [*lines, *room, *replaced, *([f"if (c_associated(made)) {then}"] if then else [])])
 
 
 def ends():

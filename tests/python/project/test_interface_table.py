@@ -43,4 +43,4 @@ def test_structures_and_interfaces_are_those_of_the_header(write):
         r"(\w+);", re.search(r"typedef struct phl_exchange_options \{(.*?)\}", write.C, flags=re.S)[1]
     )
     assert "integer(c_int64_t), intent(inout) :: lower(*)" in write.bind("phl_cartesian_owned", "lower upper")
-    assert "type(*), dimension(..), optional :: ghosts" in write.bind("phl_f_map_values")
+    assert "type(*), dimension(..), optional :: ghosts" in write.bind("phl_f_map_call")
