@@ -1,11 +1,13 @@
 #include "apps/contenders.hpp"
 
-#include "apps/finite_volume.hpp"
-#include "apps/multigrid_cg.hpp"
-#include "apps/poisson.hpp"
+#include "finite_volume.hpp"
 #include "job.hpp"
+#include "multigrid_cg.hpp"
+#include "poisson.hpp"
 
 namespace parhelion::bench {
+
+using namespace applications;
 
 namespace {
 

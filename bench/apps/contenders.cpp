@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
-#include "apps/ways/nodes.hpp"
 #include "exchange_lines.hpp"
+#include "exchanges/nodes.hpp"
 #include "node_shared.hpp"
 #include "own.hpp"
 #include "planted_fault.hpp"
 #include "values.hpp"
 
 namespace parhelion::bench {
+
+using namespace applications;
 
 namespace {
 
@@ -31,8 +33,9 @@ public:
     Values& values() override { return *this; }
     /// Of an average step.
     Traffic traffic() const override {
-        const Traffic all = program_->traffic();
-        return all_steps_ == 0 ? all : Traffic{all.bytes / all_steps_, all.messages / all_steps_};
+        const applications::Traffic all = program_->traffic();
+        const std::int64_t steps = std::max<std::int64_t>(all_steps_, 1);
+        return {all.bytes / steps, all.messages / steps};
     }
     nlohmann::json explain() const override {
         const std::string told = program_->explain();

@@ -1,12 +1,17 @@
 #pragma once
 
-#include "apps/hydrodynamics.hpp"
-#include "apps/over_ghosts.hpp"
 #include "apps/shallow_water.hpp"
 #include "contender.hpp"
+#include "hydrodynamics.hpp"
+#include "over_ghosts.hpp"
 #include "parhelion/core/communicator.hpp"
 
 namespace parhelion::bench {
+
+using namespace applications;
+
+/// Another library's vectors, from the plug-in `libphl_peer_LIBRARY.so` beside this program. Throws CannotRun where there is none.
+GhostUpdatePointer with_vectors_of(const std::string& library);
 
 /// An application's ways to exchange: the library over `auto`, or over a transport that is named, and those by hand.
 std::vector<Entry> ways_to_fill_ghosts(const MakeApplication& make, MPI_Comm comm);

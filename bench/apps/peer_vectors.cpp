@@ -1,12 +1,14 @@
 #include <algorithm>
 
-#include "apps/ways/ways.hpp"
+#include "apps/contenders.hpp"
 #include "errors.hpp"
 #include "parhelion/core/error.hpp"
 #include "peers/vector_peer.h"
 #include "plug_in.hpp"
 
 namespace parhelion::bench {
+
+using namespace applications;
 
 namespace {
 
@@ -39,7 +41,7 @@ public:
     void update(std::size_t number) override {
         if (functions_.exchange(peers_[number]) != 0) throw Error("the peer's update failed", ErrorKind::communication);
     }
-    Traffic traffic(std::size_t) const override { return {}; }  // it does not tell
+    applications::Traffic traffic(std::size_t) const override { return {}; }  // it does not tell
     std::string explain() const override { return functions_.version; }
 
 private:

@@ -5,6 +5,8 @@
 
 namespace parhelion::bench {
 
+using namespace applications;
+
 namespace {
 
 constexpr std::size_t name_length = 64, text_length = 4000;
@@ -55,8 +57,8 @@ public:
         return {seen_.begin(), seen_.end()};
     }
     double* some_value() override { return model_.value(run_.get()); }
-    Traffic traffic() const override {
-        Traffic all;
+    applications::Traffic traffic() const override {
+        applications::Traffic all;
         model_.traffic(run_.get(), &all.bytes, &all.messages);
         return all;
     }

@@ -2,9 +2,12 @@
 
 #include <array>
 
-#include "apps/application.hpp"
+#include "application.hpp"
 
 namespace parhelion::bench {
+
+using namespace applications;
+using applications::Program;
 
 struct ShallowWaterProblem {
     std::array<int, 2> ranks{1, 1}, cells{1, 1};  // ranks with the first dimension fastest; cells in all

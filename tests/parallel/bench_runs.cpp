@@ -9,19 +9,20 @@
 #include "support/cases.hpp"
 
 #include "apps/contenders.hpp"
-#include "apps/curve.hpp"
-#include "apps/finite_volume.hpp"
-#include "apps/hydrodynamics.hpp"
-#include "apps/multigrid_cg.hpp"
-#include "apps/over_ghosts.hpp"
-#include "apps/poisson.hpp"
 #include "binding.hpp"
 #include "contenders.hpp"
+#include "curve.hpp"
+#include "finite_volume.hpp"
 #include "halo/case.hpp"
+#include "hydrodynamics.hpp"
+#include "multigrid_cg.hpp"
+#include "over_ghosts.hpp"
+#include "poisson.hpp"
 #include "runner.hpp"
 
 using namespace parhelion;
 using namespace parhelion::bench;
+using namespace applications;
 
 namespace {
 

@@ -19,7 +19,7 @@ ON_TOP = {
 MAY_INCLUDE = {stage: STAGES[:k] for k, stage in enumerate(STAGES)} | ON_TOP
 FOR_USERS = {"parhelion.hpp", "phl.h"}  # all of C++; what `c` implements
 HEADERS_OF_C = {("c", "phl.h"), ("phl.h", "core")}  # the latter for the table of element types and reductions
-SEARCHED = ("include", "src", "bench", "bench/peers")  # besides the folder of the file that includes
+SEARCHED = ("include", "src", "bench", "bench/peers", "examples/applications")  # besides the folder of the file that includes
 CONFIGURED = {"parhelion/version.hpp": "cmake/version.hpp.in", "environment_names.hpp": "bench/environment_names.hpp.in",
               "exchange_lines.hpp": "bench/apps/exchange_lines.hpp.in"}  # fmt: skip
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<(parhelion/[^>\n]+)>)', re.MULTILINE)
@@ -36,9 +36,9 @@ def includes(root: Path) -> tuple[dict[Path, set[Path]], list[str]]:
             name = quoted or angled
             places = [path.parent, *(root / folder for folder in SEARCHED)]
             target = next((place / name for place in places if (place / name).is_file()), None)
-            if target:
+            if target and "examples" not in target.parts:
                 found[path].add(target.resolve())
-            elif name not in CONFIGURED:
+            elif not target and name not in CONFIGURED:
                 lost.append(f"{path.relative_to(root)}: {name}")
     return found, lost
 

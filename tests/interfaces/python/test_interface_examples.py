@@ -70,3 +70,14 @@ def test_heat_in_cpp_equals_the_serial_run(flavor, tmp_path):
     for ranks in (1, 2, 3, 6):
         done, output = run(flavor, ranks, str(program))
         assert done.ok and output.strip().startswith("equal to the serial result"), f"{ranks} ranks: {output}"
+
+
+@pytest.mark.parametrize("problem", ["poisson", "finite_volume", "multigrid_cg", "hydrodynamics"])
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_an_application_has_the_same_bits_over_every_exchange(flavor, problem):
+    program = ROOT / "build" / flavor.name / "bench" / "applications" / "solve"
+    if not program.exists():
+        pytest.skip(f"{program} is not built")
+    for ranks in (1, 3):
+        done, output = run(flavor, ranks, str(program), problem, "3")
+        assert done.ok and output.count("equal to the reference") >= 4, f"{ranks} ranks: {output}"
