@@ -1,6 +1,6 @@
 """`python -m parhelion` is the command `parhelion`."""
 
-from .tools.entry import main
+from .tools.main import main
 
 if __name__ == "__main__":
     main()

@@ -1,4 +1,4 @@
-// Builds the simulated machine from a description that `parhelion simulate` writes:
+// Builds the simulated machine from a description that `parhelion model simulate` writes:
 //
 //     level node 27 1.22e10 1.0e-6     name, parts in the unit around it, bytes/s and seconds of a unit's way out
 //     level core 64 inf 2e-7

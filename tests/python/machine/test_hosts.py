@@ -30,28 +30,26 @@ def need_tun():
 
 def test_each_host_has_its_own_name_processes_and_shared_memory(possible, tmp_path):
     told = 'hostname; ls /proc | grep -c "^[0-9]"; touch /dev/shm/mine; $PARHELION_REMOTE_SHELL phl2 "hostname; ls /dev/shm | wc -l"'
-    done = parhelion("hosts", "sh", "-c", told, cwd=tmp_path)
+    done = parhelion("run", "--on-hosts", "2", "--once", "sh", "-c", told, cwd=tmp_path)
     lines = done.stdout.split()
     assert done.returncode == 0, done.stderr
     assert (lines[0], lines[2], lines[3]) == ("phl1", "phl2", "0") and int(lines[1]) < 10
 
 
 def test_each_command_on_a_host_has_a_folder_of_its_own_for_what_it_names_by_process_numbers(possible, tmp_path):
-    done = parhelion("hosts", "sh", "-c", 'echo $TMPDIR; for i in 1 2; do $PARHELION_REMOTE_SHELL phl2 "echo \\$TMPDIR; ls -d \\$TMPDIR"; done', cwd=tmp_path)
+    done = parhelion("run", "--on-hosts", "2", "--once", "sh", "-c", 'echo $TMPDIR; for i in 1 2; do $PARHELION_REMOTE_SHELL phl2 "echo \\$TMPDIR; ls -d \\$TMPDIR"; done', cwd=tmp_path)
     here, *there = done.stdout.split()
     assert done.returncode == 0 and there[0] == there[1] and there[2] == there[3], done.stdout + done.stderr
     assert len({here, *there}) == 3 and not any(os.path.exists(folder) for folder in (here, *there))
 
 
-def test_the_exit_status_is_the_commands_and_the_document_says_so(possible, tmp_path):
-    done = parhelion("hosts", "--json", "out.json", "sh", "-c", "exit 7", cwd=tmp_path)
-    assert done.returncode == 7
-    assert document(tmp_path) == {"schema": "parhelion.hosts/1", "hosts": 2, "possible": True, "reason": None, "status": 7}
+def test_the_exit_status_is_the_commands(possible, tmp_path):
+    assert parhelion("run", "--on-hosts", "2", "--once", "sh", "-c", "exit 7", cwd=tmp_path).returncode == 7
 
 
 def test_ranks_are_spread_over_both_hosts_and_every_byte_arrives(possible, tmp_path):
     need_build()
-    done = parhelion("hosts", sys.executable, "-m", "parhelion", "bench", "alltoall", "--quick", "--ranks", "4", "--size", "1,5000",
+    done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "alltoall", "--quick", "--ranks", "4", "--size", "1,5000",
                      "--contenders", "mpi_alltoall,bruck,node_aware", "--repetitions", "3", "--out", "run", "--json", "out.json",
                      cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -64,7 +62,7 @@ def test_ranks_are_spread_over_both_hosts_and_every_byte_arrives(possible, tmp_p
 
 def test_halos_between_hosts_are_verified_too(possible, tmp_path):
     need_build()
-    done = parhelion("hosts", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "2", "--extent", "8", "--halo", "1",
+    done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "2", "--extent", "8", "--halo", "1",
                      "--fields", "1", "--contenders", "auto,mpi,shared,hand_packed,hand_nodes", "--repetitions", "3", "--per-node", "--json", "out.json",
                      cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -84,7 +82,7 @@ def test_halos_between_hosts_are_verified_too(possible, tmp_path):
 def test_a_gather_in_three_steps_by_hand_sends_one_message_from_host_to_host(possible, tmp_path):
     need_build()
     rows = write_dataset(tmp_path / "row-4", 4)
-    done = parhelion("hosts", sys.executable, "-m", "parhelion", "bench", "gather", rows, "--quick", "--contenders", "node_aware(mpi),hand_nodes", "--repetitions", "3",
+    done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "gather", rows, "--quick", "--contenders", "node_aware(mpi),hand_nodes", "--repetitions", "3",
                      "--per-node", "--json", "out.json", cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     cases = {case["contender"]: case for case in document(tmp_path)["cases"]}
@@ -96,7 +94,7 @@ def test_a_gather_in_three_steps_by_hand_sends_one_message_from_host_to_host(pos
 def test_the_published_runtimes_and_hybrids_run_by_their_names_between_hosts(possible, tmp_path):
     need_build()
     names = ["mpi", "ucx", "shared+mpi", "shared+ucx", "xpmem+mpi", "xpmem+ucx"]
-    done = parhelion("hosts", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "4", "--extent", "8", "--halo", "1",
+    done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "4", "--extent", "8", "--halo", "1",
                      "--fields", "1", "--contenders", ",".join(names), "--repetitions", "3", "--json", "out.json",
                      cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -123,7 +121,7 @@ print("took", MPI.COMM_WORLD.allreduce(time.perf_counter() - start, MPI.MAX), fl
 def test_no_message_arrives_before_the_added_latency_is_over(possible, tmp_path):
     need_build()
     need_tun()
-    done = parhelion("hosts", "--latency", "30", sys.executable, "-m", "parhelion", "run", "-n", "2", "--timeout", "50",
+    done = parhelion("run", "--on-hosts", "2", "--once", "--latency", "30", sys.executable, "-m", "parhelion", "run", "-n", "2", "--timeout", "50",
                      sys.executable, "-c", EXCHANGE_TIME, cwd=tmp_path)  # fmt: skip
     times = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("took ")]
     assert done.returncode == 0 and len(times) == 2, done.stdout + done.stderr
@@ -131,17 +129,14 @@ def test_no_message_arrives_before_the_added_latency_is_over(possible, tmp_path)
 
 
 def test_where_hosts_cannot_be_made_the_reason_is_told(tmp_path):
-    done = parhelion("hosts", "--possible", "--json", "out.json", cwd=tmp_path, PATH="/nowhere")
-    if done.returncode == 0:  # administrators' tools were found all the same
-        assert document(tmp_path)["possible"] is True
-    else:
-        assert done.returncode == 2 and ("install" in done.stderr or "namespaces" in done.stderr)
-        assert document(tmp_path)["possible"] is False and document(tmp_path)["reason"]
+    done = parhelion("run", "--on-hosts", "2", "--once", "true", cwd=tmp_path, PATH="/nowhere")
+    # Administrators' tools may be found all the same.
+    assert done.returncode == 0 or (done.returncode == 2 and ("install" in done.stderr or "namespaces" in done.stderr)), done.stderr
 
 
-def test_a_command_is_needed(tmp_path):
-    done = parhelion("hosts", cwd=tmp_path)
-    assert done.returncode == 2 and "parhelion hosts hostname" in done.stderr
+def test_what_is_for_hosts_is_refused_without_them(tmp_path):
+    done = parhelion("run", "--once", "true", cwd=tmp_path)
+    assert done.returncode == 2 and "--on-hosts 2" in done.stderr
 
 
 @pytest.mark.parametrize(("ranks", "shares"), [(1, {"a": 1}), (2, {"a": 1, "b": 1}), (4, {"a": 2, "b": 2}), (5, {"a": 3, "b": 2})])
@@ -171,7 +166,7 @@ def test_a_slow_cable_delays_what_follows_and_what_comes_from_elsewhere():
 
 def test_three_hosts_are_joined_without_a_bridge_and_take_ranks_as_told(possible, tmp_path):
     need_build()
-    done = parhelion("hosts", "--hosts", "3", "env", "PARHELION_HOSTS=phl1:1,phl2:3,phl3:1", sys.executable, "-m", "parhelion", "bench", "alltoall",
+    done = parhelion("run", "--on-hosts", "3", "--once", "env", "PARHELION_HOSTS=phl1:1,phl2:3,phl3:1", sys.executable, "-m", "parhelion", "bench", "alltoall",
                      "--quick", "--ranks", "5", "--size", "5000", "--contenders", "mpi_alltoall", "--repetitions", "3", "--out", "run",
                      cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -194,7 +189,7 @@ print(time.perf_counter() - start)
 
 def test_a_limited_cable_takes_no_more_than_its_bandwidth(possible, tmp_path):
     need_tun()
-    done = parhelion("hosts", "--hosts", "3", "--bandwidth", "0.04", sys.executable, "-c", SEND_A_MEGABYTE, "phl3", cwd=tmp_path)
+    done = parhelion("run", "--on-hosts", "3", "--once", "--bandwidth", "0.04", sys.executable, "-c", SEND_A_MEGABYTE, "phl3", cwd=tmp_path)
     assert done.returncode == 0 and 0.19 < float(done.stdout) < 2, done.stdout + done.stderr
 
 

@@ -114,9 +114,9 @@ def test_data_sets_are_inspected_on_the_command_line(tmp_path):
     partition_mesh(bricks(3, 3, 3), 3, out=tmp_path, name="b")
     partition_mesh(bricks(3, 3, 3), 3, "nodes", tmp_path, name="b")
     sets = [tmp_path / "b-3", tmp_path / "b-nodes-3"]
-    inspected = invoke("inspect", *sets, "--ranks", 3)
+    inspected = invoke("partition", *sets, "--ranks", 3)
     assert inspected.exit_code == 0 and inspected.output.count(" on 3 ranks") == 2
-    assert invoke("inspect", *sets, "--ranks", 4).exit_code == 2
+    assert invoke("partition", *sets, "--ranks", 4).exit_code == 2
 
 
 def test_the_demo_mesh_is_a_casting_whose_tetrahedra_fill_it_without_overlap(tmp_path):

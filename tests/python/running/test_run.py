@@ -15,7 +15,6 @@ from parhelion.launch import Flavor, FlavorError, default_flavor, flavors, linke
 from parhelion.launch.linked import choose, linked_mpi
 from parhelion.errors import InputError
 from parhelion.tools.main import root
-from parhelion.tools.running.options import OPTIONS
 from parhelion.tools.running.start import Wanted
 
 KEPT = {key: value for key, value in os.environ.items() if not key.startswith(("PARHELION_", "PMI_", "OMPI_COMM", "SLURM_"))}
@@ -193,7 +192,7 @@ def test_mistyped_options_are_no_programs(words, told):
         assert done.returncode == 2 and told in done.stderr and "such as ./" not in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("command", [["hosts"], ["profile", "run"]])
+@pytest.mark.parametrize("command", [["profile", "run"]])
 def test_other_commands_that_start_a_program_refuse_them_too(command):
     refused = CliRunner().invoke(root, [*command, "--verbos", "true"])
     assert refused.exit_code == 2 and "--verbos" in refused.output, refused.output
@@ -253,8 +252,8 @@ def test_without_a_number_of_ranks_it_asks_for_one():
 
 WITHOUT_EXTRAS = """
 import sys
-sys.modules.update(dict.fromkeys(["click", "rich", "msgspec", "scipy", "uncertainties"]))
-from parhelion.tools.entry import main
+sys.modules.update(dict.fromkeys(["rich", "msgspec", "scipy", "uncertainties"]))
+from parhelion.tools.main import main
 main()
 """
 
@@ -273,10 +272,10 @@ def test_it_needs_no_package_of_the_command_line():
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["run", "-n", "x", "true"], "-n/-np/--ranks: 'x' is not a whole number from 1 to"),
-        (["run", "--timeout", "nan", "true"], "'nan' is not a number from 1 to"),
+        (["run", "-n", "x", "true"], "Invalid value for '-n' / '-np' / '--ranks': 'x' is not a whole number from 1 to"),
+        (["run", "--timeout", "nan", "true"], "'nan' is not a number"),
         (["run", "--transport", "", "true"], "name one, or leave the option out"),
-        (["run", "-n", "2"], "say which program"),
+        (["run", "-n", "2"], "PROGRAM"),
         (["run", "true"], "-n 4"),
         (["run", "-n", "2", "--profile", "true"], "-m pip install"),
         (["doctor"], "-m pip install"),
@@ -287,11 +286,8 @@ def test_without_them_what_cannot_be_used_is_said_too(words, told):
     assert done.returncode == 2 and told in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
-def test_help_without_them_has_the_same_options():
-    told, usual = without_extras("run", "--help").stdout, parhelion_run("--help").stdout
-    assert {word for word in told.split() if word.startswith("--")} >= {option.words.split()[-1] for option in OPTIONS}
-    assert all(option.words.split()[-1] in usual for option in OPTIONS)
-    assert "  run " in without_extras("--help").stdout
+def test_help_without_them_is_the_same():
+    assert without_extras("run", "--help").stdout.splitlines()[2:] == parhelion_run("--help").stdout.splitlines()[2:]
 
 
 def test_hosts_of_pbs_and_lsf_are_those_that_ranks_are_spread_over(tmp_path):

@@ -132,7 +132,7 @@ def test_a_network_takes_the_time_that_the_busiest_node_needs(program, placement
 
 @needs_simgrid
 def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
-    done = CliRunner().invoke(root, ["simulate", "--topology", "node:4 core:8", "--ranks-per-node", "8", "--grid", "4x4x2",
+    done = CliRunner().invoke(root, ["model", "model", "simulate", "--topology", "node:4 core:8", "--ranks-per-node", "8", "--grid", "4x4x2",
                                      "--extent", "24x24x24", "--halo", "2", "--fields", "4", "--numberings", "XYZ",
                                      "--contenders", "mpi,node_aware", "--picture", str(tmp_path / "plot.svg"), "--json", str(tmp_path / "out.json")])  # fmt: skip
     assert done.exit_code == 0, done.output
@@ -153,14 +153,14 @@ def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
 )
 @needs_simgrid
 def test_studies_that_make_no_sense_are_refused(arguments, message, status):
-    done = CliRunner().invoke(root, ["simulate", *arguments])
+    done = CliRunner().invoke(root, ["model", "model", "simulate", *arguments])
     assert done.exit_code == status
     assert message in done.output.replace("\n", " ")
 
 
 def test_a_machine_without_simgrid_is_told_what_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
-    done = CliRunner().invoke(root, ["simulate"])
+    done = CliRunner().invoke(root, ["model", "simulate"])
     assert done.exit_code == 3
     assert "apt install libsimgrid-dev" in done.output.replace("\n", " ")
 

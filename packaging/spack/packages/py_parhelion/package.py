@@ -26,7 +26,8 @@ class PyParhelion(PythonPackage):
     depends_on("python@3.11:", type=("build", "run"))
     depends_on("py-mpi4py@4.1:", type=("build", "run"))
     depends_on("py-numpy@1.26:", type=("build", "run"))
-    for requirement in ("click@8.1:", "msgspec@0.20:", "rich@13:", "scipy@1.11:", "uncertainties@3.2:"):
+    depends_on("py-click@8.1:", type=("build", "run"))
+    for requirement in ("msgspec@0.20:", "rich@13:", "scipy@1.11:", "uncertainties@3.2:"):
         depends_on(f"py-{requirement}", type="run", when="+bench")
 
     def url_for_version(self, version):

@@ -1,4 +1,4 @@
-"""`parhelion simulate`."""
+"""`parhelion model simulate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `parhelion simulate` does: simulates, prints, draws the speed-ups beside the published ones."""
+"""What `parhelion model simulate` does: simulates, prints, draws the speed-ups beside the published ones."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ def published_cells() -> dict[Cell, dict[str, tuple[float, float]]]:
 
 
 def study_document(study: Study, figures: Parameters, topology: str, overhead_us: float = 0.0) -> dict[str, Any]:
-    """The document of `parhelion simulate --json`."""
+    """The document of `parhelion model simulate --json`."""
     return {
         "schema": "parhelion.simulation/1",
         "topology": topology,

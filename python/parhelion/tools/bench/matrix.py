@@ -1,4 +1,4 @@
-"""Every combination of MPI and network that `parhelion matrix` was asked for, and the report of a run over all of them."""
+"""Every combination of MPI and network that `parhelion bench --flavors` was asked for, and the report of a run over all of them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ SHARED_MEMORY = "shm"
 
 @dataclass(frozen=True)
 class MatrixRequest:
-    """What `parhelion matrix` was asked for: names of builds and of networks."""
+    """What `bench --flavors … --networks …` was asked for: names of builds and of networks."""
 
     mpis: tuple[str, ...]
     networks: tuple[str, ...]
     report_dir: Path | None = None
 
     @classmethod
-    def checked(cls, mpis: Sequence[str], networks: Sequence[str], report_dir: Path | None) -> MatrixRequest:
+    def checked(cls, mpis: tuple[str, ...], networks: tuple[str, ...], report_dir: Path | None) -> MatrixRequest:
         """Fill in what was not said; raises `BadInput` for a network that nobody knows."""
+        mpis, networks = (() if names == ("all",) else names for names in (mpis, networks))
         unknown = [name for name in networks if name not in NETWORKS]
         if unknown:
             raise BadInput(f"--networks {unknown[0]}: choose from {', '.join(NETWORKS)}")
@@ -45,7 +46,7 @@ class MatrixRequest:
 def matrix_groups(groups: Sequence[Group], request: MatrixRequest, flavor: str | None) -> list[Group]:
     """Each group under each combination."""
     if flavor:
-        raise BadInput(f"--flavor {flavor}: a matrix takes its builds from `parhelion matrix --flavors {flavor} …`")
+        raise BadInput(f"--flavor {flavor}: several builds are named before the benchmark, such as `parhelion bench --flavors {flavor},… halo`")
     combinations = request.combinations()
     if all(combination.reason for combination in combinations):
         reasons = dict.fromkeys(f"{each}: {each.reason}" for each in combinations)

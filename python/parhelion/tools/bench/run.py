@@ -26,7 +26,7 @@ def run(
 ) -> None:
     """Measure the groups, print, write the document; leaves the process when the status is not 0.
 
-    Inside `parhelion matrix`, every group is measured under each of its combinations. With `--against`, another build takes
+    With `--flavors` or `--networks`, every group is measured under each of its combinations. With `--against`, another build takes
     turns with this one, and the comparison decides about the status, too. `special`: what else this `Measurement` has.
     """
     output = Output(options.json_file)

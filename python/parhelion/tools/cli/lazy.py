@@ -43,14 +43,11 @@ def options_of(panel: str) -> Callable[..., Any]:
 
 
 class LazyGroup(click.Group):
-    """`table` maps a command's name to its module, its attribute there, and its one-line help; `groups` tells under which headings they stand."""
+    """`table` maps a command's name to its module, its attribute there, and its one-line help."""
 
-    def __init__(
-        self, *args: Any, table: dict[str, tuple[str, str, str]], groups: dict[str, tuple[str, ...]] | None = None, **kwargs: Any
-    ) -> None:
+    def __init__(self, *args: Any, table: dict[str, tuple[str, str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.table = table
-        self.groups = groups or {"Commands": tuple(table)}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.table)
@@ -63,7 +60,5 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table, importing none of them."""
-        width = max(map(len, self.table))
-        for heading, names in self.groups.items():
-            with formatter.section(heading):
-                formatter.write_dl([(name.ljust(width), self.table[name][2]) for name in names])
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, _, about) in self.table.items()])

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from ...launch.disk import why, writing
-from ...show import Block, Table, terminal
+from ...show import Block, Table
 from .errors import BadInput
 from .lazy import options_of
 
@@ -17,7 +15,9 @@ class Output:
     """With `--json -` the document owns standard output, and everything for people goes to standard error."""
 
     def __init__(self, json_file: str | None) -> None:
-        self.json_file = json_file
+        from ...show import terminal
+
+        self.json_file, self._terminal = json_file, terminal
         stream = sys.stderr if json_file == "-" else sys.stdout
         self.console = terminal.console(stream)
         self.errors = terminal.console(sys.stderr)
@@ -25,11 +25,11 @@ class Output:
 
     def show(self, blocks: Sequence[Block]) -> None:
         """Print blocks for people."""
-        terminal.show(self.console, blocks)
+        self._terminal.show(self.console, blocks)
 
     def fits(self, table: Table) -> bool:
         """Whether a table is no wider than the terminal."""
-        return terminal.width(self.console, table) <= self.console.width
+        return self._terminal.width(self.console, table) <= self.console.width
 
     def paths(self, files: Sequence[Path]) -> None:
         """Say which files were written."""
@@ -40,6 +40,8 @@ class Output:
         """Write the JSON document where `--json` said, if it was given."""
         if self.json_file is None:
             return
+        import msgspec
+
         text = msgspec.json.format(msgspec.json.encode(document, enc_hook=str), indent=1)
         if self.json_file == "-":
             sys.stdout.write(text.decode() + "\n")

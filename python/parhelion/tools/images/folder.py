@@ -100,7 +100,7 @@ def read_image(folder: Path) -> MeasuredImage:
     try:
         image = msgspec.json.decode(read_bounded(file, LARGEST), type=Image)
     except OSError as error:
-        raise ImageError(f"{folder} is no image's folder: cannot read {file}: {error.strerror}; make one with `parhelion image run`") from None
+        raise ImageError(f"{folder} is no image's folder: cannot read {file}: {error.strerror}; make one with `parhelion bench image`") from None
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise ImageError(f"{file} does not describe an image: {error}; the file is left as it is") from None
     if image.schema != SCHEMA:

@@ -1,5 +1,6 @@
 """What `parhelion run` does."""
 
+import math
 import os
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from ...launch.linked import choose
 from ...launch.process import Completed, run_command
 from ...launch.schedulers import job_told
 
+GBIT = 1e9 / 8  # bytes per second
 STOPPED = 124  # as `timeout` ends
 
 
@@ -29,6 +31,9 @@ class Wanted:
     check: bool = False
     profile: bool = False
     on_hosts: int | None = None
+    once: bool = False
+    latency: float = 0.0  # milliseconds
+    bandwidth: float | None = None  # Gbit/s
     no_bind: bool = False
     option: tuple[str, ...] = ()
     verbose: bool = False
@@ -58,6 +63,8 @@ def start(wanted: Wanted) -> int:
 def _start(wanted: Wanted) -> int:
     if wanted.on_hosts:
         return _on_hosts(wanted)
+    if wanted.once or wanted.latency or wanted.bandwidth:
+        raise InputError("--once, --latency and --bandwidth are for --on-hosts: say how many hosts, such as --on-hosts 2")
     ranks = wanted.ranks or _tasks_of_the_job(wanted.program)
     words, flavor, notes = choose(wanted.program, wanted.flavor)
     if wanted.profile:
@@ -91,7 +98,9 @@ def _on_hosts(wanted: Wanted) -> int:
     from ..machine.hosts.sandbox import HostsError, run_on_hosts
 
     try:
-        return run_on_hosts(wanted.on_hosts or 2, [sys.executable, "-m", "parhelion", "run", *wanted.words()])
+        command = wanted.program if wanted.once else [sys.executable, "-m", "parhelion", "run", *wanted.words()]
+        bandwidth = wanted.bandwidth * GBIT if wanted.bandwidth else math.inf
+        return run_on_hosts(wanted.on_hosts or 2, command, wanted.latency / 1000, bandwidth)
     except HostsError as error:
         raise InputError(str(error)) from None
 

@@ -1,4 +1,4 @@
-"""`parhelion image run`."""
+"""`parhelion bench image`."""
 
 import re
 from pathlib import Path
@@ -37,14 +37,17 @@ def run_image(
     where perf is, the environment, loaded libraries with their checksums, and the channels that the MPI has chosen.
 
     \b
-    parhelion image run v0.4 --label network=OFI --label reservation=full
-    parhelion image compare images/v0.3 images/v0.4
+    parhelion bench image v0.4 --label network=OFI --label reservation=full
+    parhelion compare images/v0.3 images/v0.4
 
     A part that cannot be had here is left out with its reason. Exit status as for every benchmark.
     """  # fmt: skip
     from ...bench.cases import usual_ranks
+    from ...bench.matrix import MatrixRequest
     from .take import ImageRequest, take_image
 
+    if click.get_current_context().find_object(MatrixRequest):
+        raise BadInput("an image is measured under one build and network: leave out --flavors and --networks, or measure an image for each")
     output = Output(json_file)
     folder = out or Path("images") / _folder_name(name)
     request = ImageRequest(name, folder, ranks or usual_ranks(), flavor, launches or (QUICK_LAUNCHES if quick else LAUNCHES), quick,

@@ -77,7 +77,7 @@ PROFILE_TIMEOUT_S = 300.0
 
 @dataclass(frozen=True)
 class ImageRequest:
-    """What `parhelion image run` was asked for."""
+    """What `parhelion bench image` was asked for."""
 
     name: str
     folder: Path
