@@ -1,8 +1,8 @@
-"""Draws the pictures of the documentation: docs/halo.svg, docs/points.svg, and rooms and arrows of the code, as its includes and imports are now.
+"""Draws the pictures of the documentation: docs/halo.svg, docs/points.svg, and rooms and arrows of the C++ code, as its includes are now.
 
     python scripts/draw_pictures.py            # writes them into docs/
 
-Which file belongs to which room is known to the tests that hold the order of rooms.
+Which file belongs to which room is known to the test that holds the order of rooms.
 """
 
 import re
@@ -15,7 +15,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "python"))
 
 import test_includes  # noqa: E402
-import test_rooms  # noqa: E402
 
 Edges = dict[str, set[str]]
 BOX_HEIGHT, LETTER, GAP, ROW = 30, 8.2, 18, 62
@@ -39,13 +38,6 @@ def stages() -> Edges:
             pairs |= {(room, "c" if name == "phl.h" else name) for name in named}
     known = set(test_includes.MAY_INCLUDE) | {"fortran", "bindings"}
     return edges((a, b) for a, b in pairs if a in known and b in known)
-
-
-def rooms() -> Edges:
-    """Rooms of the Python package."""
-    names = {name: test_rooms.room_of(name) for name in test_rooms.FOUND}
-    pairs = ((names[name], test_rooms.room_of(target)) for name, file in test_rooms.FOUND.items() for target in file.inner)
-    return edges((a, b) for a, b in pairs if a and b and "__main__" not in (a, b))
 
 
 def edges(pairs: Iterable[tuple[str, str]]) -> Edges:
@@ -163,7 +155,6 @@ def pictures() -> dict[str, str]:
         "halo.svg": halo(),
         "points.svg": points(),
         "rooms-cpp.svg": drawn(stages(), "Rooms of the C++ library: an arrow leads to a room that is included"),
-        "rooms-python.svg": drawn(rooms(), "Rooms of the Python package: an arrow leads to a room that is imported"),
     }
 
 
