@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from parhelion.tools.bench.reframe import folder
 
 reframe = shutil.which("reframe", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
 pytestmark = [
@@ -29,7 +28,7 @@ def run(tmp_path, *words):
                     "from parhelion.tools.main import main\nsys.argv[0] = 'parhelion'\nmain()\n")  # fmt: skip
     shim.chmod(0o755)
     env = {**os.environ, "PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": "", "RFM_COLORIZE": "0"}
-    words = [reframe, "-c", folder(), "-E", "halo==1 and fields==1", "--prefix", tmp_path / "rfm", "--keep-stage-files", *words]
+    words = [reframe, "-c", Path(__file__).resolve().parents[3] / "examples" / "reframe", "-E", "halo==1 and fields==1", "--prefix", tmp_path / "rfm", "--keep-stage-files", *words]
     return subprocess.run(list(map(str, words)), env=env, capture_output=True, text=True, timeout=110, cwd=tmp_path)
 
 
