@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.table import Table
 
 from ...launch.disk import writing
 from ...placement import Machine, place
 from ...placement.parameters import read_parameters, write_parameters
+from ...show import Table
 from ...tools.cli.output import Output
 from .fit import Fit, fit_records
 from .published import Row, fit_published, published_rows, row_traffic
@@ -118,7 +118,7 @@ def run_published(output: Output, data: Path | None, markdown: Path | None, fold
     fits = fit_published(rows)
     rows = [row for row in rows if row.seconds and row.software in fits]
     errors = {name: [error(r, fits) for r in rows if r.software == name and not r.calibrates] for name in fits}
-    output.console.print(_errors_table(fits, errors))
+    output.show([_errors_table(fits, errors)])
     everywhere = np.abs([e for values in errors.values() for e in values])
     output.console.print(f"{everywhere.size} held-out rows, median error {100 * np.median(everywhere):.1f} %")
     if markdown:
@@ -155,24 +155,20 @@ def run_predict(output: Output, **options: Any) -> None:
         periodic = options["periodic"]
         placement = place(options["grid"], machine, exchange.stencil() if by_time else "full", periodic, method=method, parameters=by_time)
         parts[name] = parameters.parts(traffic(placement, exchange, periodic))
-    table = Table("µs per exchange", *parts)
-    for part in dict.fromkeys(key for found in parts.values() for key in found):
-        table.add_row(part, *(f"{1e6 * found[part]:.1f}" for found in parts.values()))
-    table.add_section()
-    table.add_row("total", *(f"{1e6 * sum(found.values()):.1f}" for found in parts.values()))
-    output.console.print(table)
+    keys = dict.fromkeys(key for found in parts.values() for key in found)
+    rows = [(part, *(f"{1e6 * found[part]:.1f}" for found in parts.values())) for part in keys]
+    total = ("total", *(f"{1e6 * sum(found.values()):.1f}" for found in parts.values()))
+    output.show([Table(("µs per exchange", *parts), rows, foot=[total])])
     output.document({"schema": "parhelion.model.prediction/1", "seconds": {n: sum(p.values()) for n, p in parts.items()},
                      "parts": parts, "machine": machine.topology})  # fmt: skip
 
 
 def _errors_table(fits: dict[str, Fit], errors: dict[str, list[float]]) -> Table:
-    table = Table("software", "rows fitted", "node, GB/s", "held-out rows", "median error", "worst")
+    rows = []
     for name, made in fits.items():
-        node = made.parameters.bandwidth.get("node", 0.0) / 1e9
-        sizes = np.abs(errors[name])
-        table.add_row(name, str(len(made.errors)), f"{node:.1f}" if node else "–", str(sizes.size),
-                      f"{100 * np.median(sizes):.1f} %", f"{100 * sizes.max():.0f} %")  # fmt: skip
-    return table
+        node, sizes = made.parameters.bandwidth.get("node", 0.0) / 1e9, np.abs(errors[name])
+        rows.append((name, str(len(made.errors)), f"{node:.1f}" if node else "–", str(sizes.size), f"{100 * np.median(sizes):.1f} %", f"{100 * sizes.max():.0f} %"))
+    return Table(("software", "rows fitted", "node, GB/s", "held-out rows", "median error", "worst"), rows)
 
 
 def _document(made: Fit, errors: Any) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from ...placement import Machine, choose_grid
+from ...show import Table
 from ...tools.cli.errors import BadInput, RanksFailed
 from ...tools.cli.output import Output
 from ...tools.partitioning.errors import IndexMapError
@@ -41,7 +40,7 @@ def run_simulate(output: Output, **options: Any) -> None:
                           partial(say, markup=False))  # fmt: skip
     except SimulationError as problem:
         raise RanksFailed(str(problem)) from None
-    say(results_table(study.results))
+    output.show([results_table(study.results)])
     if options["picture"]:
         draw_speed_ups(study.results, options["picture"])
         say(f"drawn in {options['picture']}", markup=False)
@@ -96,7 +95,7 @@ def find_cases(options: dict[str, Any]) -> list[tuple[int, int]]:
 
 def results_table(results: list[CellResult]) -> Table:
     """One row per cell. `gain`: how many times as fast as pair by pair in the same order, blocked and placed."""
-    table = Table("ranks/node", "numbering", "halo", "fields", "transport", "blocked, ms", "placed, ms", "speed-up", "gain", "published", "off by")
+    rows = []
     pairwise = {r.cell: r for r in results if r.cell.transport == "mpi"}
     for r in results:
         c = r.cell
@@ -108,9 +107,10 @@ def results_table(results: list[CellResult]) -> Table:
         other = pairwise.get(replace(c, transport="mpi"))
         if other and other is not r:
             gain = f"×{other.blocked_s / r.blocked_s:.2f}, ×{other.placed_s / r.placed_s:.2f}"
-        table.add_row(str(c.ranks_per_node), c.numbering, str(c.halo), str(c.fields), c.transport, f"{1e3 * r.blocked_s:.3f}",
-                      f"{1e3 * r.placed_s:.3f}", f"×{r.speed_up:.2f}", gain, published, off)  # fmt: skip
-    return table
+        rows.append((str(c.ranks_per_node), c.numbering, str(c.halo), str(c.fields), c.transport, f"{1e3 * r.blocked_s:.3f}",
+                      f"{1e3 * r.placed_s:.3f}", f"×{r.speed_up:.2f}", gain, published, off))  # fmt: skip
+    head = ("ranks/node", "numbering", "halo", "fields", "transport", "blocked, ms", "placed, ms", "speed-up", "gain", "published", "off by")
+    return Table(head, rows, 5)
 
 
 def draw_speed_ups(results: Sequence[CellResult], path: str | Path) -> None:

@@ -4,14 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.markup import escape
-from rich.table import Table
 
 from ...launch import FlavorError, find_flavor
 from ...launch.disk import writing
 from ...launch.slurm import SPEAKS
 from ...placement import GraphPlacement, Placement, Score
 from ...placement.machine import parts_of_a_node
+from ...show import Table
 from ..cli.errors import BadInput
 from ..cli.output import Output
 from ..style.words import product
@@ -45,7 +44,7 @@ def _run_graph(output: Output, path: Path, options: dict[str, Any]) -> None:
     placement = placed.placement
     nodes = placement.machine.nodes
     output.console.print(f"{path}: {placement.machine.size} parts on {nodes} node{'s' * (nodes != 1)}. Jsum/Jmax by level:", markup=False)
-    output.console.print(_graph_table(placed))
+    output.show([_graph_table(placed)])
     notes = [between_text(placed.node_pairs), f"Machine: {placement.machine.source}", placement.note, f"It took {placed.seconds:.2f} s."]
     for note in filter(None, notes):
         output.console.print(note, markup=False)
@@ -55,19 +54,9 @@ def _run_graph(output: Output, path: Path, options: dict[str, Any]) -> None:
 
 
 def _graph_table(placed: PlacedParts) -> Table:
-    table = _levels_table(placed.placement.machine.levels)
+    levels = placed.placement.machine.levels
     rows = {"blocked": placed.blocked, f"automatic ({placed.placement.chosen})": placed.placement.scores}
-    for name, scores in rows.items():
-        table.add_row(name, *(_cell(scores[level]) for level in placed.placement.machine.levels))
-    return table
-
-
-def _levels_table(levels: list[str]) -> Table:
-    table = Table()
-    table.add_column("", no_wrap=True)
-    for level in levels:
-        table.add_column(escape(level), justify="right")
-    return table
+    return Table(("", *levels), [(name, *(_cell(scores[level]) for level in levels)) for name, scores in rows.items()])
 
 
 def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:
@@ -75,7 +64,7 @@ def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:
     grid = product(placement.grid)
     ranks, nodes = placement.machine.size, placement.machine.nodes
     output.console.print(f"Process grid {grid}: {ranks} ranks on {nodes} node{'s' * (nodes != 1)}. Jsum/Jmax by level:", markup=False)
-    output.console.print(scores_table(placement))
+    output.show([scores_table(placement)])
     notes = [between_text(placement.node_pairs()), f"Machine: {placement.machine.source}", _crowding(placement), placement.note,
              placement.moved_points and f"local search moved {placement.moved_points} grid points"]
     for note in filter(None, notes):
@@ -90,16 +79,13 @@ def show(output: Output, placement: Placement, options: dict[str, Any]) -> None:
 
 def scores_table(placement: Placement) -> Table:
     """One row per member, the placement itself last."""
-    table = _levels_table(placement.machine.levels)
-    if placement.seconds is not None:
-        table.add_column("Predicted, µs", justify="right")
-    for member in placement.members if len(placement.members) > 1 else ():
-        cells = [_cell(member.scores[level]) for level in placement.machine.levels if not member.reason]
-        table.add_row(member.name, *(cells or [escape(member.reason)]), *_microseconds(member.seconds))
-    table.add_section()
+    levels = placement.machine.levels
+    timed = ["Predicted, µs"] if placement.seconds is not None else []
+    rows = [(member.name, *([member.reason, *[""] * (len(levels) - 1)] if member.reason else [_cell(member.scores[level]) for level in levels]),
+             *(_microseconds(member.seconds) or [""] * len(timed))) for member in placement.members] if len(placement.members) > 1 else []  # fmt: skip
     own = placement.name if placement.by_name else f"automatic ({placement.name})"
-    table.add_row(own, *(_cell(placement.scores[level]) for level in placement.machine.levels), *_microseconds(placement.seconds))
-    return table
+    last = (own, *(_cell(placement.scores[level]) for level in levels), *_microseconds(placement.seconds))
+    return Table(("", *levels, *timed), rows, foot=[last])
 
 
 def _microseconds(seconds: float | None) -> list[str]:
