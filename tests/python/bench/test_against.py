@@ -119,7 +119,7 @@ def test_a_folder_named_as_a_flavor_is_meant_when_it_is_written_as_a_path(bench,
 
 
 def test_a_matrix_and_a_launcher_of_ones_own_do_not_go_together_with_it(bench, monkeypatch):
-    done = bench("--flavors", "one,two", "--networks", "default", *HALO[1:], "--against", "two")
+    done = bench("bench", "--flavors", "one,two", "--networks", "default", *HALO[1:], "--against", "two")
     assert done.exit_code == 2 and "a matrix compares its combinations" in done.output
     monkeypatch.setenv("PMI_RANK", "0")
     monkeypatch.setenv("PMI_SIZE", "2")

@@ -36,7 +36,8 @@ def test_every_contender_is_verified_and_timed_on_every_case(tmp_path):
     assert by_case == {2: names, 5: names}
     assert all("petsc4py" in entry["skipped"] for entry in document["not_run"])
     assert "OMP_NUM_THREADS" in done.stderr and "set to 1" in done.stderr
-    assert "96 face rows claimed, 80 unique, 32 move" in " ".join(done.stdout.split())
+    said = " ".join(done.stdout.split())
+    assert all(f"rows_{what} {count}" in said for what, count in (("claimed", 96), ("unique", 80), ("moved", 32))), said
     assert "imports, slowest rank" in done.stdout
 
 

@@ -132,7 +132,7 @@ def test_a_network_takes_the_time_that_the_busiest_node_needs(program, placement
 
 @needs_simgrid
 def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
-    done = CliRunner().invoke(root, ["model", "model", "simulate", "--topology", "node:4 core:8", "--ranks-per-node", "8", "--grid", "4x4x2",
+    done = CliRunner().invoke(root, ["model", "simulate", "--topology", "node:4 core:8", "--ranks-per-node", "8", "--grid", "4x4x2",
                                      "--extent", "24x24x24", "--halo", "2", "--fields", "4", "--numberings", "XYZ",
                                      "--contenders", "mpi,node_aware", "--picture", str(tmp_path / "plot.svg"), "--json", str(tmp_path / "out.json")])  # fmt: skip
     assert done.exit_code == 0, done.output
@@ -153,7 +153,7 @@ def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
 )
 @needs_simgrid
 def test_studies_that_make_no_sense_are_refused(arguments, message, status):
-    done = CliRunner().invoke(root, ["model", "model", "simulate", *arguments])
+    done = CliRunner().invoke(root, ["model", "simulate", *arguments])
     assert done.exit_code == status
     assert message in done.output.replace("\n", " ")
 
