@@ -6,6 +6,7 @@
 
 #include "exchange/stages.hpp"
 #include "parhelion/exchange/stale.hpp"
+#include "parhelion/core/aligned.hpp"
 #include "plan/packed_cells.hpp"
 
 namespace parhelion {
