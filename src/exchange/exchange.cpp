@@ -142,10 +142,10 @@ struct Exchange::Impl final : Operation {
     Direction way = Direction::forward;
 
     Impl(std::vector<Group> groups, const ExchangeOptions& options, Settings settings)
-        : plan(plan_watched(std::move(groups), equal_options(settings.transport, options), [&] { settings.read(options); },
-                            [&] { return settings.team ? settings.team->size() : 1; })),
-          arrays(plan),
-          timeout_s(time_limit(options.timeout_s, options.check)) {
+        : plan(plan_watched(
+              std::move(groups), equal_options(settings.transport, options), [&] { settings.read(options); },
+              [&] { return settings.team ? settings.team->size() : 1; })),
+          arrays(plan), timeout_s(time_limit(options.timeout_s, options.check)) {
         if (options.combine_in_end && plan.stages.size() > 1)
             throw Error("a reverse exchange dimension by dimension passes on what it has combined: leave out combine_in_end");
         if (options.progress_thread || is_on("PARHELION_PROGRESS")) progress = &ProgressThread::of_process();

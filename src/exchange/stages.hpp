@@ -74,8 +74,8 @@ private:
     const std::shared_ptr<const Plan> staged_;  // null: forward, too, by plan_
     const BoundArrays& arrays_;
     const Choice choice_;
-    const std::shared_ptr<Queue> queue_;  // of all copies
-    Event copied_;                        // the last one's
+    const std::shared_ptr<Queue> queue_;            // of all copies
+    Event copied_;                                  // the last one's
     std::vector<StageExchange> forward_, reverse_;  // in the order in which they run
     bool calls_mpi_ = false, combine_in_end_ = false;
     std::atomic<std::thread::id> holder_{};  // the thread that is at it, if any; guards what follows

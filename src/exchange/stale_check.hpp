@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "exchange/stages.hpp"
-#include "parhelion/exchange/stale.hpp"
 #include "parhelion/core/aligned.hpp"
+#include "parhelion/exchange/stale.hpp"
 #include "plan/packed_cells.hpp"
 
 namespace parhelion {

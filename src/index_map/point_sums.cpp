@@ -20,7 +20,7 @@ struct PointSums::State final : Operation {
     std::optional<GridPoints> points;
     const std::shared_ptr<Executor> executor = make_executor(MemorySpace::host);
     const std::shared_ptr<Queue> queue = executor->make_queue();
-    std::vector<BounceBuffer> collected;     // points of several blocks, of each array
+    std::vector<BounceBuffer> collected;        // points of several blocks, of each array
     std::vector<Program> twice_in, twice_back;  // between the places of points that the rank has twice, of each array
     std::optional<SharedReduction> sums;
     Reduction reduction = Reduction::sum;
@@ -91,8 +91,7 @@ struct PointSums::State final : Operation {
         }
     }
     void run_twice(const std::vector<Program>& programs, Reduction how) {
-        for (std::size_t k = 0; k < given.size(); ++k)
-            queue->enqueue(programs[k], &given[k].owned.first, &given[k].owned.first, how);
+        for (std::size_t k = 0; k < given.size(); ++k) queue->enqueue(programs[k], &given[k].owned.first, &given[k].owned.first, how);
     }
     // What this rank has added up goes to others: they have to know where it could not.
     void start(Reduction how, std::span<const Field> named) {

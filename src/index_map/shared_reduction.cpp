@@ -28,8 +28,7 @@ IndexedOp between(int src_base, const std::vector<local_index>& src, int dst_bas
 
 SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays, const ExchangeOptions& options,
                                  Tells tells)
-    : points_(points), owned_(owned), made_for_(arrays.begin(), arrays.end()), given_(made_for_),
-      places_(2 * arrays.size()) {
+    : points_(points), owned_(owned), made_for_(arrays.begin(), arrays.end()), given_(made_for_), places_(2 * arrays.size()) {
     for (local_index point : points.points) point < owned ? shared_owned_.push_back(point) : shared_ghosts_.push_back(point - owned);
     const Pattern& pattern = points.pattern;
     validate_together(pattern.communicator, [&] {

@@ -57,7 +57,7 @@ private:
     const SharedPoints& points_;
     local_index owned_;
     std::vector<CellValues> made_for_, given_;
-    std::vector<local_index> shared_owned_, shared_ghosts_;  // the latter from the first ghost on
+    std::vector<local_index> shared_owned_, shared_ghosts_;                        // the latter from the first ghost on
     const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // of the arrays
     const std::shared_ptr<Queue> queue_ = executor_->make_queue();
     std::vector<Array> arrays_;

@@ -357,8 +357,7 @@ namespace {
 template <class Use>
 void for_programs(StagePlan& stage, Use&& use) {
     for (LinkPlan& link : stage.links)
-        for (Program* each : {&link.forward.pack, &link.forward.unpack, &link.repeat, &link.reverse.pack, &link.reverse.unpack})
-            use(*each);
+        for (Program* each : {&link.forward.pack, &link.forward.unpack, &link.repeat, &link.reverse.pack, &link.reverse.unpack}) use(*each);
     if (stage.self)
         for (Program* each : {&stage.self->forward, &stage.self->repeat, &stage.self->reverse}) use(*each);
     use(stage.wrap_owned), use(stage.wrap);

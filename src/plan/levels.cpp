@@ -34,15 +34,11 @@ Footprint runs(byte_count first, const Runs& list, byte_count Run::* side) {
     return all_between(low, high);
 }
 
-Touched touched(const StridedOp& op) {
-    return {op.src_base, op.dst_base, box(op.src, op, op.src_stride), box(op.dst, op, op.dst_stride)};
-}
+Touched touched(const StridedOp& op) { return {op.src_base, op.dst_base, box(op.src, op, op.src_stride), box(op.dst, op, op.dst_stride)}; }
 Touched touched(const IndexedOp& op) {
     return {op.src_base, op.dst_base, cells(op.src, op.src_stride, op.src_list, op), cells(op.dst, op.dst_stride, op.dst_list, op)};
 }
-Touched touched(const RunsOp& op) {
-    return {op.src_base, op.dst_base, runs(op.src, op.runs, &Run::src), runs(op.dst, op.runs, &Run::dst)};
-}
+Touched touched(const RunsOp& op) { return {op.src_base, op.dst_base, runs(op.src, op.runs, &Run::src), runs(op.dst, op.runs, &Run::dst)}; }
 
 class Cutter {
 public:
@@ -59,8 +55,8 @@ private:
             return base == other && overlap(cells, others);
         };
         if (meet(next.dst_base, next.dst, before.dst_base, before.dst)) return true;
-        return dependence_ == Dependence::chain && (meet(next.src_base, next.src, before.dst_base, before.dst) ||
-                                                    meet(next.dst_base, next.dst, before.src_base, before.src));
+        return dependence_ == Dependence::chain &&
+               (meet(next.src_base, next.src, before.dst_base, before.dst) || meet(next.dst_base, next.dst, before.src_base, before.src));
     }
 
     template <class Op>

@@ -209,7 +209,7 @@ private:
     std::shared_ptr<std::byte> buffer_;
     std::unique_ptr<Messenger> messenger_;
     std::uint64_t number_ = 0;
-    Event begun_;  // what was on the queue before: arrays may be received into
+    Event begun_;                               // what was on the queue before: arrays may be received into
     bool receiving_ = false, sending_ = false;  // whether all has been started
     std::size_t packed_ = 0, sent_ = 0;         // slots
 };

@@ -22,8 +22,8 @@ std::string xpmem_refusal(const Plan& plan) {
 
 // A shorter name of a transport.
 const TransportInfo* alias(const std::string& name) {
-    static const TransportInfo node_aware{"node_aware", "messages between nodes collected, sent by MPI", Scope::anywhere, works,
-                                          make_node_aware_mpi, {.reach = by_messages}};
+    static const TransportInfo node_aware{
+        "node_aware", "messages between nodes collected, sent by MPI", Scope::anywhere, works, make_node_aware_mpi, {.reach = by_messages}};
     return name == node_aware.name ? &node_aware : nullptr;
 }
 
@@ -44,21 +44,26 @@ constexpr double for_direct = 1.05;
 struct Registry {
     std::mutex mutex;
     std::list<TransportInfo> all{
-        {"loopback",
-         "copies to the rank's own periodic images",
-         Scope::own_rank,
-         works,
-         make_loopback,
-         {.reach = any_arrays}},
+        {"loopback", "copies to the rank's own periodic images", Scope::own_rank, works, make_loopback, {.reach = any_arrays}},
         {"mpi", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi, {.reach = by_messages}},
-        {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor, {.reach = by_messages, .makes_communicator = true}},
+        {"mpi_neighbor",
+         "MPI neighborhood collective",
+         Scope::anywhere,
+         works,
+         make_mpi_neighbor,
+         {.reach = by_messages, .makes_communicator = true}},
         {"shared",
          "one copy between arrays in node-shared memory",
          Scope::same_node,
          works,
          make_shared_transport,
          {.refusal = private_field, .direct = true, .handicap = for_direct}},
-        {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared, {.reach = by_messages}},
+        {"staged_shared",
+         "two copies through rings in node-shared memory",
+         Scope::same_node,
+         works,
+         make_staged_shared,
+         {.reach = by_messages}},
         {"xpmem",
          "one copy between arrays that XPMEM maps",
          Scope::same_node,
@@ -99,9 +104,7 @@ void check_new(const Registry& known, const TransportInfo& info) {
 
 Reach reach_of(const TransportInfo& info, const Plan& plan) { return info.traits.reach[static_cast<std::size_t>(plan.space())]; }
 
-bool serves_memory_of(const TransportInfo& info, const Plan& plan) {
-    return plan.fields.empty() || reach_of(info, plan) != Reach::none;
-}
+bool serves_memory_of(const TransportInfo& info, const Plan& plan) { return plan.fields.empty() || reach_of(info, plan) != Reach::none; }
 
 std::string refusal_of(const TransportInfo& info, const Plan& plan) {
     if (!serves_memory_of(info, plan))

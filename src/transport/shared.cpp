@@ -103,7 +103,7 @@ struct SharedSlot {
     LeftBox left;   // to this neighbor; its memory may not be there yet
     LeftBox found;  // from this neighbor
     std::shared_ptr<std::byte> found_memory;
-    std::uint64_t put = 0, left_last = 0;  // last exchange that was written or left, and told; last that was left
+    std::uint64_t put = 0, left_last = 0;   // last exchange that was written or left, and told; last that was left
     bool copying = false, leaving = false;  // to the neighbor, into its ghosts or as a message, and it is not told
     bool taking = false;                    // what it has left, and it is not told
     Event copied, taken;                    // behind that
@@ -122,8 +122,8 @@ struct SharedSlot {
 class Shared final : public Transport {
 public:
     Shared(const TransportContext& context, const std::string& name, const ArrayAccess& access)
-        : plan_(context.plan), arrays_(context.arrays), queue_(context.queue), node_(context.plan.communicator().shared_state<NodeContext>()), name_(name),
-          access_(access), slots_(context.links.size()) {
+        : plan_(context.plan), arrays_(context.arrays), queue_(context.queue),
+          node_(context.plan.communicator().shared_state<NodeContext>()), name_(name), access_(access), slots_(context.links.size()) {
         for (std::size_t f = 0; f < plan_.fields.size(); ++f)
             for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b) blocks_.push_back(written_block(plan_, f, b));
         found_.resize(blocks_.size());

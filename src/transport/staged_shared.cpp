@@ -128,8 +128,8 @@ struct Ring {
 class StagedShared final : public Transport {
 public:
     StagedShared(const TransportContext& context, std::shared_ptr<Memory> memory)
-        : arrays_(context.arrays), queue_(context.queue), direction_(context.direction), node_(context.plan.communicator().shared_state<NodeContext>()),
-          source_(std::move(memory)) {
+        : arrays_(context.arrays), queue_(context.queue), direction_(context.direction),
+          node_(context.plan.communicator().shared_state<NodeContext>()), source_(std::move(memory)) {
         for (const LinkPlan* link : context.links) rings_.emplace_back(context, *link);
         shake_hands(context);
     }

@@ -121,7 +121,8 @@ void with_all_cases(int ranks, int count, Memory memory, Check&& check_case) {
 CASE("a transport that was registered from outside moves grids and index maps as any other does") {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     const int before = Plain::made;
-    with_all_cases(ranks, 3, Memory::ordinary, [](const Pattern& pattern, auto fields, bool staged) { check(pattern, std::move(fields), staged); });
+    with_all_cases(ranks, 3, Memory::ordinary,
+                   [](const Pattern& pattern, auto fields, bool staged) { check(pattern, std::move(fields), staged); });
     EXPECT_GT(Plain::made, before);
 }
 
@@ -186,7 +187,8 @@ CASE("arrays on a device are served by a transport and an executor that are regi
     EXPECT_EQ(holds(error_of([&] { step.end(); }), "was written between begin and end"), true);
 
     const std::uint64_t before = slow_copies();
-    with_all_cases(ranks, 2, Memory::slow, [](const Pattern& all, auto fields, bool staged) { check_on_device(all, std::move(fields), staged); });
+    with_all_cases(ranks, 2, Memory::slow,
+                   [](const Pattern& all, auto fields, bool staged) { check_on_device(all, std::move(fields), staged); });
     EXPECT_GT(slow_copies(), before);
     serves = false;
 }

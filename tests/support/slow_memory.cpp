@@ -74,7 +74,7 @@ struct Task {
     std::size_t level = 0;
     std::vector<Cells> cells;  // of the level, that are left
     bool opened = false;
-    std::uint64_t event = 0;                  // 0: a copy
+    std::uint64_t event = 0;                   // 0: a copy
     std::weak_ptr<const std::uint64_t> other;  // follows: what that queue has passed
     std::uint64_t awaited = 0;
 };

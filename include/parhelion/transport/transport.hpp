@@ -72,8 +72,8 @@ struct TransportContext {
     const Plan& plan;
     const BoundArrays& arrays;
     Direction direction;
-    Queue& queue;      ///< for all copies of the plan's arrays
-    bool has_reach;    ///< whether the transport moves the arrays' memory itself (Reach::arrays)
+    Queue& queue;    ///< for all copies of the plan's arrays
+    bool has_reach;  ///< whether the transport moves the arrays' memory itself (Reach::arrays)
     std::vector<const LinkPlan*> links;
     int tag = 0;
 

@@ -143,9 +143,7 @@ private:
         used.untold = false;
         tell(used);
     }
-    bool all_copied() const {
-        return std::ranges::none_of(work_.given, &Used::untold) && std::ranges::none_of(work_.reads, &Used::untold);
-    }
+    bool all_copied() const { return std::ranges::none_of(work_.given, &Used::untold) && std::ranges::none_of(work_.reads, &Used::untold); }
     // Whose parts have left, or whose ghosts have come.
     void tell_all(const Carried& carried) const {
         carried.memory.carrier().number.store(number_, std::memory_order_release);
