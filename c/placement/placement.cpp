@@ -4,8 +4,6 @@
 
 #include "core/node_messages.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/placement/limits.hpp"
-#include "parhelion/placement/node_topology.hpp"
 #include "parhelion/placement/placement.hpp"
 #include "values.hpp"
 
@@ -26,31 +24,6 @@ namespace {
 ProcessGrid grid_from(int dimensions, const int* extents, const int* periodic) {
     if (dimensions < 1 || dimensions > parhelion::max_dimensions) return make_grid({});
     return make_grid({extents, extents + dimensions}, flags_from(dimensions, periodic));
-}
-
-std::vector<int> per_node(int nodes, int entries, const int* ranks_per_node) {
-    if (nodes > most_nodes)
-        throw parhelion::Error("the machine has " + std::to_string(nodes) + " nodes, placement takes at most " +
-                               std::to_string(most_nodes) + ": describe a smaller machine");
-    std::vector<int> ranks(ranks_per_node, ranks_per_node + entries);
-    if (entries == 1) ranks.assign(static_cast<std::size_t>(nodes), ranks.front());
-    if (nodes < 1 || static_cast<int>(ranks.size()) != nodes)
-        throw parhelion::Error("ranks per node are given for " + std::to_string(entries) + " nodes of " + std::to_string(nodes) +
-                               ": give one number for all, or one for each node");
-    return ranks;
-}
-
-phl_machine machine_from(const std::string& text, int nodes, int entries, const int* ranks_per_node, Binding binding) {
-    if (text == "here" || text.starts_with("xml:")) {
-        const auto node = text == "here" ? detect_node_topology() : read_hwloc_xml(text.substr(4));
-        return {machine_of_nodes(node, per_node(nodes, entries, ranks_per_node), binding),
-                node.source + (node.note.empty() ? "" : "; " + node.note)};
-    }
-    const auto topology = parse_topology(text);
-    if (nodes > 0 && topology.levels.front().count != nodes)
-        throw parhelion::Error("topology '" + text + "' has " + std::to_string(topology.levels.front().count) + " nodes, but " +
-                               std::to_string(nodes) + " are asked for: make them agree");
-    return {make_machine(topology, {ranks_per_node, ranks_per_node + entries}, binding), "description '" + text + "'"};
 }
 
 // Of a rank: the level exists, and the position does.
@@ -100,7 +73,9 @@ extern "C" {
 
 int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node, int compact, phl_machine** machine) {
     return guarded([&] {
-        *machine = new phl_machine(machine_from(topology, nodes, entries, ranks_per_node, compact ? Binding::compact : Binding::spread));
+        auto [described, source] = describe_nodes(topology, nodes);
+        *machine = new phl_machine{
+            make_machine(described, {ranks_per_node, ranks_per_node + entries}, compact ? Binding::compact : Binding::spread), source};
     });
 }
 
@@ -209,11 +184,7 @@ int phl_placement_point(const phl_placement* p, int position, int* point) {
 }
 
 int phl_placement_positions(const phl_placement* p, int* positions) {
-    return guarded([&] {
-        const Numbering numbering(parhelion::max_dimensions);
-        const auto& grid = p->placement.grid();
-        for (int i = 0; i < grid.size(); ++i) positions[i] = p->placement.position(numbering.coords(grid.extent, i));
-    });
+    return guarded([&] { std::ranges::copy(p->placement.positions(), positions); });
 }
 
 int phl_placement_units(const phl_placement* p, int level, int within_node, int* units) {

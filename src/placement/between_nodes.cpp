@@ -6,6 +6,7 @@
 
 #include "core/node_messages.hpp"
 #include "parhelion/core/error.hpp"
+#include "placement/problem.hpp"
 
 namespace parhelion::placement {
 namespace {
@@ -45,8 +46,12 @@ private:
         return sum;
     }
 
-    std::int64_t extent(std::size_t d) const { return d < stencil_.extent.size() ? stencil_.extent[d] : 1; }
-    std::int64_t end(std::size_t d) const { return std::min<std::int64_t>(stencil_.halo, extent(d)); }
+    std::int64_t extent(std::size_t d) const {
+        return d < stencil_.extent.size() ? stencil_.extent[d] : 1;
+    }
+    std::int64_t end(std::size_t d) const {
+        return std::min<std::int64_t>(stencil_.halo, extent(d));
+    }
     bool ends_meet(std::size_t d) const { return 2 * end(d) > extent(d); }
 
     bool holds(int direction, int part) const {
@@ -61,7 +66,8 @@ private:
         std::int64_t cells = 1;
         for (std::size_t d = max_dimensions; d-- > 0; part /= 3) {
             const std::int64_t between = extent(d) - 2 * end(d);
-            cells *= part % 3 == 1 ? std::abs(between) : end(d) + std::min<std::int64_t>(between, 0);
+            cells *=
+                part % 3 == 1 ? std::abs(between) : end(d) + std::min<std::int64_t>(between, 0);
         }
         return cells;
     }
@@ -78,28 +84,26 @@ struct Sent {
     Cells::Directions directions;
 };
 
-std::vector<Sent> sent_by(const ProcessGrid& grid, const Numbering& numbering, const Stencil& stencil, const std::vector<int>& nodes,
-                          int point) {
-    const Coords from = numbering.coords(grid.extent, point);
+std::vector<Sent> sent_by(const ProcessGrid& grid, const Stencil& stencil,
+                          const std::vector<int>& nodes, int point) {
     std::vector<Sent> all;
-    for (const auto& offset : stencil.offsets) {
-        Coords to{};
-        if (!neighbor(grid, from, offset.step, to)) continue;
-        const int rank = numbering.rank(grid.extent, to), node = nodes[static_cast<std::size_t>(rank)];
-        if (node == nodes[static_cast<std::size_t>(point)]) continue;
+    for_each_edge(grid, stencil, point, [&](int rank, const Offset& offset) {
+        const int node = nodes[rank];
+        if (node == nodes[point]) return;
         auto sent = std::ranges::find(all, node, &Sent::node);
         if (sent == all.end()) sent = all.insert(all.end(), Sent{node, {}, 0, {}});
         if (std::ranges::find(sent->ranks, rank) == sent->ranks.end()) sent->ranks.push_back(rank);
         sent->bytes += offset.bytes;
-        sent->directions.set(static_cast<std::size_t>(direction_of(offset.step)));
-    }
+        sent->directions.set(direction_of(offset.step));
+    });
     return all;
 }
 
 // The level whose ranks share the bandwidth of memory.
 std::size_t memory_level(const std::vector<std::string>& names) {
     for (const char* name : {"numa", "pack"})
-        if (const auto found = std::ranges::find(names, name); found != names.end()) return static_cast<std::size_t>(found - names.begin());
+        if (const auto found = std::ranges::find(names, name); found != names.end())
+            return static_cast<std::size_t>(found - names.begin());
     return 0;
 }
 
@@ -110,27 +114,30 @@ void add(NodeMessages& sum, std::int64_t messages, std::int64_t bytes) {
 
 }  // namespace
 
-std::vector<int> nodes_of_points(const ProcessGrid& grid, const Machine& machine, const PositionOf& position) {
-    const Numbering numbering(max_dimensions);
-    std::vector<int> nodes(static_cast<std::size_t>(grid.size()));
-    for (int p = 0; p < grid.size(); ++p) nodes[static_cast<std::size_t>(p)] = machine.node_of(position(numbering.coords(grid.extent, p)));
+std::vector<int> nodes_of(const Machine& machine, const std::vector<int>& positions) {
+    std::vector<int> nodes(positions);
+    for (int& node : nodes) node = machine.node_of(node);
     return nodes;
 }
 
-std::vector<NodePair> node_pairs(const ProcessGrid& grid, const Stencil& stencil, const std::vector<int>& nodes) {
+std::vector<NodePair> node_pairs(const ProcessGrid& grid, const Stencil& stencil,
+                                 const std::vector<int>& nodes) {
     check_bytes(grid, stencil);
     if (nodes.size() != static_cast<std::size_t>(grid.size()))
-        throw Error("nodes are given for " + std::to_string(nodes.size()) + " of the process grid's " + std::to_string(grid.size()) +
+        throw Error("nodes are given for " + std::to_string(nodes.size()) +
+                    " of the process grid's " + std::to_string(grid.size()) +
                     " points: give one for each");
-    const Numbering numbering(max_dimensions);
     const bool known = !stencil.extent.empty();
     Cells cells(stencil);
-    std::map<std::pair<int, int>, NodePair> found;  // `messages`: ranks that send, until all have been seen
+    std::map<std::pair<int, int>, NodePair>
+        found;  // `messages`: ranks that send, until all have been seen
     for (int p = 0; p < grid.size(); ++p)
-        for (const Sent& sent : sent_by(grid, numbering, stencil, nodes, p)) {
+        for (const Sent& sent : sent_by(grid, stencil, nodes, p)) {
             const int from = nodes[static_cast<std::size_t>(p)];
-            NodePair& pair = found.try_emplace({from, sent.node}, NodePair{from, sent.node}).first->second;
-            pair.pairs += static_cast<std::int64_t>(sent.ranks.size()), pair.bytes_in_pairs += sent.bytes;
+            NodePair& pair =
+                found.try_emplace({from, sent.node}, NodePair{from, sent.node}).first->second;
+            pair.pairs += static_cast<std::int64_t>(sent.ranks.size()),
+                pair.bytes_in_pairs += sent.bytes;
             ++pair.messages;
             if (known) pair.bytes += cells.bytes(sent.directions);
         }
@@ -161,20 +168,27 @@ BetweenNodes between_nodes(const std::vector<NodePair>& pairs) {
     return between;
 }
 
-double predicted_seconds(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine, const Scores& scores,
-                         const PositionOf& position, const ExchangeCosts& costs) {
+double predicted_seconds(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
+                         const Scores& scores, const std::vector<int>& positions,
+                         const ExchangeCosts& costs) {
     if (stencil.extent.empty())
-        throw Error("what an exchange takes depends on which cells travel: give the cells, of all ranks or of one, and the halo width");
-    const auto between = between_nodes(node_pairs(grid, stencil, nodes_of_points(grid, machine, position)));
+        throw Error(
+            "what an exchange takes depends on which cells travel: give the cells, of all ranks or "
+            "of one, and the halo width");
+    const auto between = between_nodes(node_pairs(grid, stencil, nodes_of(machine, positions)));
     const auto& names = machine.level_names();
-    double seconds = costs.fixed_s + costs.copied_byte_s * static_cast<double>(scores[memory_level(names)].sent_max);
+    double seconds = costs.fixed_s + costs.copied_byte_s *
+                                         static_cast<double>(scores[memory_level(names)].sent_max);
     for (std::size_t l = 0; l < names.size(); ++l) {
         const auto cost = costs.levels.find(names[l]);
         if (cost == costs.levels.end()) continue;
-        const double messages = l == 0 ? static_cast<double>(between.aggregated.busiest_messages)
-                                       : static_cast<double>(scores[l].edges_sum - scores[l - 1].edges_sum) / machine.size();
+        const double messages =
+            l == 0 ? static_cast<double>(between.aggregated.busiest_messages)
+                   : static_cast<double>(scores[l].edges_sum - scores[l - 1].edges_sum) /
+                         machine.size();
         const auto bytes = l == 0 ? between.aggregated.busiest_bytes : scores[l].bytes_max;
-        seconds += cost->second.message_s * messages + cost->second.byte_s * static_cast<double>(bytes);
+        seconds +=
+            cost->second.message_s * messages + cost->second.byte_s * static_cast<double>(bytes);
     }
     return seconds;
 }

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "parhelion/core/error.hpp"
+#include "parhelion/core/checked.hpp"
 #include "parhelion/placement/placement.hpp"
-#include "placement/shown.hpp"
+#include "placement/methods/methods.hpp"
 
 namespace parhelion::placement {
 namespace {
@@ -19,63 +19,83 @@ int level_of(const Machine& machine, const std::string& given) {
     if (found != names.end()) return static_cast<int>(found - names.begin());
     std::string have;
     for (const auto& name : names) have += (have.empty() ? "" : ", ") + name;
-    throw Error("blocks are given for the level " + given + ", which this machine does not have: it has " + have);
+    throw Error("blocks are given for the level " + given +
+                ", which this machine does not have: it has " + have);
 }
 
 // Outermost first, padded.
-std::vector<LevelBlocks> sorted_blocks(const Machine& machine, const std::map<std::string, std::vector<int>>& given,
+std::vector<LevelBlocks> sorted_blocks(const Machine& machine,
+                                       const std::map<std::string, std::vector<int>>& given,
                                        std::size_t dimensions) {
     std::vector<LevelBlocks> sorted;
     for (const auto& [name, extent] : given) {
         LevelBlocks blocks{level_of(machine, name), name, {1, 1, 1, 1}};
-        if (extent.size() != dimensions || dimensions == 0 || dimensions > max_dimensions || std::ranges::min(extent) < 1)
+        if (extent.size() != dimensions || dimensions == 0 || dimensions > max_dimensions ||
+            std::ranges::min(extent) < 1)
             throw Error("blocks of level " + name + " are '" + shown(extent) + "': give " +
-                        std::to_string(std::max<std::size_t>(dimensions, 1)) + " extents of at least 1 for every level");
+                        std::to_string(std::max<std::size_t>(dimensions, 1)) +
+                        " extents of at least 1 for every level");
         std::ranges::copy(extent, blocks.extent.begin());
         sorted.push_back(std::move(blocks));
     }
     std::ranges::sort(sorted, {}, &LevelBlocks::level);
     for (std::size_t i = 1; i < sorted.size(); ++i)
         if (sorted[i].level == sorted[i - 1].level)
-            throw Error("levels " + sorted[i - 1].name + " and " + sorted[i].name + " are the same: give its blocks once");
+            throw Error("levels " + sorted[i - 1].name + " and " + sorted[i].name +
+                        " are the same: give its blocks once");
     if (sorted.empty() || sorted.front().level != 0)
-        throw Error("blocks for the level node are missing: say how the nodes are arranged, such as node: (3, 3, 3)");
+        throw Error(
+            "blocks for the level node are missing: say how the nodes are arranged, such as node: "
+            "(3, 3, 3)");
     return sorted;
 }
 
 // Every unit of the level, empty ones apart, must hold as many ranks as the blocks inside it have points.
-void check_units(const Machine& machine, const LevelBlocks& blocks, int ranks) {
+void check_units(const Machine& machine, const LevelBlocks& blocks, std::int64_t ranks) {
     for (int node = 0; node < machine.nodes(); ++node) {
         const auto& shape = machine.shape(node);
         std::vector<int> starts{0, shape.ranks};
         if (blocks.level > 0) starts = shape.starts[static_cast<std::size_t>(blocks.level - 1)];
         for (std::size_t u = 0; u + 1 < starts.size(); ++u)
             if (const int have = starts[u + 1] - starts[u]; have != 0 && have != ranks)
-                throw Error("a unit of level " + blocks.name + " on node " + std::to_string(node) + " has " + std::to_string(have) +
-                            " ranks, but the blocks inside it hold " + std::to_string(ranks) +
-                            ": make the product of the inner levels' blocks equal to the ranks there");
+                throw Error(
+                    "a unit of level " + blocks.name + " on node " + std::to_string(node) +
+                    " has " + std::to_string(have) + " ranks, but the blocks inside it hold " +
+                    std::to_string(ranks) +
+                    ": make the product of the inner levels' blocks equal to the ranks there");
     }
 }
 
 }  // namespace
 
-Placement place_by_hand(const Machine& machine, const std::map<std::string, std::vector<int>>& blocks, const std::vector<bool>& periodic,
-                        const std::string& numbering) {
+Placement place_by_hand(const Machine& machine,
+                        const std::map<std::string, std::vector<int>>& blocks,
+                        const std::vector<bool>& periodic, const std::string& numbering) {
     const auto dimensions = blocks.empty() ? 0 : blocks.begin()->second.size();
     const auto sorted = sorted_blocks(machine, blocks, dimensions);
-    const Numbering numbers =
-        numbering.empty() ? Numbering(static_cast<int>(dimensions)) : Numbering::parse(numbering, static_cast<int>(dimensions));
-    Order order = Order::path({1, 1, 1, 1}, {}, false);
+    const Numbering numbers = numbering.empty()
+                                  ? Numbering(static_cast<int>(dimensions))
+                                  : Numbering::parse(numbering, static_cast<int>(dimensions));
+    std::int64_t ranks = 1;
     for (auto level = sorted.rbegin(); level != sorted.rend(); ++level) {
-        check_units(machine, *level, order.size());
-        for (const int d : numbers.fastest_first())
-            if (level->extent[d] > 1) order = Order::slabs(d, {{level->extent[d], order}});
+        check_units(machine, *level, ranks);
+        for (const int extent : level->extent)
+            ranks = checked_product({ranks, extent}, "the product of the blocks");
     }
-    if (order.size() != machine.size())
-        throw Error("the blocks hold " + std::to_string(order.size()) + " ranks in all, but the machine has " +
-                    std::to_string(machine.size()) + ": make their product equal to the number of ranks");
-    std::vector<int> extents(order.box().begin(), order.box().begin() + static_cast<std::ptrdiff_t>(dimensions));
-    return Placement(make_grid(extents, periodic), machine, order);
+    if (ranks != machine.size())
+        throw Error("the blocks hold " + std::to_string(ranks) +
+                    " ranks in all, but the machine has " + std::to_string(machine.size()) +
+                    ": make their product equal to the number of ranks");
+    Coords box{1, 1, 1, 1};
+    Order order{0};
+    for (auto level = sorted.rbegin(); level != sorted.rend(); ++level)
+        for (const int d : numbers.fastest_first()) {
+            const std::vector<Slab> slabs(level->extent[d], {box[d], order});
+            box[d] *= level->extent[d];
+            order = slab_after_slab(box, d, slabs);
+        }
+    return Placement(make_grid({box.begin(), box.begin() + static_cast<int>(dimensions)}, periodic),
+                     machine, std::move(order));
 }
 
 }  // namespace parhelion::placement

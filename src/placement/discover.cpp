@@ -2,10 +2,11 @@
 #include <map>
 #include <numeric>
 
+#include "core/usable_cores.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
-#include "parhelion/placement/node_topology.hpp"
 #include "parhelion/placement/placed_comm.hpp"
+#include "placement/node_topology.hpp"
 
 namespace parhelion::placement {
 namespace {
@@ -35,19 +36,34 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+// Hardware threads on which this process may run; none where the system does not tell: bound to no unit.
+CpuSet own_binding() try {
+    const CpuMask mask = usable_threads();
+    CpuSet cpus;
+    for (std::size_t cpu = 0; cpu < 64 * mask.size(); ++cpu)
+        if (mask[cpu / 64] >> cpu % 64 & 1) cpus.push_back(static_cast<int>(cpu));
+    return cpus;
+} catch (const Error&) {
+    return {};
+}
+
 // Lists of different lengths, in rank order, at rank 0.
 std::vector<std::vector<int>> gather_lists(MPI_Comm comm, const std::vector<int>& own) {
     int rank = 0, size = 0, length = static_cast<int>(own.size());
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    std::vector<int> lengths(static_cast<std::size_t>(size)), starts(static_cast<std::size_t>(size) + 1, 0);
+    std::vector<int> lengths(static_cast<std::size_t>(size)),
+        starts(static_cast<std::size_t>(size) + 1, 0);
     check_mpi(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm), "MPI_Gather");
     std::partial_sum(lengths.begin(), lengths.end(), starts.begin() + 1);
     std::vector<int> all(rank == 0 ? static_cast<std::size_t>(starts.back()) : 0);
-    check_mpi(MPI_Gatherv(own.data(), length, MPI_INT, all.data(), lengths.data(), starts.data(), MPI_INT, 0, comm), "MPI_Gatherv");
+    check_mpi(MPI_Gatherv(own.data(), length, MPI_INT, all.data(), lengths.data(), starts.data(),
+                          MPI_INT, 0, comm),
+              "MPI_Gatherv");
     std::vector<std::vector<int>> lists;
     for (int r = 0; rank == 0 && r < size; ++r)
-        lists.emplace_back(all.begin() + starts[static_cast<std::size_t>(r)], all.begin() + starts[static_cast<std::size_t>(r) + 1]);
+        lists.emplace_back(all.begin() + starts[static_cast<std::size_t>(r)],
+                           all.begin() + starts[static_cast<std::size_t>(r) + 1]);
     return lists;
 }
 
@@ -66,7 +82,8 @@ std::string broadcast(MPI_Comm comm, const std::string& text) {
 
 std::string joined(const NodeTopology& node, std::size_t first, std::size_t last) {
     std::string text;
-    for (std::size_t l = first; l < last; ++l) text += (text.empty() ? "" : " ") + node.levels[l].name;
+    for (std::size_t l = first; l < last; ++l)
+        text += (text.empty() ? "" : " ") + node.levels[l].name;
     return text;
 }
 
@@ -81,7 +98,10 @@ struct Node {
 int common_levels(MPI_Comm leaders, const Node& node) {
     const auto names = broadcast(leaders, joined(node.topology, 0, node.topology.levels.size()));
     int mine = 0;
-    while (mine < node.levels && (names + " ").starts_with(joined(node.topology, 0, static_cast<std::size_t>(mine) + 1) + " ")) ++mine;
+    while (mine < node.levels &&
+           (names + " ")
+               .starts_with(joined(node.topology, 0, static_cast<std::size_t>(mine) + 1) + " "))
+        ++mine;
     int all = 0;
     check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, leaders), "MPI_Allreduce");
     return all;
@@ -110,7 +130,9 @@ std::vector<int> pack_machine(const std::vector<std::vector<int>>& shapes) {
     std::vector<int> of_node, words;
     for (const auto& shape : shapes) {
         const auto [found, is_new] = known.emplace(shape, static_cast<int>(known.size()));
-        if (is_new) words.push_back(static_cast<int>(shape.size())), words.insert(words.end(), shape.begin(), shape.end());
+        if (is_new)
+            words.push_back(static_cast<int>(shape.size())),
+                words.insert(words.end(), shape.begin(), shape.end());
         of_node.push_back(found->second);
     }
     words.insert(words.begin(), static_cast<int>(known.size()));
@@ -138,7 +160,8 @@ Machine unpack_machine(const std::vector<int>& words, const std::string& names) 
 // From a local rank's place in the hierarchical order of its node.
 int scatter_places(MPI_Comm node, const std::vector<int>& order) {
     std::vector<int> places(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) places[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    for (std::size_t i = 0; i < order.size(); ++i)
+        places[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
     int place = 0;
     check_mpi(MPI_Scatter(places.data(), 1, MPI_INT, &place, 1, MPI_INT, 0, node), "MPI_Scatter");
     return place;
@@ -148,15 +171,18 @@ void split_into_nodes(MPI_Comm comm, int node_color, int rank, OwnedComm& node) 
     // A barrier first: some implementations race when ranks arrive at the split far apart.
     check_mpi(MPI_Barrier(comm), "MPI_Barrier");
     check_mpi(node_color >= 0 ? MPI_Comm_split(comm, node_color, rank, node.out())
-                              : MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, node.out()),
+                              : MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL,
+                                                    node.out()),
               "MPI_Comm_split_type");
 }
 
 std::string left_out(const NodeTopology& node, int levels) {
     std::string note = node.note;
     if (static_cast<std::size_t>(levels) < node.levels.size())
-        note += (note.empty() ? "" : "; ") + std::string("levels not used because ranks are not bound within their units: ") +
-                joined(node, static_cast<std::size_t>(levels), node.levels.size()) + " (bind ranks to cores when starting them)";
+        note += (note.empty() ? "" : "; ") +
+                std::string("levels not used because ranks are not bound within their units: ") +
+                joined(node, static_cast<std::size_t>(levels), node.levels.size()) +
+                " (bind ranks to cores when starting them)";
     return note;
 }
 
@@ -172,7 +198,7 @@ Discovered discover(MPI_Comm comm, int node_color) {
     check_mpi(MPI_Comm_split(comm, leads ? 0 : 1, rank, leaders.out()), "MPI_Comm_split");
 
     Node here;
-    here.bindings = gather_lists(node, current_binding());
+    here.bindings = gather_lists(node, own_binding());
     std::vector<int> order, words;
     std::string names, source, note;
     int index = leads ? leaders.rank() : 0;

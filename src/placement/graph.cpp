@@ -7,7 +7,7 @@
 #include <random>
 
 #include "parhelion/core/checked.hpp"
-#include "placement/methods/methods.hpp"
+#include "placement/problem.hpp"
 #include "refine.hpp"
 
 namespace parhelion::placement {
@@ -16,7 +16,8 @@ namespace {
 Neighborhood neighborhood_of(const Machine& machine, const std::vector<PartEdges>& graph) {
     const auto parts = static_cast<int>(graph.size());
     if (parts != machine.size())
-        throw Error("the graph has " + std::to_string(parts) + " parts but the machine " + std::to_string(machine.size()) +
+        throw Error("the graph has " + std::to_string(parts) + " parts but the machine " +
+                    std::to_string(machine.size()) +
                     " ranks: partition for as many parts as there are ranks");
     std::vector<std::vector<Neighborhood::Edge>> to(graph.size());
     std::int64_t all = 0;
@@ -24,10 +25,12 @@ Neighborhood neighborhood_of(const Machine& machine, const std::vector<PartEdges
         for (std::size_t e = 0; e < graph[p].part.size(); ++e) {
             const int target = graph[p].part[e];
             if (target < 0 || target >= parts || e >= graph[p].bytes.size())
-                throw Error("part " + std::to_string(p) + " sends to part " + std::to_string(target) + ", but parts are " +
-                            "numbered from 0 to " + std::to_string(parts - 1) + " and need bytes for every edge");
+                throw Error("part " + std::to_string(p) + " sends to part " +
+                            std::to_string(target) + ", but parts are " + "numbered from 0 to " +
+                            std::to_string(parts - 1) + " and need bytes for every edge");
             if (graph[p].bytes[e] < 0)
-                throw Error("part " + std::to_string(p) + " sends " + std::to_string(graph[p].bytes[e]) + " bytes to part " +
+                throw Error("part " + std::to_string(p) + " sends " +
+                            std::to_string(graph[p].bytes[e]) + " bytes to part " +
                             std::to_string(target) + ": give 0 or more");
             all = checked_sum(all, graph[p].bytes[e], "the number of bytes that all parts send");
             to[p].push_back({target, graph[p].bytes[e]});
@@ -35,24 +38,11 @@ Neighborhood neighborhood_of(const Machine& machine, const std::vector<PartEdges
     return Neighborhood(std::move(to));
 }
 
-Scores scores_of(const Machine& machine, const Neighborhood& graph, const std::vector<int>& positions) {
-    Scores scores;
-    for (int l = 0; l < machine.levels(); ++l) {
-        std::vector<LevelScore> units(static_cast<std::size_t>(machine.units(l)));
-        for (int p = 0; p < graph.points(); ++p) {
-            const int here = machine.unit_of(l, positions[static_cast<std::size_t>(p)]);
-            for (const auto& edge : graph.to(p))
-                if (machine.unit_of(l, positions[static_cast<std::size_t>(edge.point)]) != here)
-                    ++units[static_cast<std::size_t>(here)].edges_sum, units[static_cast<std::size_t>(here)].bytes_sum += edge.bytes;
-        }
-        LevelScore total;
-        for (const auto& unit : units) {
-            total.edges_sum += unit.edges_sum, total.edges_max = std::max(total.edges_max, unit.edges_sum);
-            total.bytes_sum += unit.bytes_sum, total.bytes_max = std::max(total.bytes_max, unit.bytes_sum);
-        }
-        scores.push_back(total);
-    }
-    return scores;
+Scores scores_of(const Machine& machine, const Units& units, const Neighborhood& graph,
+                 const std::vector<int>& positions) {
+    return score_edges(machine, units, positions, [&](int part, const auto& visit) {
+        for (const auto& edge : graph.to(part)) visit(edge.point, edge.bytes);
+    });
 }
 
 // Boundaries of the non-empty units of a level between two positions; level −1 is the whole machine.
@@ -68,8 +58,10 @@ std::vector<int> boundaries(const Machine& machine, int level, int first, int la
 // parts with too few.
 class Balance {
 public:
-    Balance(const Neighborhood& graph, const std::vector<int>& vertices, const std::vector<int>& part, std::vector<int> room)
-        : graph_(graph), vertices_(vertices), room_(std::move(room)), part_of_(static_cast<std::size_t>(graph.points()), -1) {
+    Balance(const Neighborhood& graph, const std::vector<int>& vertices,
+            const std::vector<int>& part, std::vector<int> room)
+        : graph_(graph), vertices_(vertices), room_(std::move(room)),
+          part_of_(static_cast<std::size_t>(graph.points()), -1) {
         for (std::size_t i = 0; i < vertices.size(); ++i) {
             part_of_[static_cast<std::size_t>(vertices[i])] = part[i];
             --room_[static_cast<std::size_t>(part[i])];
@@ -96,9 +88,11 @@ private:
             std::ranges::fill(bytes, 0);
             for (const auto* edges : {&graph_.to(v), &graph_.from(v)})
                 for (const auto& edge : *edges)
-                    if (part(edge.point) >= 0) bytes[static_cast<std::size_t>(part(edge.point))] += edge.bytes;
+                    if (part(edge.point) >= 0)
+                        bytes[static_cast<std::size_t>(part(edge.point))] += edge.bytes;
             for (std::size_t u = 0; u < room_.size(); ++u)
-                if (const auto gain = bytes[u] - bytes[static_cast<std::size_t>(part(v))]; room_[u] > 0 && gain > best)
+                if (const auto gain = bytes[u] - bytes[static_cast<std::size_t>(part(v))];
+                    room_[u] > 0 && gain > best)
                     best = gain, mover = v, target = static_cast<int>(u);
         }
         ++room_[static_cast<std::size_t>(part(mover))];
@@ -113,17 +107,21 @@ private:
 };
 
 // What leaves the units of `level` inside one unit around them: nothing outside changes it.
-std::pair<std::int64_t, std::int64_t> key_of(const Machine& machine, const Neighborhood& graph, Objective objective, int level, int first,
-                                             int last, const std::vector<int>& parts, const std::vector<int>& positions) {
+std::pair<std::int64_t, std::int64_t> key_of(const Machine& machine, const Neighborhood& graph,
+                                             Objective objective, int level, int first, int last,
+                                             const std::vector<int>& parts,
+                                             const std::vector<int>& positions) {
     const int offset = machine.unit_of(level, first);
-    std::vector<std::int64_t> leaving(static_cast<std::size_t>(machine.unit_of(level, last - 1) - offset + 1));
+    std::vector<std::int64_t> leaving(
+        static_cast<std::size_t>(machine.unit_of(level, last - 1) - offset + 1));
     for (const int p : parts) {
         const int unit = machine.unit_of(level, positions[static_cast<std::size_t>(p)]);
         for (const auto& edge : graph.to(p))
             if (machine.unit_of(level, positions[static_cast<std::size_t>(edge.point)]) != unit)
                 leaving[static_cast<std::size_t>(unit - offset)] += edge.bytes;
     }
-    const std::int64_t sum = std::accumulate(leaving.begin(), leaving.end(), std::int64_t{0}), largest = *std::ranges::max_element(leaving);
+    const std::int64_t sum = std::accumulate(leaving.begin(), leaving.end(), std::int64_t{0}),
+                       largest = *std::ranges::max_element(leaving);
     return objective == Objective::jsum ? std::pair{sum, largest} : std::pair{largest, sum};
 }
 
@@ -132,11 +130,15 @@ std::pair<std::int64_t, std::int64_t> key_of(const Machine& machine, const Neigh
 // improved by local search, and what is better is kept.
 class LevelByLevel {
 public:
-    LevelByLevel(const Machine& machine, const Neighborhood& graph, Objective objective, std::vector<int> positions)
-        : machine_(machine), graph_(graph), objective_(objective), positions_(std::move(positions)) {
+    LevelByLevel(const Machine& machine, const Neighborhood& graph, Objective objective,
+                 std::vector<int> positions)
+        : machine_(machine), graph_(graph), objective_(objective),
+          positions_(std::move(positions)) {
         std::int64_t edges = 1;
-        for (int p = 0; p < graph.points(); ++p) edges += static_cast<std::int64_t>(graph.to(p).size());
-        tries_ = static_cast<int>(std::clamp<std::int64_t>(most_edges / edges, least_tries, most_tries));
+        for (int p = 0; p < graph.points(); ++p)
+            edges += static_cast<std::int64_t>(graph.to(p).size());
+        tries_ =
+            static_cast<int>(std::clamp<std::int64_t>(most_edges / edges, least_tries, most_tries));
     }
 
     void place(int level) {
@@ -145,7 +147,8 @@ public:
         auto searched = positions_;
         improve(level, searched, false);
         std::int64_t work = 0;
-        for (int attempt = 0; attempt < tries_ && work < most_work_of_cuts && why.empty(); ++attempt)
+        for (int attempt = 0; attempt < tries_ && work < most_work_of_cuts && why.empty();
+             ++attempt)
             if (auto cut = positions_; cut_all(level, cut)) work += improve(level, cut, true);
         int again = again_per_unit * machine_.units(level) / static_cast<int>(parts_.size());
         for (work = 0; again-- > 0 && work < most_work_again && why.empty();) {
@@ -164,14 +167,17 @@ public:
 private:
     static constexpr std::size_t most_cut_again = 4;
     static constexpr int again_per_unit = 16;
-    static constexpr std::int64_t most_edges = 100'000, least_tries = 4, most_tries = 32, most_work_of_cuts = 2 * most_work,
+    static constexpr std::int64_t most_edges = 100'000, least_tries = 4, most_tries = 32,
+                                  most_work_of_cuts = 2 * most_work,
                                   most_work_again = 6 * most_work;
 
     std::vector<std::vector<int>> parts_around() const {
         std::vector<int> at(positions_.size());
-        for (std::size_t p = 0; p < positions_.size(); ++p) at[static_cast<std::size_t>(positions_[p])] = static_cast<int>(p);
+        for (std::size_t p = 0; p < positions_.size(); ++p)
+            at[static_cast<std::size_t>(positions_[p])] = static_cast<int>(p);
         std::vector<std::vector<int>> parts;
-        for (std::size_t u = 0; u + 1 < around_.size(); ++u) parts.emplace_back(at.begin() + around_[u], at.begin() + around_[u + 1]);
+        for (std::size_t u = 0; u + 1 < around_.size(); ++u)
+            parts.emplace_back(at.begin() + around_[u], at.begin() + around_[u + 1]);
         return parts;
     }
 
@@ -187,31 +193,37 @@ private:
             std::vector<int> room(starts.begin() + 1, starts.end());
             for (std::size_t i = 0; i < room.size(); ++i) room[i] -= starts[i];
             parts = Balance(graph_, parts, *cut, std::move(room)).sorted();
-            for (std::size_t i = 0; i < parts.size(); ++i) positions[static_cast<std::size_t>(parts[i])] = around_[u] + static_cast<int>(i);
+            for (std::size_t i = 0; i < parts.size(); ++i)
+                positions[static_cast<std::size_t>(parts[i])] = around_[u] + static_cast<int>(i);
         }
         return true;
     }
 
     void shuffle(std::vector<int>& parts) {
-        for (std::size_t left = parts.size(); left > 1; --left) std::swap(parts[left - 1], parts[random_() % left]);
+        for (std::size_t left = parts.size(); left > 1; --left)
+            std::swap(parts[left - 1], parts[random_() % left]);
     }
 
     // One unit at random, and of those that it sends most to some: numbers among `starts`, ascending.
-    std::vector<std::size_t> some_that_exchange(const std::vector<int>& parts, const std::vector<int>& starts, int first) {
+    std::vector<std::size_t> some_that_exchange(const std::vector<int>& parts,
+                                                const std::vector<int>& starts, int first) {
         const auto unit_of = [&](int position) {
-            return static_cast<std::size_t>(std::ranges::upper_bound(starts, position) - starts.begin() - 1);
+            return static_cast<std::size_t>(std::ranges::upper_bound(starts, position) -
+                                            starts.begin() - 1);
         };
         const std::size_t count = starts.size() - 1, chosen = random_() % count;
         std::vector<std::pair<std::int64_t, std::size_t>> bytes(count);
         for (std::size_t unit = 0; unit < count; ++unit) bytes[unit].second = unit;
         for (int position = starts[chosen]; position < starts[chosen + 1]; ++position)
             for (const auto& edge : graph_.to(parts[static_cast<std::size_t>(position - first)]))
-                if (const int there = positions_[static_cast<std::size_t>(edge.point)]; there >= first && there < starts.back())
+                if (const int there = positions_[static_cast<std::size_t>(edge.point)];
+                    there >= first && there < starts.back())
                     bytes[unit_of(there)].first += edge.bytes;
         std::ranges::sort(bytes, std::greater<>{});
         std::vector<std::size_t> found{chosen};
         for (const auto& [sent, unit] : bytes)
-            if (unit != chosen && sent > 0 && found.size() < most_cut_again && random_() % 3 != 0) found.push_back(unit);
+            if (unit != chosen && sent > 0 && found.size() < most_cut_again && random_() % 3 != 0)
+                found.push_back(unit);
         if (found.size() == 1) found.push_back((chosen + 1) % count);
         std::ranges::sort(found);
         return found;
@@ -243,14 +255,18 @@ private:
         return moved;
     }
 
-    std::int64_t improve(int level, std::vector<int>& candidate, bool cut, const std::vector<int>& moved = {}) {
-        const std::int64_t work = refine_level(machine_, graph_, objective_, level, candidate, most_work, moved);
+    std::int64_t improve(int level, std::vector<int>& candidate, bool cut,
+                         const std::vector<int>& moved = {}) {
+        const std::int64_t work =
+            refine_level(machine_, graph_, objective_, level, candidate, most_work, moved);
         for (std::size_t u = 0; u < parts_.size(); ++u) {
             const auto key = [&](const auto& positions) {
-                return key_of(machine_, graph_, objective_, level, around_[u], around_[u + 1], parts_[u], positions);
+                return key_of(machine_, graph_, objective_, level, around_[u], around_[u + 1],
+                              parts_[u], positions);
             };
             if (key(candidate) >= key(positions_)) continue;
-            for (const int p : parts_[u]) positions_[static_cast<std::size_t>(p)] = candidate[static_cast<std::size_t>(p)];
+            for (const int p : parts_[u])
+                positions_[static_cast<std::size_t>(p)] = candidate[static_cast<std::size_t>(p)];
             by_metis |= cut;
         }
         return work;
@@ -267,19 +283,21 @@ private:
 
 }  // namespace
 
-GraphPlacement place_graph(const Machine& machine, const std::vector<PartEdges>& graph, Objective objective) {
+GraphPlacement place_graph(const Machine& machine, const std::vector<PartEdges>& graph,
+                           Objective objective) {
     const Neighborhood neighborhood = neighborhood_of(machine, graph);
     std::vector<int> blocked(graph.size());
     std::iota(blocked.begin(), blocked.end(), 0);
     GraphPlacement best;
     best.position_of_part = blocked;
-    best.scores = best.scores_blocked = scores_of(machine, neighborhood, blocked);
+    const Units units(machine);
+    best.scores = best.scores_blocked = scores_of(machine, units, neighborhood, blocked);
     best.chosen = "blocked";
     LevelByLevel search(machine, neighborhood, objective, blocked);
     for (int level = 0; level < machine.levels(); ++level)
         if (has_several_ranks(machine, level)) search.place(level);
     best.note = search.why;
-    const Scores scores = scores_of(machine, neighborhood, search.positions());
+    const Scores scores = scores_of(machine, units, neighborhood, search.positions());
     if (objective_key(scores, objective) >= objective_key(best.scores, objective)) return best;
     best.position_of_part = search.positions(), best.scores = scores;
     best.chosen = search.by_metis ? "METIS + refined" : "blocked + refined";
@@ -294,7 +312,8 @@ PartEdges edges_of(const Pattern& pattern, int bytes_per_cell) {
             for (const auto& piece : link.send.boxes) cells += piece.cells.cells();
             if (cells == 0) continue;
             edges.part.push_back(link.rank);
-            edges.bytes.push_back(checked_product({cells, bytes_per_cell}, "the number of bytes that a rank sends"));
+            edges.bytes.push_back(
+                checked_product({cells, bytes_per_cell}, "the number of bytes that a rank sends"));
         }
     return edges;
 }

@@ -1,6 +1,9 @@
 #include "parhelion/placement/machine.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <map>
+#include <sstream>
 
 #include "parhelion/core/checked.hpp"
 #include "parhelion/placement/limits.hpp"
@@ -11,68 +14,63 @@ namespace {
 void check_shape(const NodeShape& shape, std::size_t inner_levels) {
     if (shape.ranks < 1) throw Error("a node has no rank: leave it out of the machine");
     if (shape.starts.size() != inner_levels)
-        throw Error("a node has " + std::to_string(shape.starts.size()) + " inner levels where others have " +
-                    std::to_string(inner_levels) + ": describe every node with the same levels");
-    const std::vector<int>* outer = nullptr;
+        throw Error("a node has " + std::to_string(shape.starts.size()) +
+                    " inner levels where others have " + std::to_string(inner_levels) +
+                    ": describe every node with the same levels");
+    std::vector<int> around;
     for (const auto& starts : shape.starts) {
-        if (starts.size() < 2 || starts.front() != 0 || starts.back() != shape.ranks || !std::ranges::is_sorted(starts))
-            throw Error("the units of a level do not cover the " + std::to_string(shape.ranks) + " ranks of their node");
-        for (const int boundary : outer ? *outer : std::vector<int>{})
-            if (!std::ranges::binary_search(starts, boundary))
-                throw Error("a unit straddles two units of the level around it: order the levels from the outermost in");
-        outer = &starts;
+        if (starts.size() < 2 || starts.front() != 0 || starts.back() != shape.ranks ||
+            !std::ranges::is_sorted(starts))
+            throw Error("the units of a level do not cover the " + std::to_string(shape.ranks) +
+                        " ranks of their node");
+        if (!std::ranges::includes(starts, around))
+            throw Error(
+                "a unit straddles two units of the level around it: order the levels from the "
+                "outermost in");
+        around = starts;
+        around.erase(std::ranges::unique(around).begin(), around.end());
     }
 }
 
 // Counts of ranks and units are int from here on, and arrays have an entry for each.
 int within(std::int64_t count, int most, const std::string& what) {
     if (count > most)
-        throw Error("the machine has " + std::to_string(count) + " " + what + ", placement takes at most " + std::to_string(most) +
+        throw Error("the machine has " + std::to_string(count) + " " + what +
+                    ", placement takes at most " + std::to_string(most) +
                     ": describe a smaller machine");
     return static_cast<int>(count);
 }
 
-// Before anything as long as the machine is made.
-void check_size(const Topology& topology) {
-    std::int64_t units = 1;
-    for (const auto& level : topology.levels) {
-        units = checked_product({units, level.count}, "the number of units of the machine");
-        within(units, &level == &topology.levels.front() ? most_nodes : most_units, "units of level " + level.name);
-    }
+int parse_count(const std::string& text, const std::string& token, const std::string& all) {
+    int count = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, problem] = std::from_chars(text.data(), end, count);
+    if (problem != std::errc{} || stop != end || count < 1)
+        throw Error("topology '" + all + "': '" + token +
+                    "' needs a count of at least 1 after the colon, such as 'pack:2'");
+    return count;
 }
 
-// Boundaries inside a part with n ranks from `first` on, dealt to k children. Rounding up gives rank 0 to child 0.
-std::vector<int> deal_evenly(int first, int n, int k) {
-    std::vector<int> starts;
-    for (int child = 0; child < k; ++child) starts.push_back(first + static_cast<int>((static_cast<std::int64_t>(child) * n + k - 1) / k));
-    return starts;
-}
-
-std::vector<int> deal_in_order(int first, int n, int k, int capacity) {
-    std::vector<int> starts;
-    for (int child = 0; child < k; ++child) starts.push_back(first + std::min(n, child * capacity));
-    return starts;
-}
-
-NodeShape deal(const Topology& topology, int ranks, Binding binding) {
+// Ranks before each unit, level by level; ranks inside a unit are dealt to its units by how many of the innermost
+// they have. Rounding up gives rank 0 to the first.
+NodeShape deal(const NodeShape& units, int ranks, Binding binding) {
+    // More ranks than innermost units can only be dealt evenly: every one then holds several.
+    const bool even = binding == Binding::spread || ranks > units.ranks;
     NodeShape shape{ranks, {}};
-    std::vector<int> outer{0, ranks};
-    int slots = 1;
-    for (std::size_t l = 1; l < topology.levels.size(); ++l) slots *= topology.levels[l].count;
-    // More ranks than slots can only be dealt evenly: every slot then holds several.
-    const bool even = binding == Binding::spread || ranks > slots;
-    for (std::size_t l = 1; l < topology.levels.size(); ++l) {
-        const int k = topology.levels[l].count;
-        slots /= k;
-        std::vector<int> starts;
-        for (std::size_t u = 0; u + 1 < outer.size(); ++u) {
-            const int n = outer[u + 1] - outer[u];
-            const auto part = even ? deal_evenly(outer[u], n, k) : deal_in_order(outer[u], n, k, slots);
-            starts.insert(starts.end(), part.begin(), part.end());
+    std::vector<int> around{0, units.ranks}, ranks_around{0, ranks};
+    for (const auto& starts : units.starts) {
+        std::vector<int> dealt;
+        std::size_t u = 0;
+        for (const int start : starts) {
+            if (u + 2 < around.size() && around[u + 1] <= start) ++u;
+            const std::int64_t before = start - around[u], all = around[u + 1] - around[u];
+            const std::int64_t here =
+                (before * (ranks_around[u + 1] - ranks_around[u]) + all - 1) / all;
+            dealt.push_back(even ? ranks_around[u] + static_cast<int>(here)
+                                 : std::min(ranks, start));
         }
-        starts.push_back(ranks);
-        shape.starts.push_back(starts);
-        outer = shape.starts.back();
+        shape.starts.push_back(dealt);
+        around = starts, ranks_around = std::move(dealt);
     }
     return shape;
 }
@@ -83,25 +81,80 @@ int unit_at(const std::vector<int>& starts, int rank) {
 
 }  // namespace
 
-Machine::Machine(std::vector<std::string> levels, std::vector<NodeShape> shapes, std::vector<int> shape_of_node)
-    : level_names_(std::move(levels)), shapes_(std::move(shapes)), shape_of_node_(std::move(shape_of_node)) {
-    if (shape_of_node_.empty() || level_names_.empty()) throw Error("a machine needs at least one node");
+std::string level_name(const std::string& text) {
+    static const std::map<std::string, std::string> other_names{
+        {"machine", "node"}, {"host", "node"},     {"package", "pack"},
+        {"socket", "pack"},  {"numanode", "numa"}, {"l3cache", "l3"},
+        {"l2cache", "l2"},   {"thread", "pu"},     {"hwthread", "pu"}};
+    std::string name = text;
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (const auto other = other_names.find(name); other != other_names.end()) name = other->second;
+    for (const char* known : {"node", "pack", "numa", "group", "die", "l3", "l2", "core", "pu"})
+        if (name == known) return name;
+    throw Error("level '" + text +
+                "' is unknown: levels are node, pack (socket), numa, group, die, l3, l2, core, pu "
+                "(thread)");
+}
+
+Topology parse_topology(const std::string& text) {
+    Topology topology{1, {}, {1, {}}};
+    std::vector<int> counts;
+    std::int64_t units = 1;
+    std::istringstream stream(text);
+    for (std::string token; stream >> token;) {
+        const auto colon = token.find(':');
+        if (colon == std::string::npos)
+            throw Error("topology '" + text + "': '" + token +
+                        "' has no count: write level:count, such as 'pack:2'");
+        const std::string name = level_name(token.substr(0, colon));
+        if (std::ranges::find(topology.levels, name) != topology.levels.end())
+            throw Error("topology '" + text + "' names the level " + name +
+                        " twice: give each level once");
+        topology.levels.push_back(name);
+        counts.push_back(parse_count(token.substr(colon + 1), token, text));
+        units =
+            within(checked_product({units, counts.back()}, "the number of units of the machine"),
+                   counts.size() == 1 ? most_nodes : most_units, "units of level " + name);
+    }
+    if (topology.levels.empty() || topology.levels.front() != "node")
+        throw Error("topology '" + text +
+                    "' does not start with nodes: begin with 'node:N', then the parts of a node");
+    topology.nodes = counts.front();
+    topology.units.ranks = static_cast<int>(units) / topology.nodes;
+    int size = topology.units.ranks;
+    for (auto count = counts.begin() + 1; count != counts.end(); ++count) {
+        auto& starts = topology.units.starts.emplace_back();
+        size /= *count;
+        for (int start = 0; start <= topology.units.ranks; start += size) starts.push_back(start);
+    }
+    return topology;
+}
+
+Machine::Machine(std::vector<std::string> levels, std::vector<NodeShape> shapes,
+                 std::vector<int> shape_of_node)
+    : level_names_(std::move(levels)), shapes_(std::move(shapes)),
+      shape_of_node_(std::move(shape_of_node)) {
+    if (shape_of_node_.empty() || level_names_.empty())
+        throw Error("a machine needs at least one node");
     for (const auto& shape : shapes_) check_shape(shape, level_names_.size() - 1);
     first_position_.assign(1, 0);
     first_unit_.assign(level_names_.size(), {0});
     for (const int id : shape_of_node_) {
-        const auto& shape = shapes_.at(static_cast<std::size_t>(id));
-        first_position_.push_back(within(std::int64_t{first_position_.back()} + shape.ranks, most_ranks, "ranks or more"));
-        first_unit_[0].push_back(first_unit_[0].back() + 1);
-        for (std::size_t l = 1; l < level_names_.size(); ++l)
-            first_unit_[l].push_back(within(first_unit_[l].back() + static_cast<std::int64_t>(shape.starts[l - 1].size()) - 1, most_units,
-                                            "units or more of level " + level_names_[l]));
+        const auto& shape = shapes_.at(id);
+        first_position_.push_back(within(std::int64_t{first_position_.back()} + shape.ranks,
+                                         most_ranks, "ranks or more"));
+        for (std::size_t l = 0; l < level_names_.size(); ++l) {
+            const std::size_t units = l == 0 ? 1 : shape.starts[l - 1].size() - 1;
+            first_unit_[l].push_back(
+                within(first_unit_[l].back() + static_cast<std::int64_t>(units), most_units,
+                       "units or more of level " + level_names_[l]));
+        }
     }
 }
 
 int Machine::node_of(int position) const {
-    if (uniform()) return position / shapes_.front().ranks;
-    return unit_at(first_position_, position);
+    return uniform() ? position / shapes_.front().ranks : unit_at(first_position_, position);
 }
 
 int Machine::unit_in_node(int l, int position) const {
@@ -110,30 +163,31 @@ int Machine::unit_in_node(int l, int position) const {
 }
 
 int Machine::unit_of(int l, int position) const {
-    const int node = node_of(position);
-    return l == 0 ? node : first_unit_[l][node] + unit_at(shape(node).starts[l - 1], position - first_position_[node]);
+    return l == 0 ? node_of(position)
+                  : first_unit_[l][node_of(position)] + unit_in_node(l, position);
 }
 
-Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node, Binding binding) {
-    check_size(topology);
-    const int nodes = topology.levels.front().count;
-    if (ranks_per_node.size() != 1 && ranks_per_node.size() != static_cast<std::size_t>(nodes))
-        throw Error("ranks per node are given for " + std::to_string(ranks_per_node.size()) + " nodes of " + std::to_string(nodes) +
+Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node,
+                     Binding binding) {
+    if (ranks_per_node.size() != 1 && static_cast<int>(ranks_per_node.size()) != topology.nodes)
+        throw Error("ranks per node are given for " + std::to_string(ranks_per_node.size()) +
+                    " nodes of " + std::to_string(topology.nodes) +
                     ": give one number for all, or one for each node");
-    std::vector<std::string> names;
-    for (const auto& level : topology.levels) names.push_back(level.name);
     std::vector<NodeShape> shapes;
     std::vector<int> shape_of_node;
     std::int64_t all = 0;
-    for (int node = 0; node < nodes; ++node) {
-        const int ranks = ranks_per_node[ranks_per_node.size() == 1 ? 0 : static_cast<std::size_t>(node)];
-        if (ranks < 1) throw Error("node " + std::to_string(node) + " has " + std::to_string(ranks) + " ranks: leave empty nodes out");
+    for (int node = 0; node < topology.nodes; ++node) {
+        const int ranks = ranks_per_node[ranks_per_node.size() == 1 ? 0 : node];
+        if (ranks < 1)
+            throw Error("node " + std::to_string(node) + " has " + std::to_string(ranks) +
+                        " ranks: leave empty nodes out");
         within(all += ranks, most_ranks, "ranks or more");
         auto known = std::ranges::find(shapes, ranks, &NodeShape::ranks);
-        if (known == shapes.end()) known = shapes.insert(shapes.end(), deal(topology, ranks, binding));
+        if (known == shapes.end())
+            known = shapes.insert(shapes.end(), deal(topology.units, ranks, binding));
         shape_of_node.push_back(static_cast<int>(known - shapes.begin()));
     }
-    return Machine(names, shapes, shape_of_node);
+    return Machine(topology.levels, shapes, shape_of_node);
 }
 
 }  // namespace parhelion::placement

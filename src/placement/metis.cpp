@@ -1,6 +1,6 @@
 // METIS comes in builds with 32-bit and 64-bit indices, which look alike from outside; asking it to write its default
 // options tells them apart. Real numbers are not passed, so that their width does not matter.
-#include "placement/methods/methods.hpp"
+#include "refine.hpp"
 
 #include <dlfcn.h>
 
@@ -47,7 +47,8 @@ Csr<Index> symmetric(const Neighborhood& graph, const std::vector<int>& vertices
         std::map<Index, std::int64_t> bytes;
         for (const auto* edges : {&graph.to(v), &graph.from(v)})
             for (const auto& edge : *edges)
-                if (const auto found = local.find(edge.point); found != local.end()) bytes[found->second] += edge.bytes;
+                if (const auto found = local.find(edge.point); found != local.end())
+                    bytes[found->second] += edge.bytes;
         for (const auto& [target, weight] : bytes) {
             csr.targets.push_back(target);
             weights.push_back(weight);
@@ -55,32 +56,41 @@ Csr<Index> symmetric(const Neighborhood& graph, const std::vector<int>& vertices
         csr.starts.push_back(static_cast<Index>(csr.targets.size()));
     }
     // Sums of weights must fit into narrow indices.
-    const std::int64_t unit = weights.empty() ? 1 : *std::ranges::max_element(weights) / largest_weight + 1;
-    for (const std::int64_t weight : weights) csr.weights.push_back(static_cast<Index>(std::max<std::int64_t>(1, weight / unit)));
+    const std::int64_t unit =
+        weights.empty() ? 1 : *std::ranges::max_element(weights) / largest_weight + 1;
+    for (const std::int64_t weight : weights)
+        csr.weights.push_back(static_cast<Index>(std::max<std::int64_t>(1, weight / unit)));
     return csr;
 }
 
 template <class Index>
-std::optional<std::vector<int>> cut(const Neighborhood& graph, const std::vector<int>& vertices, int parts,
-                                    std::array<Index, options_count> options) {
-    using Cut = int (*)(Index*, Index*, Index*, Index*, Index*, Index*, Index*, Index*, void*, void*, Index*, Index*, Index*);
+std::optional<std::vector<int>> cut(const Neighborhood& graph, const std::vector<int>& vertices,
+                                    int parts, std::array<Index, options_count> options) {
+    using Cut = int (*)(Index*, Index*, Index*, Index*, Index*, Index*, Index*, Index*, void*,
+                        void*, Index*, Index*, Index*);
     const auto recursive = reinterpret_cast<Cut>(dlsym(library(), "METIS_PartGraphRecursive"));
     if (!recursive) return {};
     auto csr = symmetric<Index>(graph, vertices);
-    Index count = static_cast<Index>(vertices.size()), constraints = 1, wanted = parts, edge_cut = 0;
+    Index count = static_cast<Index>(vertices.size()), constraints = 1, wanted = parts,
+          edge_cut = 0;
     std::vector<Index> part(vertices.size());
     options[seed_option] = 1;
-    if (recursive(&count, &constraints, csr.starts.data(), csr.targets.data(), nullptr, nullptr, csr.weights.data(), &wanted, nullptr,
-                  nullptr, options.data(), &edge_cut, part.data()) != ok)
+    if (recursive(&count, &constraints, csr.starts.data(), csr.targets.data(), nullptr, nullptr,
+                  csr.weights.data(), &wanted, nullptr, nullptr, options.data(), &edge_cut,
+                  part.data()) != ok)
         return {};
     return std::vector<int>(part.begin(), part.end());
 }
 
 }  // namespace
 
-std::optional<std::vector<int>> cut_with_metis(const Neighborhood& graph, const std::vector<int>& vertices, int parts, std::string& why) {
+std::optional<std::vector<int>> cut_with_metis(const Neighborhood& graph,
+                                               const std::vector<int>& vertices, int parts,
+                                               std::string& why) {
     using Defaults = int (*)(void*);
-    const auto defaults = library() ? reinterpret_cast<Defaults>(dlsym(library(), "METIS_SetDefaultOptions")) : nullptr;
+    const auto defaults =
+        library() ? reinterpret_cast<Defaults>(dlsym(library(), "METIS_SetDefaultOptions"))
+                  : nullptr;
     if (!defaults) {
         why = "METIS is not installed: the graph is placed by local search alone";
         return {};

@@ -1,7 +1,12 @@
-#include "parhelion/placement/node_topology.hpp"
+#include "node_topology.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <numeric>
+#include <sstream>
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/limits.hpp"
@@ -9,45 +14,117 @@
 namespace parhelion::placement {
 namespace {
 
-bool inside(const CpuSet& inner, const CpuSet& outer) { return std::ranges::includes(outer, inner); }
+namespace fs = std::filesystem;
 
-bool all_inside(const std::vector<CpuSet>& inner, const std::vector<CpuSet>& outer) {
-    return std::ranges::all_of(
-        inner, [&](const CpuSet& unit) { return std::ranges::any_of(outer, [&](const CpuSet& around) { return inside(unit, around); }); });
+bool inside(const CpuSet& inner, const CpuSet& outer) {
+    return std::ranges::includes(outer, inner);
 }
 
 std::size_t cpus_in(const std::vector<CpuSet>& units) {
-    return std::accumulate(units.begin(), units.end(), std::size_t{0}, [](auto n, const auto& u) { return n + u.size(); });
+    return std::accumulate(units.begin(), units.end(), std::size_t{0},
+                           [](auto n, const auto& u) { return n + u.size(); });
 }
 
 // The unit that holds all of these cpus, or −1.
 int unit_around(const std::vector<CpuSet>& units, const CpuSet& cpus) {
-    if (cpus.empty()) return -1;
-    const auto found = std::ranges::find_if(units, [&](const CpuSet& unit) { return inside(cpus, unit); });
-    return found == units.end() ? -1 : static_cast<int>(found - units.begin());
-}
-
-// Units in the order of the units around them, so that the parts of a unit stand together.
-void sort_units(const std::vector<CpuSet>* around, std::vector<CpuSet>& units) {
-    std::ranges::stable_sort(units, {},
-                             [&](const CpuSet& unit) { return std::pair(around ? unit_around(*around, unit) : 0, unit.front()); });
+    const auto found =
+        std::ranges::find_if(units, [&](const CpuSet& unit) { return inside(cpus, unit); });
+    return cpus.empty() || found == units.end() ? -1 : static_cast<int>(found - units.begin());
 }
 
 // Levels of interest only where they differ from the level that they would repeat.
-bool optional_level(const std::string& name) { return name == "l2" || name == "die" || name == "pu"; }
+bool optional_level(const std::string& name) {
+    return name == "l2" || name == "die" || name == "pu";
+}
+
+std::string first_line(const fs::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+// Entries of a directory named prefix + number, by number.
+std::map<int, fs::path> numbered(const fs::path& directory, const std::string& prefix) {
+    std::map<int, fs::path> found;
+    std::error_code problem;
+    for (const auto& entry : fs::directory_iterator(directory, problem)) {
+        const auto name = entry.path().filename().string();
+        const auto digits = name.substr(std::min(prefix.size(), name.size()));
+        if (name.starts_with(prefix) && !digits.empty() && std::ranges::all_of(digits, ::isdigit))
+            found.emplace(std::stoi(digits), entry.path());
+    }
+    return found;
+}
+
+std::string cache_list(const fs::path& cpu, const std::string& level) {
+    for (const auto& [number, cache] : numbered(cpu / "cache", "index"))
+        if (first_line(cache / "level") == level && first_line(cache / "type") != "Instruction")
+            return first_line(cache / "shared_cpu_list");
+    return "";
+}
 
 }  // namespace
+
+CpuSet parse_cpu_list(const std::string& text) {
+    CpuSet cpus;
+    std::istringstream stream(text);
+    for (std::string item; std::getline(stream, item, ',');) {
+        int first = 0, last = 0;
+        const char* end = item.data() + item.size();
+        const auto begin = std::from_chars(item.data(), end, first);
+        if (begin.ec != std::errc{}) continue;
+        last = first;
+        if (begin.ptr != end && *begin.ptr == '-') std::from_chars(begin.ptr + 1, end, last);
+        for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+    }
+    return cpus;
+}
+
+NodeTopology read_sysfs(const std::string& root) {
+    NodeTopology topology{
+        {{"pack", {}}, {"numa", {}}, {"l3", {}}, {"l2", {}}, {"core", {}}, {"pu", {}}},
+        "linux sysfs",
+        ""};
+    // Every cpu says which cpus share something with it; equal answers are one unit.
+    const auto add = [&](int level, const std::string& list) {
+        auto& units = topology.levels[level].units;
+        if (CpuSet cpus = parse_cpu_list(list);
+            !cpus.empty() && std::ranges::find(units, cpus) == units.end())
+            units.push_back(std::move(cpus));
+    };
+    for (const auto& [number, cpu] : numbered(fs::path(root) / "system/cpu", "cpu")) {
+        const auto core = first_line(cpu / "topology/thread_siblings_list");
+        if (core.empty()) continue;  // offline
+        add(0, first_line(cpu / "topology/core_siblings_list"));
+        add(2, cache_list(cpu, "3"));
+        add(3, cache_list(cpu, "2"));
+        add(4, core);
+        add(5, std::to_string(number));
+    }
+    for (const auto& [number, node] : numbered(fs::path(root) / "system/node", "node"))
+        add(1, first_line(node / "cpulist"));
+    return nested(std::move(topology));
+}
 
 NodeTopology nested(NodeTopology topology) {
     std::vector<NodeTopology::Level> kept;
     std::erase_if(topology.levels, [](const auto& level) { return level.units.empty(); });
     // Larger units first. Among equally many the first named stays, e.g. the package that is also the NUMA domain.
-    std::ranges::stable_sort(topology.levels, {}, [](const auto& level) { return level.units.size(); });
+    std::ranges::stable_sort(topology.levels, {},
+                             [](const auto& level) { return level.units.size(); });
     for (auto& level : topology.levels) {
         const auto* around = kept.empty() ? nullptr : &kept.back().units;
-        sort_units(around, level.units);
-        const bool covers = kept.empty() || cpus_in(level.units) == cpus_in(kept.back().units);
-        if (!covers || (around && !all_inside(level.units, *around))) continue;
+        // In the order of the units around them, so that the parts of a unit stand together.
+        const auto unit_of = [&](const CpuSet& unit) {
+            return around ? unit_around(*around, unit) : 0;
+        };
+        std::ranges::stable_sort(level.units, {}, [&](const CpuSet& unit) {
+            return std::pair(unit_of(unit), unit.front());
+        });
+        if (around &&
+            (cpus_in(level.units) != cpus_in(*around) || unit_of(level.units.front()) < 0))
+            continue;
         const bool repeats = around && level.units == *around;
         if (repeats && optional_level(level.name)) continue;
         if (repeats && optional_level(kept.back().name)) kept.pop_back();
@@ -57,74 +134,58 @@ NodeTopology nested(NodeTopology topology) {
     return topology;
 }
 
-std::optional<Topology> regular(const NodeTopology& node, int nodes) {
-    Topology topology{{{"node", nodes}}};
-    std::size_t around = 1;
-    for (const auto& level : node.levels) {
-        if (level.units.size() % around != 0) return {};
-        const auto parts = level.units.size() / around;
-        const auto* outer = topology.levels.size() > 1 ? &node.levels[topology.levels.size() - 2].units : nullptr;
-        for (std::size_t u = 0; outer && u < level.units.size(); ++u)
-            if (!inside(level.units[u], (*outer)[u / parts])) return {};
-        topology.levels.push_back({level.name, static_cast<int>(parts)});
-        around = level.units.size();
-    }
+Topology topology_of(const NodeTopology& node, int nodes) {
+    Topology topology{nodes, {"node"}, {1, {}}};
+    for (const auto& level : node.levels) topology.levels.push_back(level.name);
+    if (!node.levels.empty())
+        topology.units =
+            sort_ranks(node, node.levels.back().units, static_cast<int>(node.levels.size())).shape;
     return topology;
+}
+
+Described describe_nodes(const std::string& text, int nodes) {
+    if (text != "here" && !text.starts_with("xml:")) {
+        Described described{parse_topology(text), "description '" + text + "'"};
+        if (nodes > 0 && described.topology.nodes != nodes)
+            throw Error("topology '" + text + "' has " + std::to_string(described.topology.nodes) +
+                        " nodes, but " + std::to_string(nodes) + " are asked for: make them agree");
+        return described;
+    }
+    if (nodes < 1 || nodes > most_nodes)
+        throw Error("the machine has " + std::to_string(nodes) +
+                    " nodes, placement takes 1 to at most " + std::to_string(most_nodes) +
+                    ": describe a smaller machine");
+    const auto node = text == "here" ? detect_node_topology() : read_hwloc_xml(text.substr(4));
+    return {topology_of(node, nodes), node.source + (node.note.empty() ? "" : "; " + node.note)};
 }
 
 int usable_levels(const NodeTopology& node, const std::vector<CpuSet>& bindings) {
     int usable = 0;
     for (const auto& level : node.levels) {
-        if (std::ranges::any_of(bindings, [&](const CpuSet& cpus) { return unit_around(level.units, cpus) < 0; })) break;
+        if (std::ranges::any_of(
+                bindings, [&](const CpuSet& cpus) { return unit_around(level.units, cpus) < 0; }))
+            break;
         ++usable;
     }
     return usable;
 }
 
 SortedRanks sort_ranks(const NodeTopology& node, const std::vector<CpuSet>& bindings, int levels) {
-    SortedRanks sorted;
-    sorted.shape.ranks = static_cast<int>(bindings.size());
-    sorted.order.resize(bindings.size());
+    SortedRanks sorted{{static_cast<int>(bindings.size()), {}}, std::vector<int>(bindings.size())};
     std::iota(sorted.order.begin(), sorted.order.end(), 0);
     const auto unit = [&](int level, int rank) {
-        return unit_around(node.levels[static_cast<std::size_t>(level)].units, bindings[static_cast<std::size_t>(rank)]);
+        return unit_around(node.levels[level].units, bindings[rank]);
     };
     // Units of the innermost level stand in hierarchical order already.
-    if (levels > 0) std::ranges::stable_sort(sorted.order, {}, [&](int rank) { return unit(levels - 1, rank); });
+    if (levels > 0)
+        std::ranges::stable_sort(sorted.order, {},
+                                 [&](int rank) { return unit(levels - 1, rank); });
     for (int l = 0; l < levels; ++l) {
-        const auto units = node.levels[static_cast<std::size_t>(l)].units.size();
-        std::vector<int> starts(units + 1, 0);
-        for (const int rank : sorted.order) ++starts[static_cast<std::size_t>(unit(l, rank)) + 1];
+        auto& starts = sorted.shape.starts.emplace_back(node.levels[l].units.size() + 1);
+        for (const int rank : sorted.order) ++starts[unit(l, rank) + 1];
         std::partial_sum(starts.begin(), starts.end(), starts.begin());
-        sorted.shape.starts.push_back(std::move(starts));
     }
     return sorted;
-}
-
-Machine machine_of_nodes(const NodeTopology& node, const std::vector<int>& ranks_per_node, Binding binding) {
-    if (const auto topology = regular(node, static_cast<int>(ranks_per_node.size())))
-        return make_machine(*topology, ranks_per_node, binding);
-    const auto& cores = node.levels.back().units;
-    std::vector<std::string> names{"node"};
-    for (const auto& level : node.levels) names.push_back(level.name);
-    std::vector<NodeShape> shapes;
-    std::vector<int> shape_of_node;
-    for (const int ranks : ranks_per_node) {
-        if (ranks < 1 || ranks > most_ranks)
-            throw Error("a node has " + std::to_string(ranks) + " ranks: give 1 to " + std::to_string(most_ranks) +
-                        ", and leave empty nodes out");
-        auto known = std::ranges::find(shapes, ranks, &NodeShape::ranks);
-        if (known == shapes.end()) {
-            const auto n = static_cast<int>(cores.size());
-            const bool even = binding == Binding::spread || ranks > n;
-            std::vector<CpuSet> bindings;
-            for (int rank = 0; rank < ranks; ++rank)
-                bindings.push_back(cores[static_cast<std::size_t>(even ? static_cast<std::int64_t>(rank) * n / ranks : rank)]);
-            known = shapes.insert(shapes.end(), sort_ranks(node, bindings, static_cast<int>(node.levels.size())).shape);
-        }
-        shape_of_node.push_back(static_cast<int>(known - shapes.begin()));
-    }
-    return Machine(names, shapes, shape_of_node);
 }
 
 }  // namespace parhelion::placement

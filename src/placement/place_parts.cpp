@@ -10,15 +10,19 @@ namespace {
 
 // All ranks' values behind each other, and where each rank's begin; at rank 0.
 template <class T>
-std::vector<T> gather(const Communicator& comm, const std::vector<T>& own, std::vector<int>& starts) {
+std::vector<T> gather(const Communicator& comm, const std::vector<T>& own,
+                      std::vector<int>& starts) {
     const auto width = static_cast<int>(sizeof(T));
     int bytes = static_cast<int>(own.size()) * width;
     std::vector<int> sizes(static_cast<std::size_t>(comm.size()));
-    check_mpi(MPI_Gather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, comm.handle()), "MPI_Gather");
+    check_mpi(MPI_Gather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, comm.handle()),
+              "MPI_Gather");
     starts.assign(static_cast<std::size_t>(comm.size()) + 1, 0);
     std::partial_sum(sizes.begin(), sizes.end(), starts.begin() + 1);
     std::vector<T> all(comm.rank() == 0 ? static_cast<std::size_t>(starts.back() / width) : 0);
-    check_mpi(MPI_Gatherv(own.data(), bytes, MPI_BYTE, all.data(), sizes.data(), starts.data(), MPI_BYTE, 0, comm.handle()), "MPI_Gatherv");
+    check_mpi(MPI_Gatherv(own.data(), bytes, MPI_BYTE, all.data(), sizes.data(), starts.data(),
+                          MPI_BYTE, 0, comm.handle()),
+              "MPI_Gatherv");
     for (auto& start : starts) start /= width;
     return all;
 }
@@ -29,8 +33,10 @@ std::vector<PartEdges> gather_graph(const Communicator& comm, const PartEdges& o
     const auto parts = gather(comm, own.part, starts);
     std::vector<PartEdges> graph;
     for (int r = 0; comm.rank() == 0 && r < comm.size(); ++r) {
-        const auto first = starts[static_cast<std::size_t>(r)], last = starts[static_cast<std::size_t>(r) + 1];
-        graph.push_back({{parts.begin() + first, parts.begin() + last}, {bytes.begin() + first, bytes.begin() + last}});
+        const auto first = starts[static_cast<std::size_t>(r)],
+                   last = starts[static_cast<std::size_t>(r) + 1];
+        graph.push_back({{parts.begin() + first, parts.begin() + last},
+                         {bytes.begin() + first, bytes.begin() + last}});
     }
     return graph;
 }
@@ -42,8 +48,8 @@ MPI_Comm place_parts(MPI_Comm parent, const PartEdges& own, Objective objective,
     const Doing doing(comm, "place_parts");
     validate_together(comm, [&] {
         if (own.part.size() != own.bytes.size())
-            throw Error(std::to_string(own.part.size()) + " neighbors with " + std::to_string(own.bytes.size()) +
-                        " byte counts: give one for each");
+            throw Error(std::to_string(own.part.size()) + " neighbors with " +
+                        std::to_string(own.bytes.size()) + " byte counts: give one for each");
     });
     const Discovered found = discover(comm.handle(), node_color);
     const auto graph = gather_graph(comm, own);
@@ -56,10 +62,14 @@ MPI_Comm place_parts(MPI_Comm parent, const PartEdges& own, Objective objective,
     });
     // Rank 0 answers in the order of ranks, so it needs everybody's position.
     std::vector<int> positions(part_at.size()), answers;
-    check_mpi(MPI_Gather(&found.position, 1, MPI_INT, positions.data(), 1, MPI_INT, 0, comm.handle()), "MPI_Gather");
-    for (const int position : positions) answers.push_back(part_at[static_cast<std::size_t>(position)]);
+    check_mpi(
+        MPI_Gather(&found.position, 1, MPI_INT, positions.data(), 1, MPI_INT, 0, comm.handle()),
+        "MPI_Gather");
+    for (const int position : positions)
+        answers.push_back(part_at[static_cast<std::size_t>(position)]);
     int part = 0;
-    check_mpi(MPI_Scatter(answers.data(), 1, MPI_INT, &part, 1, MPI_INT, 0, comm.handle()), "MPI_Scatter");
+    check_mpi(MPI_Scatter(answers.data(), 1, MPI_INT, &part, 1, MPI_INT, 0, comm.handle()),
+              "MPI_Scatter");
     MPI_Comm placed = MPI_COMM_NULL;
     check_mpi(MPI_Comm_split(comm.handle(), 0, part, &placed), "MPI_Comm_split");
     return placed;

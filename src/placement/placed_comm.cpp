@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "core/made_comms.hpp"
 #include "parhelion/core/agreement.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
-#include "placement/shown.hpp"
 
 namespace parhelion::placement {
 
@@ -29,7 +29,7 @@ namespace {
 // What rank 0 decided, before it is sent to all.
 struct Plan {
     ProcessGrid grid;
-    std::vector<std::int32_t> placement;
+    std::vector<int> positions;
     Scores scores, blocked;
     BetweenNodes between, between_blocked;
     std::string chosen;
@@ -44,37 +44,43 @@ Stencil weighed_stencil(const PlacedOptions& options, const ProcessGrid& grid, S
     if (options.cells.empty()) return stencil;
     std::vector<std::int64_t> block;
     for (int d = 0; d < grid.dimensions; ++d)
-        block.push_back(std::max<std::int64_t>(1, options.cells[static_cast<std::size_t>(d)] / grid.extent[d]));
+        block.push_back(
+            std::max<std::int64_t>(1, options.cells[static_cast<std::size_t>(d)] / grid.extent[d]));
     return with_halo_bytes(std::move(stencil), block, options.halo, options.bytes_per_cell);
 }
 
 Plan make_plan(const Machine& machine, const PlacedOptions& options) {
     const int dimensions = dimensions_of(options);
-    if (dimensions == 0) throw Error("nothing says how many dimensions the process grid has: give grid, cells or blocks");
+    if (dimensions == 0)
+        throw Error(
+            "nothing says how many dimensions the process grid has: give grid, cells or blocks");
     if (!options.cells.empty() && options.cells.size() != static_cast<std::size_t>(dimensions))
-        throw Error("cells have " + std::to_string(options.cells.size()) + " dimensions, the process grid " + std::to_string(dimensions) +
+        throw Error("cells have " + std::to_string(options.cells.size()) +
+                    " dimensions, the process grid " + std::to_string(dimensions) +
                     ": make them agree");
     Stencil stencil = options.stencil.offsets.empty() ? faces(dimensions) : options.stencil;
     const auto finish = [&](const Placement& placement, std::string chosen) {
         const ProcessGrid& grid = placement.grid();
-        const PositionOf in_order = [&](const Coords& point) { return Numbering(max_dimensions).rank(grid.extent, point); };
+        std::vector<int> in_order(grid.size());
+        std::iota(in_order.begin(), in_order.end(), 0);
         return Plan{grid,
-                    placement.pack(),
+                    placement.positions(),
                     placement.scores(stencil),
                     score(grid, stencil, machine, in_order),
                     between_nodes(placement.node_pairs(stencil)),
-                    between_nodes(node_pairs(grid, stencil, nodes_of_points(grid, machine, in_order))),
+                    between_nodes(node_pairs(grid, stencil, nodes_of(machine, in_order))),
                     std::move(chosen)};
     };
     if (!options.blocks.empty()) {
-        const auto placement = place_by_hand(machine, options.blocks, options.periodic, options.numbering);
+        const auto placement =
+            place_by_hand(machine, options.blocks, options.periodic, options.numbering);
         stencil = weighed_stencil(options, placement.grid(), stencil);
         return finish(placement, "by hand");
     }
     ProcessGrid grid;
     if (options.grid.empty()) {
-        auto choice =
-            choose_grid(machine, options.cells, stencil, options.halo, options.bytes_per_cell, options.periodic, options.objective);
+        auto choice = choose_grid(machine, options.cells, stencil, options.halo,
+                                  options.bytes_per_cell, options.periodic, options.objective);
         grid = choice.grid, stencil = std::move(choice.stencil);
     } else {
         grid = make_grid(options.grid, options.periodic);
@@ -86,13 +92,15 @@ Plan make_plan(const Machine& machine, const PlacedOptions& options) {
 
 std::vector<std::int64_t> flat(const Scores& scores) {
     std::vector<std::int64_t> values;
-    for (const auto& s : scores) values.insert(values.end(), {s.edges_sum, s.edges_max, s.bytes_sum, s.bytes_max});
+    for (const auto& s : scores)
+        values.insert(values.end(), {s.edges_sum, s.edges_max, s.bytes_sum, s.bytes_max});
     return values;
 }
 
 Scores unflat(const std::int64_t* values, int levels) {
     Scores scores;
-    for (int l = 0; l < levels; ++l, values += 4) scores.push_back({values[0], values[1], values[2], values[3]});
+    for (int l = 0; l < levels; ++l, values += 4)
+        scores.push_back({values[0], values[1], values[2], values[3]});
     return scores;
 }
 
@@ -104,7 +112,7 @@ void broadcast(MPI_Comm comm, std::vector<T>& values) {
     check_mpi(MPI_Bcast(values.data(), length, MPI_BYTE, 0, comm), "MPI_Bcast");
 }
 
-// From rank 0 to all: a few hundred bytes, plus the points that local search moved.
+// From rank 0 to all.
 void send_to_all(const Communicator& comm, int levels, Plan& plan) {
     std::vector<int> grid{plan.grid.dimensions};
     grid.insert(grid.end(), plan.grid.extent.begin(), plan.grid.extent.end());
@@ -114,14 +122,15 @@ void send_to_all(const Communicator& comm, int levels, Plan& plan) {
     std::vector<BetweenNodes> between{plan.between, plan.between_blocked};
     std::vector<char> chosen(plan.chosen.begin(), plan.chosen.end());
     broadcast(comm.handle(), grid);
-    broadcast(comm.handle(), plan.placement);
+    broadcast(comm.handle(), plan.positions);
     broadcast(comm.handle(), scores);
     broadcast(comm.handle(), between);
     broadcast(comm.handle(), chosen);
     plan.grid.dimensions = grid[0];
     std::copy_n(grid.begin() + 1, max_dimensions, plan.grid.extent.begin());
     std::copy_n(grid.begin() + 1 + max_dimensions, max_dimensions, plan.grid.periodic.begin());
-    plan.scores = unflat(scores.data(), levels), plan.blocked = unflat(scores.data() + 4 * levels, levels);
+    plan.scores = unflat(scores.data(), levels),
+    plan.blocked = unflat(scores.data() + 4 * levels, levels);
     plan.between = between[0], plan.between_blocked = between[1];
     plan.chosen.assign(chosen.begin(), chosen.end());
 }
@@ -153,7 +162,9 @@ void tell_options(Properties& told, const PlacedOptions& options) {
     told.add("the numbering", options.numbering);
     told.add("whether there are costs", options.costs ? 1 : 0);
     if (!options.costs) return;
-    const auto tell = [&](const std::string& name, double seconds) { told.add(name, std::bit_cast<std::int64_t>(seconds)); };
+    const auto tell = [&](const std::string& name, double seconds) {
+        told.add(name, std::bit_cast<std::int64_t>(seconds));
+    };
     tell("the cost of a copied byte", options.costs->copied_byte_s);
     tell("the fixed cost", options.costs->fixed_s);
     for (const auto& [level, cost] : options.costs->levels) {
@@ -164,25 +175,29 @@ void tell_options(Properties& told, const PlacedOptions& options) {
 }
 
 std::string in_words(const NodeMessages& found) {
-    return std::to_string(found.messages) + " messages" + (found.bytes < 0 ? "" : " of " + std::to_string(found.bytes) + " bytes") +
+    return std::to_string(found.messages) + " messages" +
+           (found.bytes < 0 ? "" : " of " + std::to_string(found.bytes) + " bytes") +
            " (of the busiest node " + std::to_string(found.busiest_messages) +
            (found.bytes < 0 ? "" : " of " + std::to_string(found.busiest_bytes)) + ")";
 }
 
 std::string describe(const Discovered& found, const Plan& plan) {
-    std::string text =
-        std::to_string(found.machine.size()) + " ranks on " + std::to_string(found.machine.nodes()) + " nodes (" + found.source + ")";
+    std::string text = std::to_string(found.machine.size()) + " ranks on " +
+                       std::to_string(found.machine.nodes()) + " nodes (" + found.source + ")";
     if (!found.note.empty()) text += "\nnote: " + found.note;
     const auto& e = plan.grid.extent;
-    text += "\nprocess grid " + shown({e.begin(), e.begin() + plan.grid.dimensions}) + ", placement: " + plan.chosen;
+    text += "\nprocess grid " + shown({e.begin(), e.begin() + plan.grid.dimensions}) +
+            ", placement: " + plan.chosen;
     for (int l = 0; l < found.machine.levels(); ++l) {
         const auto& now = plan.scores[static_cast<std::size_t>(l)];
         const auto& then = plan.blocked[static_cast<std::size_t>(l)];
-        text += "\n  " + found.machine.level(l) + ": bytes that leave it " + std::to_string(now.bytes_sum) +
-                " (blocked: " + std::to_string(then.bytes_sum) + "), from one unit at most " + std::to_string(now.bytes_max) +
+        text += "\n  " + found.machine.level(l) + ": bytes that leave it " +
+                std::to_string(now.bytes_sum) + " (blocked: " + std::to_string(then.bytes_sum) +
+                "), from one unit at most " + std::to_string(now.bytes_max) +
                 " (blocked: " + std::to_string(then.bytes_max) + ")";
     }
-    return text + "\nbetween nodes: " + in_words(plan.between.pairwise) + "; collected by node: " + in_words(plan.between.aggregated) +
+    return text + "\nbetween nodes: " + in_words(plan.between.pairwise) +
+           "; collected by node: " + in_words(plan.between.aggregated) +
            "; blocked: " + in_words(plan.between_blocked.aggregated);
 }
 
@@ -192,18 +207,21 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
     const Communicator comm(parent);
     const Doing doing(comm, "PlacedComm");
     require_equal(
-        comm, "the options of the placement", [&](Properties& told) { tell_options(told, options); }, "pass equal ones on every rank");
+        comm, "the options of the placement",
+        [&](Properties& told) { tell_options(told, options); }, "pass equal ones on every rank");
     Discovered found = discover(comm.handle(), options.node_color);
     Plan plan;
     Numbering numbering(1);
     validate_together(comm, [&] {
         if (comm.rank() == 0) plan = make_plan(found.machine, options);
         const int dimensions = dimensions_of(options);
-        numbering = options.numbering.empty() ? Numbering(dimensions) : Numbering::parse(options.numbering, dimensions);
+        numbering = options.numbering.empty() ? Numbering(dimensions)
+                                              : Numbering::parse(options.numbering, dimensions);
     });
     send_to_all(comm, found.machine.levels(), plan);
-    auto state = std::make_shared<State>(State{Placement::unpack(plan.grid, found.machine, plan.placement), numbering, plan.scores,
-                                               plan.blocked, plan.between, plan.between_blocked, placement::describe(found, plan), comm});
+    auto state = std::make_shared<State>(State{
+        Placement(plan.grid, found.machine, plan.positions), numbering, plan.scores, plan.blocked,
+        plan.between, plan.between_blocked, placement::describe(found, plan), comm});
     state->rank = numbering.rank(plan.grid.extent, state->placement.point(found.position));
     auto& made = comm.shared_state<MadeComms>();
     made.free_dropped(comm);
@@ -241,11 +259,14 @@ std::vector<int> PlacedComm::coords_of(int rank) const {
 int PlacedComm::rank_of(const std::vector<int>& coords) const {
     const auto& grid = state_->placement.grid();
     if (coords.size() != static_cast<std::size_t>(grid.dimensions))
-        throw Error(std::to_string(coords.size()) + " coordinates are given for a process grid of " + std::to_string(grid.dimensions) +
-                    " dimensions");
-    Coords step{}, found{};
+        throw Error(std::to_string(coords.size()) +
+                    " coordinates are given for a process grid of " +
+                    std::to_string(grid.dimensions) + " dimensions");
+    Coords step{};
     std::copy(coords.begin(), coords.end(), step.begin());
-    return neighbor(grid, Coords{}, step, found) ? state_->numbering.rank(grid.extent, found) : MPI_PROC_NULL;
+    int index = 0;
+    if (!neighbor(grid, Coords{}, step, index)) return MPI_PROC_NULL;
+    return state_->numbering.rank(grid.extent, point_of(grid.extent, index));
 }
 
 MPI_Comm PlacedComm::to_cart() const {
@@ -253,9 +274,11 @@ MPI_Comm PlacedComm::to_cart() const {
     const auto& grid = state_->placement.grid();
     const Coords own = state_->numbering.coords(grid.extent, rank());
     MPI_Comm in_order = MPI_COMM_NULL, cart = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split(comm(), 0, Numbering(max_dimensions).rank(grid.extent, own), &in_order), "MPI_Comm_split");
-    std::vector<int> extents = this->grid(), wraps(grid.periodic.begin(), grid.periodic.begin() + grid.dimensions);
-    check_mpi(MPI_Cart_create(in_order, grid.dimensions, extents.data(), wraps.data(), 0, &cart), "MPI_Cart_create");
+    check_mpi(MPI_Comm_split(comm(), 0, index_of(grid.extent, own), &in_order), "MPI_Comm_split");
+    std::vector<int> extents = this->grid(),
+                     wraps(grid.periodic.begin(), grid.periodic.begin() + grid.dimensions);
+    check_mpi(MPI_Cart_create(in_order, grid.dimensions, extents.data(), wraps.data(), 0, &cart),
+              "MPI_Cart_create");
     MPI_Comm_free(&in_order);
     return cart;
 }
@@ -264,13 +287,14 @@ MPI_Comm PlacedComm::sub(const std::vector<bool>& remain) const {
     require_mpi_not_ended();
     const auto& grid = state_->placement.grid();
     if (remain.size() != static_cast<std::size_t>(grid.dimensions))
-        throw Error(std::to_string(remain.size()) + " dimensions are named for a process grid of " + std::to_string(grid.dimensions) +
-                    ": say for each whether it remains");
+        throw Error(std::to_string(remain.size()) + " dimensions are named for a process grid of " +
+                    std::to_string(grid.dimensions) + ": say for each whether it remains");
     Coords fixed = state_->numbering.coords(grid.extent, rank());
     for (std::size_t d = 0; d < remain.size(); ++d)
         if (remain[d]) fixed[d] = 0;
     MPI_Comm sub = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split(comm(), state_->numbering.rank(grid.extent, fixed), rank(), &sub), "MPI_Comm_split");
+    check_mpi(MPI_Comm_split(comm(), state_->numbering.rank(grid.extent, fixed), rank(), &sub),
+              "MPI_Comm_split");
     return sub;
 }
 

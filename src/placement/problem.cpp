@@ -1,48 +1,90 @@
 #include "problem.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 namespace parhelion::placement {
 
-UnitKinds::UnitKinds(const Machine& machine) : levels_(machine.levels()) {
-    std::vector<int> kind_of_shape, nodes;
-    for (const auto& shape : machine.shapes()) kind_of_shape.push_back(intern_unit(shape, 0, 0, shape.ranks));
-    for (int node = 0; node < machine.nodes(); ++node) nodes.push_back(kind_of_shape[static_cast<std::size_t>(machine.shape_id(node))]);
-    intern(-1, machine.size(), nodes);
+Units::Units(const Machine& machine) : levels_(machine.levels()) {
+    of_.reserve(levels_ * machine.size());
+    for (int position = 0; position < machine.size(); ++position)
+        for (int l = 0; l < machine.levels(); ++l) of_.push_back(machine.unit_of(l, position));
 }
 
-int UnitKinds::intern_unit(const NodeShape& shape, int level, int first, int last) {
+namespace {
+
+Scores score_grid(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
+                  const Units& units, const std::vector<int>& positions) {
+    return score_edges(machine, units, positions, [&](int point, const auto& visit) {
+        for_each_edge(grid, stencil, point,
+                      [&](int to, const Offset& offset) { visit(to, offset.bytes); });
+    });
+}
+
+}  // namespace
+
+Scores score(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
+             const std::vector<int>& positions) {
+    return score_grid(grid, stencil, machine, Units(machine), positions);
+}
+
+Scores score(const Problem& problem, const std::vector<int>& positions) {
+    return score_grid(problem.grid, problem.stencil, problem.machine, problem.units, positions);
+}
+
+Problem::Problem(ProcessGrid grid_, Stencil stencil_, const Machine& machine_)
+    : grid(grid_), stencil(std::move(stencil_)), machine(machine_), units(machine_) {
+    check_bytes(grid, stencil);
+    std::vector<int> kind_of_shape(machine.shapes().size(), -1), nodes;
+    for (int node = 0; node < machine.nodes(); ++node) {
+        int& kind = kind_of_shape[machine.shape_id(node)];
+        if (kind < 0)
+            kind = intern_unit(machine.shape(node), 0, machine.first_position(node), 0,
+                               machine.shape(node).ranks);
+        nodes.push_back(kind);
+    }
+    intern(-1, 0, machine.size(), nodes);
+    for (const auto& offset : stencil.offsets)
+        for (int d = 0; d < max_dimensions; ++d)
+            cut_weight_[d] += static_cast<double>(offset.bytes) * std::abs(offset.step[d]);
+    for (auto& weight : cut_weight_) weight = std::max(weight, 1e-6);
+}
+
+int Problem::intern_unit(const NodeShape& shape, int level, int node, int first, int last) {
     std::vector<int> parts;
-    if (level + 1 < levels_) {
-        const auto& starts = shape.starts[static_cast<std::size_t>(level)];
+    if (level + 1 < machine.levels()) {
+        const auto& starts = shape.starts[level];
         for (std::size_t u = 0; u + 1 < starts.size(); ++u)
             if (starts[u] >= first && starts[u + 1] <= last && starts[u] < starts[u + 1])
-                parts.push_back(intern_unit(shape, level + 1, starts[u], starts[u + 1]));
+                parts.push_back(intern_unit(shape, level + 1, node, starts[u], starts[u + 1]));
     }
-    return intern(level, last - first, std::move(parts));
+    return intern(level, node + first, last - first, std::move(parts));
 }
 
-int UnitKinds::intern(int level, int ranks, std::vector<int> parts) {
-    const auto same = [&](const UnitKind& k) { return k.level == level && k.ranks == ranks && k.parts == parts; };
-    if (const auto known = std::ranges::find_if(kinds_, same); known != kinds_.end()) return static_cast<int>(known - kinds_.begin());
-    UnitKind kind{level, ranks, std::move(parts), {0}, true};
+int Problem::intern(int level, int position, int ranks, std::vector<int> parts) {
+    for (std::size_t k = 0; k < kinds_.size(); ++k)
+        if (kinds_[k].level == level && kinds_[k].ranks == ranks && kinds_[k].parts == parts)
+            return static_cast<int>(k);
+    UnitKind kind{level, ranks, std::move(parts), {0}, true, position};
     for (const int part : kind.parts) {
-        kind.starts.push_back(kind.starts.back() + kinds_[static_cast<std::size_t>(part)].ranks);
+        kind.starts.push_back(kind.starts.back() + kinds_[part].ranks);
         kind.equal_parts = kind.equal_parts && part == kind.parts.front();
     }
     kinds_.push_back(std::move(kind));
     return static_cast<int>(kinds_.size()) - 1;
 }
 
-Share Problem::normal(Share share) const {
-    while (share.count == 1) {
-        const int part = kinds[share.kind].parts[static_cast<std::size_t>(share.first)];
-        share = {part, 0, kinds[part].count()};
+Share Problem::share(int first, int size) const {
+    for (int kind = static_cast<int>(kinds_.size()) - 1;;) {
+        const auto& [level, ranks, parts, starts, equal_parts, position] = kinds_[kind];
+        if (parts.empty()) return {kind, 0, 0};
+        const auto begin = std::ranges::upper_bound(starts, first) - starts.begin() - 1;
+        const auto end = std::ranges::lower_bound(starts, first + size) - starts.begin();
+        if (end - begin > 1)
+            return {kind, equal_parts ? 0 : static_cast<int>(begin), static_cast<int>(end - begin)};
+        first -= starts[begin];
+        kind = parts[begin];
     }
-    if (share.count > 0 && kinds[share.kind].equal_parts) share.first = 0;
-    return share;
 }
 
 namespace {
@@ -64,42 +106,25 @@ std::int64_t Problem::cut(const Coords& box, int d, int thickness) const {
     for (const auto& offset : stencil.offsets) {
         std::int64_t edges = crossings(box[d], thickness, offset.step[d], wraps(box, d));
         for (int j = 0; j < max_dimensions && edges > 0; ++j)
-            if (j != d) edges *= wraps(box, j) ? box[j] : std::max(0, box[j] - std::abs(offset.step[j]));
+            if (j != d)
+                edges *= wraps(box, j) ? box[j] : std::max(0, box[j] - std::abs(offset.step[j]));
         bytes += edges * offset.bytes;
     }
     return bytes;
 }
 
-std::array<double, max_dimensions> Problem::cut_weight() const {
-    std::array<double, max_dimensions> weight{};
-    for (const auto& offset : stencil.offsets)
-        for (int d = 0; d < max_dimensions; ++d) weight[d] += static_cast<double>(offset.bytes) * std::abs(offset.step[d]);
-    for (auto& w : weight) w = std::max(w, 1e-6);
-    return weight;
-}
-
-// The surface Σ_d weight_d · ranks / b_d under Π b_d = ranks is least where b_d is proportional to weight_d; a
-// dimension in which that exceeds the box is filled, and the rest shares what remains.
-std::array<double, max_dimensions> ideal_block(const Problem& problem, const Coords& box, double ranks) {
-    const auto weight = problem.cut_weight();
-    std::array<double, max_dimensions> block{1, 1, 1, 1};
-    std::vector<int> open;
-    for (int d = 0; d < problem.grid.dimensions; ++d) open.push_back(d);
-    while (!open.empty()) {
-        double product = 1;
-        for (const int d : open) product *= weight[d];
-        const double scale = std::pow(ranks / product, 1.0 / static_cast<double>(open.size()));
-        const auto too_long = [&](int d) { return weight[d] * scale >= box[d]; };
-        const auto over = std::ranges::find_if(open, too_long);
-        if (over == open.end()) {
-            for (const int d : open) block[d] = std::max(1.0, weight[d] * scale);
-            break;
-        }
-        block[*over] = box[*over];
-        ranks /= box[*over];
-        open.erase(over);
-    }
-    return block;
+Costs Problem::costs(const Coords& box, const Share& share, const std::vector<int>& places) const {
+    ProcessGrid inside{grid.dimensions, box, {}};
+    for (int d = 0; d < max_dimensions; ++d) inside.periodic[d] = wraps(box, d);
+    const int first = kind(share).position + kind(share).starts[share.first];
+    std::array<std::int64_t, max_levels + 1> bytes{};
+    for (std::size_t p = 0; p < places.size(); ++p)
+        for_each_edge(inside, stencil, static_cast<int>(p), [&](int to, const Offset& offset) {
+            bytes[units.parting(first + places[p], first + places[to])] += offset.bytes;
+        });
+    Costs costs{};
+    std::copy_n(bytes.begin(), machine.levels(), costs.begin());
+    return costs;
 }
 
 }  // namespace parhelion::placement

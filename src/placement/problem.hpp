@@ -1,85 +1,156 @@
-// What every placement method is given: the grid, the stencil, and the machine as a tree of units of equal kinds.
+// What every placement method is given: grid, stencil, and the machine as a tree of equal units.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
-#include "parhelion/placement/machine.hpp"
-#include "parhelion/placement/order.hpp"
-#include "parhelion/placement/stencil.hpp"
+#include "parhelion/placement/score.hpp"
 
 namespace parhelion::placement {
 
-/// A kind of unit: units of one level with the same ranks, dealt alike inside. `parts` are the kinds of the units one
-/// level further in, in order, without empty ones; none at the innermost level.
-struct UnitKind {
-    int level = -1;  ///< of the unit itself; −1 is the whole machine
-    int ranks = 0;
-    std::vector<int> parts;
-    std::vector<int> starts;  ///< ranks before each part, and the end
-    bool equal_parts = true;
-
-    int count() const { return static_cast<int>(parts.size()); }
-};
-
-/// All kinds of a machine; the last is the whole machine.
-class UnitKinds {
+/// The units of all positions. Memory: O(positions × levels).
+class Units {
 public:
-    explicit UnitKinds(const Machine& machine);
+    explicit Units(const Machine& machine);
 
-    const UnitKind& operator[](int kind) const { return kinds_[static_cast<std::size_t>(kind)]; }
-    int whole() const { return static_cast<int>(kinds_.size()) - 1; }
-    int levels() const { return levels_; }
+    int unit(int level, int position) const { return of_[position * levels_ + level]; }
+    /// The outermost level at which the positions are in different units; the number of levels if none.
+    int parting(int a, int b) const {
+        const int *here = &of_[a * levels_], *there = &of_[b * levels_];
+        int level = 0;
+        while (level < levels_ && here[level] == there[level]) ++level;
+        return level;
+    }
 
 private:
-    int intern(int level, int ranks, std::vector<int> parts);
-    int intern_unit(const NodeShape& shape, int level, int first, int last);
-
-    int levels_;
-    std::vector<UnitKind> kinds_;
+    std::size_t levels_;
+    std::vector<int> of_;
 };
 
-/// A run of parts of one unit that is to fill a box.
+/// Scores of a graph: `edges_of(point, visit)` calls visit(to, bytes) for every edge of a point.
+template <class EdgesOf>
+Scores score_edges(const Machine& machine, const Units& units, const std::vector<int>& positions,
+                   const EdgesOf& edges_of) {
+    const int levels = machine.levels();
+    std::vector<std::vector<LevelScore>> sums;  // per level and unit; the largest are not known yet
+    for (int l = 0; l < levels; ++l) sums.emplace_back(machine.units(l));
+    std::vector<LevelScore> parting(levels + 1);
+    for (std::size_t p = 0; p < positions.size(); ++p) {
+        std::ranges::fill(parting, LevelScore{});
+        std::int64_t sent = 0;
+        edges_of(static_cast<int>(p), [&](int to, std::int64_t bytes) {
+            LevelScore& at = parting[units.parting(positions[p], positions[to])];
+            ++at.edges_sum, at.bytes_sum += bytes, sent += bytes;
+        });
+        // Points that are in different units of a level are in different ones of all levels inside it.
+        std::int64_t edges = 0, bytes = 0;
+        for (int l = 0; l < levels; ++l) {
+            edges += parting[l].edges_sum, bytes += parting[l].bytes_sum;
+            LevelScore& unit = sums[l][units.unit(l, positions[p])];
+            unit.edges_sum += edges, unit.bytes_sum += bytes, unit.sent_max += sent;
+        }
+    }
+    Scores scores(levels);
+    for (int l = 0; l < levels; ++l)
+        for (const auto& unit : sums[l]) {
+            LevelScore& all = scores[l];
+            all.edges_sum += unit.edges_sum,
+                all.edges_max = std::max(all.edges_max, unit.edges_sum);
+            all.bytes_sum += unit.bytes_sum,
+                all.bytes_max = std::max(all.bytes_max, unit.bytes_sum);
+            all.sent_max = std::max(all.sent_max, unit.sent_max);
+        }
+    return scores;
+}
+
+/// Errors: the machine has another number of ranks than the grid points.
+void check_ranks(const ProcessGrid& grid, const Machine& machine);
+
+/// Calls visit(to, offset) for every edge of a grid point.
+template <class Visit>
+void for_each_edge(const ProcessGrid& grid, const Stencil& stencil, int point, const Visit& visit) {
+    const Coords at = point_of(grid.extent, point);
+    int to = 0;
+    for (const Offset& offset : stencil.offsets)
+        if (neighbor(grid, at, offset.step, to)) visit(to, offset);
+}
+
+inline constexpr int max_levels = 10;
+
+/// Bytes that cross between units of each level but stay inside the level around it, outermost first.
+using Costs = std::array<std::int64_t, max_levels>;
+
+__extension__ using Weighed = __int128;  ///< 4^max_levels times what 64 bits hold
+
+/// What a method makes small: a byte that leaves a level counts four times one that only leaves the level
+/// inside it, so that a method does not spoil the inside of a node for a hair's breadth between nodes.
+inline Weighed weighed(const Costs& costs) {
+    Weighed total = 0;
+    for (const auto cost : costs) total = 4 * total + cost;
+    return total;
+}
+
+/// A kind of unit: units of one level with the same ranks, dealt alike inside.
+struct UnitKind {
+    int level, ranks;         ///< level −1 is the whole machine
+    std::vector<int> parts;   ///< kinds of the units one level further in, without empty ones
+    std::vector<int> starts;  ///< ranks before each part, and the end
+    bool equal_parts;
+    int position;  ///< where the first unit of the kind begins
+};
+
+/// A run of parts of a unit that is to fill a box; shares with equal names are dealt alike.
 struct Share {
-    int kind;
-    int first, count;
+    int kind, first, count;  ///< no parts: inside a unit of the innermost level
 
     friend auto operator<=>(const Share&, const Share&) = default;
 };
 
-struct Problem {
-    ProcessGrid grid;
-    Stencil stencil;
-    const Machine& machine;
-    UnitKinds kinds;
-
+class Problem {
+public:
     /// Errors: see check_bytes.
-    Problem(ProcessGrid grid_, Stencil stencil_, const Machine& machine_)
-        : grid(grid_), stencil(std::move(stencil_)), machine(machine_), kinds(machine_) {
-        check_bytes(grid, stencil);
+    Problem(ProcessGrid grid, Stencil stencil, const Machine& machine);
+
+    const ProcessGrid grid;
+    const Stencil stencil;
+    const Machine& machine;
+    const Units units;
+
+    /// The parts that these positions fill.
+    Share share(int first, int size) const;
+    const UnitKind& kind(const Share& share) const { return kinds_[share.kind]; }
+    /// Ranks in the first `parts` of a share.
+    int ranks(const Share& share, int parts) const {
+        const auto& starts = kind(share).starts;
+        return starts[share.first + parts] - starts[share.first];
     }
-
-    int ranks(const Share& share) const {
-        const auto& starts = kinds[share.kind].starts;
-        return starts[static_cast<std::size_t>(share.first + share.count)] - starts[static_cast<std::size_t>(share.first)];
+    /// Kind of a share's part.
+    const UnitKind& part(const Share& share, int index) const {
+        return kinds_[kind(share).parts[share.first + index]];
     }
-
-    Share whole() const { return {kinds.whole(), 0, kinds[kinds.whole()].count()}; }
-
-    /// The same parts, named alike wherever they come from in their unit; descends into a single part.
-    Share normal(Share share) const;
-
-    /// The box spans a periodic dimension, so that its two ends meet.
-    bool wraps(const Coords& box, int d) const { return grid.periodic[d] && box[d] == grid.extent[d]; }
 
     /// Bytes of the stencil edges inside the box that a cut after `thickness` slabs along `d` separates.
     std::int64_t cut(const Coords& box, int d, int thickness) const;
-
     /// Mean cost of a cut along each dimension per point of the cut face: how long a good block is there.
-    std::array<double, max_dimensions> cut_weight() const;
+    const std::array<double, max_dimensions>& cut_weight() const { return cut_weight_; }
+    /// Costs of the places that the points of `box` have in a share; what crosses its outermost level first.
+    Costs costs(const Coords& box, const Share& share, const std::vector<int>& places) const;
+
+private:
+    int intern(int level, int position, int ranks, std::vector<int> parts);
+    int intern_unit(const NodeShape& shape, int level, int node, int first, int last);
+    /// The box spans a periodic dimension, so that its two ends meet.
+    bool wraps(const Coords& box, int d) const {
+        return grid.periodic[d] && box[d] == grid.extent[d];
+    }
+
+    std::vector<UnitKind> kinds_;  ///< the last is the whole machine
+    std::array<double, max_dimensions> cut_weight_{};
 };
 
-/// Extents of a block of about `ranks` points with the least cut for its size; fits in the box.
-std::array<double, max_dimensions> ideal_block(const Problem& problem, const Coords& box, double ranks);
+/// Scores of the grid's points at these positions.
+Scores score(const Problem& problem, const std::vector<int>& positions);
 
 }  // namespace parhelion::placement

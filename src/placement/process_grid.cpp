@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "parhelion/core/error.hpp"
-#include "placement/shown.hpp"
 
 namespace parhelion::placement {
 namespace {
@@ -15,32 +14,43 @@ constexpr std::string_view letters = "XYZT";
 std::vector<int> dimensions_named(const std::string& text) {
     std::vector<int> named;
     if (text.find_first_of("0123456789") == std::string::npos) {
-        for (const char c : text) named.push_back(static_cast<int>(letters.find(static_cast<char>(std::toupper(c)))));
+        for (const char c : text)
+            named.push_back(static_cast<int>(letters.find(static_cast<char>(std::toupper(c)))));
         return named;
     }
     std::istringstream stream(text);
-    for (std::string item; std::getline(stream, item, ',');) named.push_back(std::atoi(item.c_str()));
+    for (std::string item; std::getline(stream, item, ',');)
+        named.push_back(std::atoi(item.c_str()));
     return named;
 }
 
 }  // namespace
 
+std::string shown(const std::vector<int>& extents) {
+    std::string text;
+    for (const int extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
+    return text;
+}
+
 ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& periodic) {
     ProcessGrid grid;
     grid.dimensions = static_cast<int>(extents.size());
     if (extents.empty() || extents.size() > max_dimensions)
-        throw Error("process grid has " + std::to_string(extents.size()) + " dimensions: give 1 to 4, such as 12x12x12");
+        throw Error("process grid has " + std::to_string(extents.size()) +
+                    " dimensions: give 1 to 4, such as 12x12x12");
     if (periodic.size() > 1 && periodic.size() != extents.size())
-        throw Error("periodicity is given for " + std::to_string(periodic.size()) + " dimensions of the process grid " + shown(extents) +
+        throw Error("periodicity is given for " + std::to_string(periodic.size()) +
+                    " dimensions of the process grid " + shown(extents) +
                     ": give one for all, or one for each dimension");
     std::int64_t points = 1;
     for (std::size_t d = 0; d < extents.size(); ++d) {
         if (extents[d] < 1)
-            throw Error("process grid " + shown(extents) + " has no point in dimension " + std::to_string(d) +
-                        ": every extent must be at least 1");
+            throw Error("process grid " + shown(extents) + " has no point in dimension " +
+                        std::to_string(d) + ": every extent must be at least 1");
         points *= extents[d];
         if (points > std::numeric_limits<int>::max())
-            throw Error("process grid " + shown(extents) + " has more than 2^31 - 1 points: MPI cannot number its ranks");
+            throw Error("process grid " + shown(extents) +
+                        " has more than 2^31 - 1 points: MPI cannot number its ranks");
         grid.extent[d] = extents[d];
         grid.periodic[d] = !periodic.empty() && periodic[periodic.size() == 1 ? 0 : d];
     }
@@ -58,15 +68,17 @@ Numbering Numbering::parse(const std::string& text, int dimensions) {
     std::ranges::sort(sorted);
     std::vector<int> expected(numbering.fastest_first_.rbegin(), numbering.fastest_first_.rend());
     if (sorted != expected)
-        throw Error("numbering '" + text + "' does not name each of the " + std::to_string(dimensions) +
-                    " dimensions once: give a permutation such as '" + numbering.name() + "', the fastest first");
+        throw Error("numbering '" + text + "' does not name each of the " +
+                    std::to_string(dimensions) + " dimensions once: give a permutation such as '" +
+                    numbering.name() + "', the fastest first");
     numbering.fastest_first_ = named;
     return numbering;
 }
 
 int Numbering::rank(const Coords& extent, const Coords& point) const {
     int rank = 0;
-    for (auto d = fastest_first_.rbegin(); d != fastest_first_.rend(); ++d) rank = rank * extent[*d] + point[*d];
+    for (auto d = fastest_first_.rbegin(); d != fastest_first_.rend(); ++d)
+        rank = rank * extent[*d] + point[*d];
     return rank;
 }
 

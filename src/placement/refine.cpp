@@ -4,17 +4,131 @@
 #include <numeric>
 #include <optional>
 
+#include "placement/problem.hpp"
+
 namespace parhelion::placement {
+
+Neighborhood::Neighborhood(std::vector<std::vector<Edge>> to)
+    : to_(std::move(to)), from_(to_.size()) {
+    for (int p = 0; p < points(); ++p) {
+        std::erase_if(to_[p], [&](const Edge& edge) { return edge.point == p; });
+        for (const auto& edge : to_[p]) from_[edge.point].push_back({p, edge.bytes});
+    }
+}
+
+Neighborhood::Neighborhood(const ProcessGrid& grid, const Stencil& stencil)
+    : Neighborhood([&] {
+          std::vector<std::vector<Edge>> to(grid.size());
+          for (int p = 0; p < grid.size(); ++p)
+              for_each_edge(grid, stencil, p, [&](int there, const Offset& offset) {
+                  to[p].push_back({there, offset.bytes});
+              });
+          return to;
+      }()) {}
+
 namespace {
 
 constexpr std::size_t longest_chain = 5;
+
+/// What leaves the units of a level, kept up to date while points move.
+class ExchangeState {
+public:
+    /// Smaller is better. First what the objective asks for, then the other.
+    using Potential = std::pair<std::int64_t, std::int64_t>;
+
+    ExchangeState(const Neighborhood& neighborhood, Objective objective, std::vector<int> units,
+                  int count);
+
+    int unit(int point) const { return units_[point]; }
+    const std::vector<int>& members(int unit) const { return members_[unit]; }
+    Potential potential() const;
+    void move(int point, int unit);
+
+    /// What exceeds this counts as too much for one unit; starts one below the largest.
+    void set_ceiling(std::int64_t bytes);
+    std::int64_t largest() const;
+
+    /// Edges looked at so far: the measure of work.
+    std::int64_t work() const { return work_; }
+
+private:
+    void change(int unit, std::int64_t bytes);
+    void count(int point, int sign);
+
+    const Neighborhood& neighborhood_;
+    Objective objective_;
+    std::vector<int> units_;
+    std::vector<std::vector<int>> members_;
+    std::vector<int> place_;  ///< of a point among its unit's members
+    std::vector<std::int64_t> leaving_;
+    std::int64_t ceiling_ = 0, sum_ = 0, excess_ = 0, work_ = 0;
+};
+
+ExchangeState::ExchangeState(const Neighborhood& neighborhood, Objective objective,
+                             std::vector<int> units, int count)
+    : neighborhood_(neighborhood), objective_(objective), units_(std::move(units)), members_(count),
+      leaving_(count) {
+    for (int p = 0; p < neighborhood_.points(); ++p) {
+        auto& members = members_[unit(p)];
+        place_.push_back(static_cast<int>(members.size()));
+        members.push_back(p);
+        for (const auto& edge : neighborhood_.to(p))
+            if (unit(edge.point) != unit(p)) leaving_[unit(p)] += edge.bytes, sum_ += edge.bytes;
+    }
+    set_ceiling(largest() - 1);
+}
+
+std::int64_t ExchangeState::largest() const { return *std::ranges::max_element(leaving_); }
+
+void ExchangeState::set_ceiling(std::int64_t bytes) {
+    ceiling_ = bytes;
+    excess_ = 0;
+    for (const auto leaving : leaving_) excess_ += std::max<std::int64_t>(0, leaving - ceiling_);
+}
+
+ExchangeState::Potential ExchangeState::potential() const {
+    return objective_ == Objective::jsum ? Potential{sum_, excess_} : Potential{excess_, sum_};
+}
+
+void ExchangeState::change(int unit, std::int64_t bytes) {
+    auto& leaving = leaving_[unit];
+    excess_ -= std::max<std::int64_t>(0, leaving - ceiling_);
+    leaving += bytes;
+    excess_ += std::max<std::int64_t>(0, leaving - ceiling_);
+    sum_ += bytes;
+}
+
+void ExchangeState::count(int point, int sign) {
+    const int own = unit(point);
+    for (const auto& edge : neighborhood_.to(point))
+        if (unit(edge.point) != own) change(own, sign * edge.bytes);
+    for (const auto& edge : neighborhood_.from(point))
+        if (unit(edge.point) != own) change(unit(edge.point), sign * edge.bytes);
+    work_ += static_cast<std::int64_t>(neighborhood_.to(point).size() +
+                                       neighborhood_.from(point).size());
+}
+
+void ExchangeState::move(int point, int to) {
+    count(point, -1);
+    auto& old = members_[unit(point)];
+    int& place = place_[point];
+    place_[old.back()] = place;
+    old[place] = old.back();
+    old.pop_back();
+    auto& now = members_[to];
+    place = static_cast<int>(now.size());
+    now.push_back(point);
+    units_[point] = to;
+    count(point, +1);
+}
 
 // Ejection chains: a point moves to a neighboring unit, which passes one of its own on, until the first unit gets one
 // back. A chain that lowers the potential is kept, another undone. Source of the idea: Glover, Ejection chains,
 // reference structures and alternating path methods, Discrete Applied Mathematics 65 (1996).
 class ChainSearch {
 public:
-    ChainSearch(const Neighborhood& neighborhood, ExchangeState& state, const std::vector<int>& parents, std::int64_t most)
+    ChainSearch(const Neighborhood& neighborhood, ExchangeState& state,
+                const std::vector<int>& parents, std::int64_t most)
         : neighborhood_(neighborhood), state_(state), parents_(parents), most_work_(most) {}
 
     /// Calls accept(chain) for each chain kept: each point takes the place of the next, the last that of the first.
@@ -43,13 +157,14 @@ private:
         for (const auto* edges : {&neighborhood_.to(p), &neighborhood_.from(p)})
             for (const auto& edge : *edges) {
                 const int unit = state_.unit(edge.point);
-                if (unit != state_.unit(p) && same_parent(p, edge.point) && std::ranges::find(beside, unit) == beside.end())
+                if (unit != state_.unit(p) && same_parent(p, edge.point) &&
+                    std::ranges::find(beside, unit) == beside.end())
                     beside.push_back(unit);
             }
         return beside;
     }
 
-    bool same_parent(int p, int q) const { return parents_[static_cast<std::size_t>(p)] == parents_[static_cast<std::size_t>(q)]; }
+    bool same_parent(int p, int q) const { return parents_[p] == parents_[q]; }
 
     bool try_chain(int point, int unit) {
         const auto before = state_.potential();
@@ -102,26 +217,32 @@ private:
 };
 
 void rotate_positions(const std::vector<int>& chain, std::vector<int>& positions) {
-    const int first = positions[static_cast<std::size_t>(chain.front())];
+    const int first = positions[chain.front()];
     for (std::size_t i = 0; i + 1 < chain.size(); ++i)
-        positions[static_cast<std::size_t>(chain[i])] = positions[static_cast<std::size_t>(chain[i + 1])];
-    positions[static_cast<std::size_t>(chain.back())] = first;
+        positions[chain[i]] = positions[chain[i + 1]];
+    positions[chain.back()] = first;
 }
 
 std::vector<int> units_at(const Machine& machine, int level, const std::vector<int>& positions) {
     std::vector<int> units(positions.size(), 0);
-    if (level >= 0) std::ranges::transform(positions, units.begin(), [&](int position) { return machine.unit_of(level, position); });
+    if (level >= 0)
+        std::ranges::transform(positions, units.begin(),
+                               [&](int position) { return machine.unit_of(level, position); });
     return units;
 }
 
 }  // namespace
 
-bool has_several_ranks(const Machine& machine, int level) { return machine.units(level) > 1 && machine.units(level) < machine.size(); }
+bool has_several_ranks(const Machine& machine, int level) {
+    return machine.units(level) > 1 && machine.units(level) < machine.size();
+}
 
-std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborhood, Objective objective, int level,
-                          std::vector<int>& positions, std::int64_t most, const std::vector<int>& points) {
+std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborhood,
+                          Objective objective, int level, std::vector<int>& positions,
+                          std::int64_t most, const std::vector<int>& points) {
     const auto parents = units_at(machine, level - 1, positions);
-    ExchangeState state(neighborhood, objective, units_at(machine, level, positions), machine.units(level));
+    ExchangeState state(neighborhood, objective, units_at(machine, level, positions),
+                        machine.units(level));
     ChainSearch search(neighborhood, state, parents, most);
     const auto accept = [&](const std::vector<int>& chain) { rotate_positions(chain, positions); };
     std::vector<int> begin = points;
@@ -130,10 +251,13 @@ std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborho
     return state.work();
 }
 
-void refine(const Machine& machine, const Neighborhood& neighborhood, Objective objective, std::vector<int>& positions) {
+void refine(const Machine& machine, const Neighborhood& neighborhood, Objective objective,
+            std::vector<int>& positions) {
     std::int64_t work = 0;
     for (int level = 0; level < machine.levels() && work < most_work; ++level)
-        if (has_several_ranks(machine, level)) work += refine_level(machine, neighborhood, objective, level, positions, most_work - work);
+        if (has_several_ranks(machine, level))
+            work +=
+                refine_level(machine, neighborhood, objective, level, positions, most_work - work);
 }
 
 }  // namespace parhelion::placement

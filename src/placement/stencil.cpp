@@ -20,7 +20,8 @@ int parse_step(const std::string& text, const std::string& all) {
         const auto [stop, problem] = std::from_chars(text.data() + first, end, step);
         if (problem == std::errc{} && stop == end) return step;
     }
-    throw Error("stencil offsets '" + all + "': '" + text + "' is not a whole number; write steps with commas and " +
+    throw Error("stencil offsets '" + all + "': '" + text +
+                "' is not a whole number; write steps with commas and " +
                 "offsets with semicolons, such as '0,1;0,-1'");
 }
 
@@ -33,9 +34,11 @@ Offset parse_offset(const std::string& text, int dimensions, const std::string& 
         ++d;
     }
     if (d != dimensions)
-        throw Error("stencil offset '" + text + "' has " + std::to_string(d) + " steps, but the process grid has " +
-                    std::to_string(dimensions) + " dimensions");
-    if (offset.step == Coords{}) throw Error("stencil offset '" + text + "' leads to the point itself: leave it out");
+        throw Error("stencil offset '" + text + "' has " + std::to_string(d) +
+                    " steps, but the process grid has " + std::to_string(dimensions) +
+                    " dimensions");
+    if (offset.step == Coords{})
+        throw Error("stencil offset '" + text + "' leads to the point itself: leave it out");
     return offset;
 }
 
@@ -53,15 +56,18 @@ int Stencil::reach(int dimension) const {
 
 void check_bytes(const ProcessGrid& grid, const Stencil& stencil) {
     if (stencil.offsets.size() > most_offsets)
-        throw Error("the stencil has " + std::to_string(stencil.offsets.size()) + " offsets: placement takes at most " +
-                    std::to_string(most_offsets));
+        throw Error("the stencil has " + std::to_string(stencil.offsets.size()) +
+                    " offsets: placement takes at most " + std::to_string(most_offsets));
     std::int64_t bytes = 0;
     for (const auto& offset : stencil.offsets) {
         for (const int step : offset.step)
             if (step < -most_step || step > most_step)
-                throw Error("a stencil offset has a step of " + std::to_string(step) + ": steps are from -" + std::to_string(most_step) +
-                            " to " + std::to_string(most_step));
-        if (offset.bytes < 0) throw Error("a stencil offset carries " + std::to_string(offset.bytes) + " bytes: give 0 or more");
+                throw Error("a stencil offset has a step of " + std::to_string(step) +
+                            ": steps are from -" + std::to_string(most_step) + " to " +
+                            std::to_string(most_step));
+        if (offset.bytes < 0)
+            throw Error("a stencil offset carries " + std::to_string(offset.bytes) +
+                        " bytes: give 0 or more");
         bytes = checked_sum(bytes, offset.bytes, "the number of bytes that a grid point sends");
     }
     // Twice: where a box spans a periodic dimension, a cut counts the edges over both of its sides.
@@ -74,7 +80,8 @@ Stencil full(int dimensions) {
     for (int d = 0; d < dimensions; ++d) points *= 3;
     for (int code = 0; code < points; ++code) {
         Offset offset;
-        for (int d = dimensions - 1, rest = code; d >= 0; --d, rest /= 3) offset.step[d] = rest % 3 - 1;
+        for (int d = dimensions - 1, rest = code; d >= 0; --d, rest /= 3)
+            offset.step[d] = rest % 3 - 1;
         if (offset.step != Coords{}) stencil.offsets.push_back(offset);
     }
     return stencil;
@@ -82,7 +89,8 @@ Stencil full(int dimensions) {
 
 Stencil faces(int dimensions) {
     Stencil stencil = full(dimensions);
-    std::erase_if(stencil.offsets, [](const Offset& offset) { return dimensions_moved(offset.step) > 1; });
+    std::erase_if(stencil.offsets,
+                  [](const Offset& offset) { return dimensions_moved(offset.step) > 1; });
     return stencil;
 }
 
@@ -90,23 +98,30 @@ Stencil parse_offsets(const std::string& text, int dimensions) {
     Stencil stencil;
     std::istringstream stream(text);
     for (std::string item; std::getline(stream, item, ';');)
-        if (item.find_first_not_of(' ') != std::string::npos) stencil.offsets.push_back(parse_offset(item, dimensions, text));
-    if (stencil.offsets.empty()) throw Error("stencil has no offset: give at least one, such as '1,0;-1,0'");
+        if (item.find_first_not_of(' ') != std::string::npos)
+            stencil.offsets.push_back(parse_offset(item, dimensions, text));
+    if (stencil.offsets.empty())
+        throw Error("stencil has no offset: give at least one, such as '1,0;-1,0'");
     return stencil;
 }
 
-Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_extent, int halo, int bytes_per_cell) {
+Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_extent, int halo,
+                        int bytes_per_cell) {
     if (halo < 1 || bytes_per_cell < 1)
-        throw Error("halo width " + std::to_string(halo) + " with " + std::to_string(bytes_per_cell) +
+        throw Error("halo width " + std::to_string(halo) + " with " +
+                    std::to_string(bytes_per_cell) +
                     " bytes per cell moves nothing: both must be at least 1");
-    if (local_extent.empty() || local_extent.size() > max_dimensions || std::ranges::min(local_extent) < 1)
-        throw Error("the cells of one rank need an extent of at least 1 in each of 1 to 4 dimensions");
+    if (local_extent.empty() || local_extent.size() > max_dimensions ||
+        std::ranges::min(local_extent) < 1)
+        throw Error(
+            "the cells of one rank need an extent of at least 1 in each of 1 to 4 dimensions");
     for (auto& offset : stencil.offsets) {
         offset.bytes = bytes_per_cell;
         for (std::size_t d = 0; d < local_extent.size(); ++d)
-            offset.bytes =
-                checked_product({offset.bytes, offset.step[d] == 0 ? local_extent[d] : std::min<std::int64_t>(halo, local_extent[d])},
-                                "the number of halo bytes of a rank");
+            offset.bytes = checked_product(
+                {offset.bytes, offset.step[d] == 0 ? local_extent[d]
+                                                   : std::min<std::int64_t>(halo, local_extent[d])},
+                "the number of halo bytes of a rank");
     }
     stencil.extent = local_extent, stencil.halo = halo, stencil.bytes_per_cell = bytes_per_cell;
     return stencil;
@@ -114,7 +129,8 @@ Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_
 
 Stencil with_weights(Stencil stencil, const std::vector<std::int64_t>& weight) {
     if (weight.empty() || weight.size() > max_dimensions || std::ranges::min(weight) < 1)
-        throw Error("weights per dimension must be whole numbers of at least 1, one for each dimension");
+        throw Error(
+            "weights per dimension must be whole numbers of at least 1, one for each dimension");
     for (auto& offset : stencil.offsets) {
         double logarithms = 0;
         for (std::size_t d = 0; d < weight.size(); ++d)

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "support/cases.hpp"
-#include "support/slow_memory.hpp"
 
 namespace {
 
@@ -47,8 +46,7 @@ void tell_once(testing::TestEventListeners& listeners) {
 
 }  // namespace
 
-// PARHELION_TEST_THREADS=funneled: MPI for the main thread only. PARHELION_TEST_SLOW: slow executors copy the host's
-// memory, too, and routes have arrays that the host cannot touch.
+// PARHELION_TEST_THREADS=funneled: MPI for the main thread only.
 int main(int argc, char** argv) {
     const char* threads = std::getenv("PARHELION_TEST_THREADS");
     const bool funneled = threads != nullptr && std::string(threads) == "funneled";
@@ -59,7 +57,6 @@ int main(int argc, char** argv) {
 
     testing::InitGoogleTest(&argc, argv);
     tell_once(testing::UnitTest::GetInstance()->listeners());
-    test::register_slow_executors(std::getenv("PARHELION_TEST_SLOW") != nullptr);
     const int failed = test_cases::run();
 
     int failed_anywhere = 0;

@@ -26,7 +26,6 @@ CASE("the published blocks for 1024 nodes give the published 64 x 64 x 32 grid")
     EXPECT_EQ(placement.point(64), (Coords{0, 4, 0, 0}));   // the other socket along y
     EXPECT_EQ(placement.point(128), (Coords{4, 0, 0, 0}));  // the next node along x
     for (int p = 0; p < placement.machine().size(); p += 37) ASSERT_EQ(placement.position(placement.point(p)), p);
-    EXPECT_LT(placement.order().vertices(), 20);
 }
 
 CASE("levels that are not named are passed over, in whatever order blocks are given") {
@@ -39,6 +38,8 @@ CASE("blocks that do not fit the machine are refused with the reason") {
     wrong["numa"] = {1, 2, 1};
     EXPECT_ERROR(Error, "has 64 ranks, but the blocks inside it hold 32", place_by_hand(epyc(1024, 128), wrong));
     wrong = published;
+    wrong["node"] = {1 << 30, 1 << 30, 1 << 30};
+    EXPECT_ERROR(Error, "2^63 - 1", place_by_hand(epyc(1024, 128), wrong));
     wrong["node"] = {16, 8, 4};
     EXPECT_ERROR(Error, "hold 65536 ranks in all", place_by_hand(epyc(1024, 128), wrong));
     EXPECT_ERROR(Error, "level node are missing", place_by_hand(epyc(1, 128), {{"core", {8, 4, 4}}}));

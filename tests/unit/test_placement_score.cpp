@@ -73,9 +73,7 @@ CASE("scores equal a count of every edge, for random grids, stencils and placeme
         std::iota(positions.begin(), positions.end(), 0);
         std::shuffle(positions.begin(), positions.end(), random);
         const auto stencil = random_stencil(random, dimensions);
-        const auto scores = score(grid, stencil, machine, [&](const Coords& point) {
-            return positions[static_cast<std::size_t>(Numbering(4).rank(grid.extent, point))];
-        });
+        const auto scores = score(grid, stencil, machine, positions);
         for (int level = 0; level < machine.levels(); ++level)
             ASSERT_EQ(scores[static_cast<std::size_t>(level)], count(grid, stencil, machine, level, positions));
     }
@@ -83,10 +81,9 @@ CASE("scores equal a count of every edge, for random grids, stencils and placeme
 
 CASE("two periodic points are each both left and right neighbor, and a point is no neighbor of itself") {
     const auto machine = make_machine(parse_topology("node:2"), {1});
-    const auto straight = [](const Coords& point) { return point[0]; };
-    EXPECT_EQ(score(make_grid({2}, {true}), faces(1), machine, straight)[0].edges_sum, 4);
-    EXPECT_EQ(score(make_grid({2}), faces(1), machine, straight)[0].edges_sum, 2);
-    EXPECT_EQ(score(make_grid({1, 2}, {true}), faces(2), machine, [](const Coords& p) { return p[1]; })[0].edges_sum, 4);
+    EXPECT_EQ(score(make_grid({2}, {true}), faces(1), machine, {0, 1})[0].edges_sum, 4);
+    EXPECT_EQ(score(make_grid({2}), faces(1), machine, {0, 1})[0].edges_sum, 2);
+    EXPECT_EQ(score(make_grid({1, 2}, {true}), faces(2), machine, {0, 1})[0].edges_sum, 4);
 }
 
 CASE("halo bytes weigh faces by their area") {

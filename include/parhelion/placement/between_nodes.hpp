@@ -52,12 +52,13 @@ struct ExchangeCosts {
     double fixed_s = 0;
 };
 
-/// Seconds that the model predicts for an exchange with messages between nodes collected: those of the busiest node go one after another;
-/// inside nodes each rank sends its own. Errors: see node_pairs; a stencil that does not tell which cells travel.
+/// Seconds that the model predicts for an exchange with messages between nodes collected: those of the
+/// busiest node go one after another; inside nodes each rank sends its own.
+/// Errors: see node_pairs; a stencil that does not tell which cells travel.
 double predicted_seconds(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine, const Scores& scores,
-                         const PositionOf& position, const ExchangeCosts& costs);
+                         const std::vector<int>& positions, const ExchangeCosts& costs);
 
-/// The node of every grid point, the last dimension fastest.
-std::vector<int> nodes_of_points(const ProcessGrid& grid, const Machine& machine, const PositionOf& position);
+/// The node of each of these positions.
+std::vector<int> nodes_of(const Machine& machine, const std::vector<int>& positions);
 
 }  // namespace parhelion::placement

@@ -1,6 +1,7 @@
 // The machine as placement sees it: ranks in their hierarchical order, and the unit that each is in at every level.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,20 +12,6 @@ enum class Binding : std::uint8_t {
     spread,  ///< as evenly as possible at every level: 64 ranks on 128 cores take every second core
     compact  ///< cores in order, one rank each: 64 ranks on 128 cores leave the second socket empty
 };
-
-/// Levels with the number of parts of each, outermost first: {{"node", 27}, {"pack", 2}, …}.
-struct Topology {
-    /// One kind of unit, and how many of them the level around it holds.
-    struct Level {
-        std::string name;
-        int count;
-    };
-    std::vector<Level> levels;
-};
-
-/// "node:27 pack:2 numa:4 l3:4 core:4". Known levels: node, pack, numa, l3, l2, core, pu, and their usual other names
-/// (machine, socket, package, thread, …). Errors: unknown or repeated level, a count below 1, no level, node not first.
-Topology parse_topology(const std::string& text);
 
 /// The level's name among those known, e.g. "socket" → "pack". Errors: unknown.
 std::string level_name(const std::string& text);
@@ -37,6 +24,29 @@ struct NodeShape {
 
     friend bool operator==(const NodeShape&, const NodeShape&) = default;
 };
+
+/// Equal nodes before they have ranks: names of the levels, the node first, and the units of a node as if each unit of
+/// the innermost level had one rank.
+struct Topology {
+    int nodes = 1;
+    std::vector<std::string> levels;
+    NodeShape units;
+};
+
+/// "node:27 pack:2 numa:4 l3:4 core:4". Known levels: node, pack, numa, l3, l2, core, pu, and their usual other names
+/// (machine, socket, package, thread, …). Errors: unknown or repeated level, a count below 1, no level, node not first,
+/// more nodes or units than placement takes (limits.hpp).
+Topology parse_topology(const std::string& text);
+
+/// Nodes, and where their description comes from and what a better source would add.
+struct Described {
+    Topology topology;
+    std::string source;
+};
+/// "here": so many nodes like this one, as hwloc (loaded at run time) or Linux' /sys describes it. "xml:FILE": like the one
+/// that hwloc or lstopo described. Else see parse_topology; `nodes` is 0 or their number. Local, reads files.
+/// Errors: a file that is unreadable, no hwloc's XML or without processors; no nodes, or another number of them.
+Described describe_nodes(const std::string& text, int nodes);
 
 /// Ranks in hierarchical order: positions 0, 1, … run through node 0, its first socket, that one's first NUMA domain …
 ///
@@ -80,7 +90,7 @@ private:
     std::vector<std::vector<int>> first_unit_;  ///< per level and node, and the end
 };
 
-/// Deals `ranks_per_node` ranks (one number for all nodes, or one per node) to the machine's parts.
+/// Deals `ranks_per_node` ranks (one number for all nodes, or one per node) to the units of each node.
 /// Errors: a node with no rank, a list of another length than the number of nodes.
 Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node, Binding binding = Binding::spread);
 

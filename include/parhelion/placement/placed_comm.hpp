@@ -45,7 +45,7 @@ struct PlacedOptions {
 /// A Cartesian communicator that keeps its placement.
 ///
 /// Construction is collective over `parent`; every rank passes the same options, except `node_color`. Rank 0 plans and
-/// sends a compact description; each rank works out its own coordinates from it. Copies share the communicator.
+/// sends the position of every grid point; every rank keeps them: 8 bytes for each rank of the communicator. Copies share the communicator.
 /// Destructors communicate nothing: when all ranks have dropped theirs, the next PlacedComm of the same parent frees it, at the
 /// latest the parent's own MPI_Comm_free does. Rank ↔ coordinates is arithmetic, for any rank.
 /// Errors (on every rank): options that do not fit the number of ranks or the machine.

@@ -8,58 +8,45 @@
 
 #include "parhelion/placement/between_nodes.hpp"
 #include "parhelion/placement/machine.hpp"
-#include "parhelion/placement/order.hpp"
 #include "parhelion/placement/process_grid.hpp"
 #include "parhelion/placement/score.hpp"
 #include "parhelion/placement/stencil.hpp"
 
 namespace parhelion::placement {
 
-/// What is made small at a level before anything else: the sum over its units, or the largest unit.
 /// What is made small: the bytes that leave all units of a level, or those that leave the unit that most leave.
 enum class Objective : std::uint8_t { jsum, jmax };
 
-/// A bijection between grid points and the ranks of a machine, with the machine.
-///
-/// Kept as an order (a small tree) and the points that local search moved. Coordinates ↔ position and the unit of
-/// either cost O(log); memory does not grow with the grid unless local search moved points. Immutable.
+/// A bijection between grid points and the ranks of a machine: a table both ways, with the machine. Immutable.
 class Placement {
 public:
-    /// Points that local search moved: grid index (last dimension fastest) and position, both ways sorted.
-    struct Moves {
-        std::vector<std::pair<int, int>> position_of_point, point_of_position;
-    };
-
-    /// Errors: the order's box is not the grid, or the machine has another number of ranks.
-    Placement(ProcessGrid grid, Machine machine, Order order, Moves moves = {});
+    /// `positions` of the grid's points in the machine's hierarchical order, the last dimension fastest; how many
+    /// of them local search `moved`. Errors: another number of points than the machine has ranks, no bijection.
+    Placement(ProcessGrid grid, Machine machine, std::vector<int> positions, int moved = 0);
 
     const ProcessGrid& grid() const { return grid_; }
     const Machine& machine() const { return machine_; }
-    const Order& order() const { return order_; }
+    const std::vector<int>& positions() const { return positions_; }
 
     /// Place in the machine's hierarchical order of the rank at `point`, and back.
-    int position(const Coords& point) const;
-    Coords point(int position) const;
+    int position(const Coords& point) const { return positions_[index_of(grid_.extent, point)]; }
+    Coords point(int position) const { return point_of(grid_.extent, points_[position]); }
 
     /// Node, or unit of a level, of the rank at a point, counted over the whole machine.
     int node(const Coords& point) const { return machine_.node_of(position(point)); }
     int unit(int level, const Coords& point) const { return machine_.unit_of(level, position(point)); }
-    int moved_points() const { return static_cast<int>(moves_.position_of_point.size()); }
+    int moved_points() const { return moved_; }
 
     /// What leaves the units of each level under a stencil.
     Scores scores(const Stencil& stencil) const;
     /// What goes from node to node, rank by rank and collected. Looks at every grid point.
     std::vector<NodePair> node_pairs(const Stencil& stencil) const;
 
-    /// Plain numbers that rebuild the order and the moves elsewhere, given the same grid and machine.
-    std::vector<std::int32_t> pack() const;
-    static Placement unpack(ProcessGrid grid, Machine machine, const std::vector<std::int32_t>& words);
-
 private:
     ProcessGrid grid_;
     Machine machine_;
-    Order order_;
-    Moves moves_;
+    std::vector<int> positions_, points_;
+    int moved_;
 };
 
 /// A member of the portfolio: its scores, or why it does not apply.
@@ -96,7 +83,7 @@ struct Request {
 /// Tries the whole portfolio and improves the best by local search: never worse than any member. Scores are compared
 /// level by level from the node inwards, in bytes, which are edges unless the stencil says otherwise. Local and
 /// deterministic: every rank that calls it gets the same. Grids of more than `refined_points` points are not refined,
-/// because that needs the whole map; then the note says so. With costs, local search makes now one, now the other objective small, and what takes
+/// because that takes long; then the note says so. With costs, local search makes now one, now the other objective small, and what takes
 /// least time is kept.
 /// Errors: the grid's size is not the machine's number of ranks; an unknown method, or one that does not apply here; costs, and a stencil that
 /// does not tell which cells travel.

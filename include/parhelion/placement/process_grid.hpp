@@ -28,6 +28,19 @@ ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& 
 /// Product of the extents of a box.
 inline int volume(const Coords& box) { return box[0] * box[1] * box[2] * box[3]; }
 
+/// Number of a point in a box, the last dimension fastest, and the point of a number.
+inline int index_of(const Coords& box, const Coords& point) {
+    return ((point[0] * box[1] + point[1]) * box[2] + point[2]) * box[3] + point[3];
+}
+inline Coords point_of(const Coords& box, int index) {
+    Coords point;
+    for (int d = max_dimensions; d-- > 0; index /= box[d]) point[d] = index % box[d];
+    return point;
+}
+
+/// Extents as errors and descriptions show them: 2x3x4.
+std::string shown(const std::vector<int>& extents);
+
 /// Which dimension varies fastest when grid points are numbered. "XYZ" means x fastest, as published for
 /// hwcart; MPI_Cart numbers with the last dimension fastest, that is "ZYX" in three dimensions.
 class Numbering {

@@ -1,9 +1,7 @@
 // How much of the exchange leaves the units of each level.
 #pragma once
 
-#include <compare>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "parhelion/placement/machine.hpp"
@@ -11,10 +9,10 @@
 
 namespace parhelion::placement {
 
-/// Directed stencil edges that leave a unit of one level, each way counted: Jsum over all units, Jmax the most that
-/// leave one. An edge that wraps around onto its own point leaves nothing.
-/// Source: Hunold, von Kirchbach, Lehr, Schulz, Träff: Efficient Process-to-Node Mapping Algorithms for Stencil
-/// Computations, IEEE CLUSTER 2020.
+/// Directed stencil edges that leave a unit of one level, each way counted: Jsum over all units, Jmax
+/// the most that leave one. An edge that wraps around onto its own point leaves nothing.
+/// Source: Hunold, von Kirchbach, Lehr, Schulz, Träff: Efficient Process-to-Node Mapping Algorithms for
+/// Stencil Computations, IEEE CLUSTER 2020.
 struct LevelScore {
     std::int64_t edges_sum = 0, edges_max = 0;
     std::int64_t bytes_sum = 0, bytes_max = 0;
@@ -26,19 +24,21 @@ struct LevelScore {
 /// One per level, outermost first.
 using Scores = std::vector<LevelScore>;
 
-/// Where a grid point's rank sits in the machine's hierarchical order.
-using PositionOf = std::function<int(const Coords&)>;
+/// Scores a placement: `positions` of the grid's points in the machine's hierarchical order, the last
+/// dimension fastest. Local.
+Scores score(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine, const std::vector<int>& positions);
 
-/// Scores a placement by walking through the grid plane by plane. Memory: the planes within the stencil's reach and
-/// one counter per unit, never the whole map. Local.
-Scores score(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine, const PositionOf& position);
-
-/// The point at `step` from `point`, by its coordinates; false where the grid ends.
-inline bool neighbor(const ProcessGrid& grid, const Coords& point, const Coords& step, Coords& found) {
-    for (int d = 0; d < max_dimensions; ++d) {
-        const int n = grid.extent[d], along = point[d] + step[d];
-        if (!grid.periodic[d] && (along < 0 || along >= n)) return false;
-        found[d] = (along % n + n) % n;
+/// Number of the point at `step` from `point`; false where the grid ends.
+inline bool neighbor(const ProcessGrid& grid, const Coords& point, const Coords& step, int& index) {
+    index = 0;
+    for (int d = 0; d < grid.dimensions; ++d) {
+        const int n = grid.extent[d];
+        int along = point[d] + step[d];
+        if (along < 0 || along >= n) {
+            if (!grid.periodic[d]) return false;
+            along = (along % n + n) % n;
+        }
+        index = index * n + along;
     }
     return true;
 }

@@ -22,71 +22,72 @@ void for_each_tile(const Coords& box, int ranks, Coords tile, int d, const Visit
         if (ranks == 1) visit(tile);
         return;
     }
-    for (int along = 1; along <= box[d]; ++along)
+    for (int along = 1; along <= box[d] && along <= ranks; ++along)
         if (box[d] % along == 0 && ranks % along == 0) {
             tile[d] = along;
             for_each_tile(box, ranks / along, tile, d + 1, visit);
         }
 }
 
+// Equal blocks of one unit's ranks, those of the units inside it within them, by trying all.
 class Blocks {
 public:
     explicit Blocks(const Problem& problem) : problem_(problem) {}
 
-    const Arrangement& arrange(const Coords& box, Share share) {
-        share = problem_.normal(share);
+    const Arrangement& arrange(const Coords& box, const Share& share) {
         auto& known = known_[{box, share}];
-        if (!known.order) known = search(box, share);
+        if (known.order.empty()) known = search(box, share);
         return known;
     }
 
-    bool outermost_fits() const { return outermost_fits_; }
+    bool outermost_fits = true;
 
 private:
     Arrangement search(const Coords& box, const Share& share) {
-        const auto& kind = problem_.kinds[share.kind];
-        Arrangement best;
-        if (share.count > 1 && kind.equal_parts) {
-            const int part = kind.parts.front();
-            for_each_tile(box, problem_.kinds[part].ranks, {1, 1, 1, 1}, 0, [&](const Coords& tile) {
-                Arrangement now = tiled(box, share, tile);
-                if (!best.order || weighed(now.costs) < weighed(best.costs)) best = std::move(now);
+        if (share.count > 1 && problem_.kind(share).equal_parts) {
+            const UnitKind& part = problem_.part(share, 0);
+            const Share inner = problem_.share(part.position, part.ranks);
+            Costs best;
+            Coords best_tile{};
+            for_each_tile(box, part.ranks, {1, 1, 1, 1}, 0, [&](const Coords& tile) {
+                Costs now = arrange(tile, inner).costs;
+                for (auto& cost : now) cost *= share.count;
+                now[problem_.kind(share).level + 1] += tiling_cut(problem_, box, tile);
+                if (best_tile[0] == 0 || weighed(now) < weighed(best)) best = now, best_tile = tile;
             });
+            if (best_tile[0] > 0)
+                return {best, tiled(box, best_tile, arrange(best_tile, inner).order)};
         }
-        if (!best.order) {
-            outermost_fits_ = outermost_fits_ && share.kind != problem_.kinds.whole();
-            best.order = plain_path(problem_, box);
-            if (share.count > 1) best.costs = costs_within(problem_, box, share, *best.order);
-        }
-        return best;
+        outermost_fits = outermost_fits && problem_.kind(share).level >= 0;
+        Arrangement path{{}, plain_path(problem_, box)};
+        if (share.count > 1) path.costs = problem_.costs(box, share, path.order);
+        return path;
     }
 
-    Arrangement tiled(const Coords& box, const Share& share, const Coords& tile) {
-        const auto level = static_cast<std::size_t>(problem_.kinds[share.kind].level + 1);
-        const int part = problem_.kinds[share.kind].parts.front();
-        const Arrangement& inside = arrange(tile, {part, 0, problem_.kinds[part].count()});
-        Arrangement now{inside.costs, inside.order};
-        for (auto& cost : now.costs) cost *= share.count;
-        now.costs[level] += tiling_cut(problem_, box, tile);
-        for (int d = max_dimensions - 1; d >= 0; --d)
-            if (const int count = box[d] / tile[d]; count > 1) now.order = Order::slabs(d, {{count, *now.order}});
-        return now;
+    Order tiled(const Coords& box, Coords tile, Order order) const {
+        for (int d = max_dimensions - 1; d >= 0; --d) {
+            const std::vector<Slab> slabs(box[d] / tile[d], {tile[d], order});
+            tile[d] = box[d];
+            order = slab_after_slab(tile, d, slabs);
+        }
+        return order;
     }
 
     const Problem& problem_;
     std::map<std::pair<Coords, Share>, Arrangement> known_;
-    bool outermost_fits_ = true;
 };
 
 }  // namespace
 
 Attempt divisor_blocks(const Problem& problem) {
-    const auto share = problem.whole();
-    if (share.count > 1 && !problem.kinds[share.kind].equal_parts) return {{}, "the nodes have unequal ranks"};
+    const Share share = problem.share(0, problem.grid.size());
+    if (share.count > 1 && problem.kind(share).level < 0 && !problem.kind(share).equal_parts)
+        return {{}, "the nodes have unequal ranks"};
     Blocks blocks(problem);
-    const auto& found = blocks.arrange(problem.grid.extent, share);
-    if (!blocks.outermost_fits()) return {{}, "no block of one node's ranks divides the process grid"};
-    return {found.order, ""};
+    Order order = blocks.arrange(problem.grid.extent, share).order;
+    if (!blocks.outermost_fits)
+        return {{}, "no block of one node's ranks divides the process grid"};
+    return {std::move(order), ""};
 }
 
 }  // namespace parhelion::placement

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "methods.hpp"
 
@@ -20,37 +19,60 @@ std::vector<int> dimensions_across(const Problem& problem, int run) {
     return across;
 }
 
-// To and fro: an odd slab is passed with its inner strips in reverse, and along the run too when the slab before it
-// ended at the far end, that is when it holds an odd number of strips.
+// Extents of a block of about `ranks` points with the least cut for its size. The surface
+// Σ_d weight_d · ranks / b_d under Π b_d = ranks is least where b_d is proportional to weight_d; a dimension
+// in which that exceeds the box is filled, and the rest shares what remains.
+std::array<double, max_dimensions> ideal_block(const Problem& problem, const Coords& box,
+                                               double ranks) {
+    const auto& weight = problem.cut_weight();
+    std::array<double, max_dimensions> block{1, 1, 1, 1};
+    std::vector<int> open = dimensions_across(problem, -1);
+    while (!open.empty()) {
+        double product = 1;
+        for (const int d : open) product *= weight[d];
+        const double scale = std::pow(ranks / product, 1.0 / static_cast<double>(open.size()));
+        const auto over =
+            std::ranges::find_if(open, [&](int d) { return weight[d] * scale >= box[d]; });
+        if (over == open.end()) {
+            for (const int d : open) block[d] = std::max(1.0, weight[d] * scale);
+            break;
+        }
+        block[*over] = box[*over];
+        ranks /= box[*over];
+        open.erase(over);
+    }
+    return block;
+}
+
+// To and fro: an odd slab is passed with its inner strips in reverse, and along the run too when the slab
+// before it ended at the far end, that is when it holds an odd number of strips.
 Order strips(const Problem& problem, Coords box, const Widths& widths, std::size_t depth = 0) {
-    const auto across = dimensions_across(problem, widths.run);
+    auto across = dimensions_across(problem, widths.run);
     if (depth == across.size()) {
-        auto fastest_first = across;
-        std::ranges::stable_sort(fastest_first, {}, [&](int d) { return box[d]; });
-        fastest_first.push_back(widths.run);
-        return Order::path(box, fastest_first, true);
+        std::ranges::stable_sort(across, {}, [&](int d) { return box[d]; });
+        across.push_back(widths.run);
+        return path(box, across, true);
     }
     const int d = across[depth];
     unsigned turn = 0;
     int inner = 1;
-    for (std::size_t i = depth + 1; i < across.size(); ++i) turn |= 1u << across[i], inner *= widths.cuts[across[i]];
+    for (std::size_t i = depth + 1; i < across.size(); ++i)
+        turn |= 1u << across[i], inner *= widths.cuts[across[i]];
     if (inner % 2 == 1) turn |= 1u << widths.run;
-    const int n = widths.cuts[d], wide = box[d] % n, thickness = box[d] / n;
-    std::vector<Order::Part> parts;
-    const auto add = [&](int count, int width, bool odd) {
-        if (count == 0) return;
-        box[d] = width;
-        parts.push_back({count, strips(problem, box, widths, depth + 1), static_cast<Order::Mirror>(odd ? turn : 0u),
-                         static_cast<Order::Mirror>(turn)});
-    };
-    add(wide, thickness + 1, false);
-    add(n - wide, thickness, wide % 2 == 1);
-    return Order::slabs(d, parts);
+    const int n = widths.cuts[d], wide = box[d] % n;
+    Coords part = box;
+    part[d] = box[d] / n;
+    const Order thin = strips(problem, part, widths, depth + 1);
+    ++part[d];
+    const Order thick = wide > 0 ? strips(problem, part, widths, depth + 1) : Order{};
+    std::vector<Slab> slabs;
+    for (int i = 0; i < n; ++i)
+        slabs.push_back({box[d] / n + (i < wide), i < wide ? thick : thin, i % 2 == 1 ? turn : 0});
+    return slab_after_slab(box, d, slabs);
 }
 
 std::vector<int> candidate_cuts(int extent, double ideal_width, bool few) {
-    const double cuts = extent / ideal_width;
-    const int low = static_cast<int>(std::floor(cuts));
+    const int low = static_cast<int>(std::floor(extent / ideal_width));
     std::vector<int> candidates;
     for (int c = few ? low : low - 1; c <= (few ? low + 1 : low + 2); ++c)
         if (c >= 1 && c <= extent) candidates.push_back(c);
@@ -58,59 +80,53 @@ std::vector<int> candidate_cuts(int extent, double ideal_width, bool few) {
     return candidates;
 }
 
-std::vector<Widths> candidates(const Problem& problem, const Coords& box, double ranks_per_part, bool few) {
+std::vector<Widths> candidates(const Problem& problem, const Coords& box, double ranks_per_part,
+                               bool few) {
     std::vector<Widths> found;
     const auto ideal = ideal_block(problem, box, ranks_per_part);
     for (int run = 0; run < problem.grid.dimensions; ++run) {
         if (box[run] == 1 && volume(box) > 1) continue;
-        const auto across = dimensions_across(problem, run);
-        Widths widths{run, {1, 1, 1, 1}};
-        const std::function<void(std::size_t)> choose = [&](std::size_t i) {
-            if (i == across.size()) {
-                found.push_back(widths);
-                return;
-            }
-            for (const int cuts : candidate_cuts(box[across[i]], ideal[across[i]], few)) {
-                widths.cuts[across[i]] = cuts;
-                choose(i + 1);
-            }
-        };
-        choose(0);
+        std::vector<Widths> chosen{{run, {1, 1, 1, 1}}};
+        for (const int d : dimensions_across(problem, run)) {
+            std::vector<Widths> longer;
+            for (const auto& widths : chosen)
+                for (const int cuts : candidate_cuts(box[d], ideal[d], few))
+                    longer.push_back(widths), longer.back().cuts[d] = cuts;
+            chosen = std::move(longer);
+        }
+        found.insert(found.end(), chosen.begin(), chosen.end());
     }
     return found;
 }
 
-struct Strips {
-    std::int64_t outermost;
-    Order order;
-};
-
-// Of those that are nearly the best at the outermost level, the best over all levels.
-Arrangement best_inside(const Problem& problem, const Coords& box, const Share& share, const std::vector<Strips>& sorted) {
-    const auto limit = sorted.front().outermost + sorted.front().outermost / 10;
-    Arrangement best;
-    for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 4) && sorted[i].outermost <= limit; ++i) {
-        const Costs costs = costs_within(problem, box, share, sorted[i].order);
-        if (!best.order || weighed(costs) < weighed(best.costs)) best = {costs, sorted[i].order};
-    }
-    return best;
-}
-
 }  // namespace
 
+// Of those that are nearly the best at the outermost level, the best over all levels.
 Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share) {
-    const double points = volume(box);
-    const double work = points * static_cast<double>(problem.stencil.offsets.size());
-    std::vector<Strips> found;
+    constexpr std::size_t most_compared = 4;
+    const double points = volume(box),
+                 work = points * static_cast<double>(problem.stencil.offsets.size());
+    const auto outermost = [level = problem.kind(share).level + 1](const Arrangement& a) {
+        return a.costs[level];
+    };
+    std::vector<Arrangement>
+        found;  // the best at the outermost level, earlier ones first among equals
     for (const auto& widths : candidates(problem, box, points / share.count, work > 2e5)) {
-        Order order = strips(problem, box, widths);
-        const auto bytes = outermost_cost(problem, box, share, order);
-        found.push_back({bytes, std::move(order)});
+        Arrangement now{{}, strips(problem, box, widths)};
+        now.costs = problem.costs(box, share, now.order);
+        found.insert(std::ranges::upper_bound(found, outermost(now), {}, outermost),
+                     std::move(now));
+        if (found.size() > most_compared) found.pop_back();
     }
-    std::ranges::stable_sort(found, {}, &Strips::outermost);
-    return best_inside(problem, box, share, found);
+    const auto limit = outermost(found.front()) + outermost(found.front()) / 10;
+    std::erase_if(found, [&](const auto& each) { return outermost(each) > limit; });
+    return *std::ranges::min_element(found, {},
+                                     [](const auto& each) { return weighed(each.costs); });
 }
 
-Attempt stencil_strips(const Problem& problem) { return {best_strips(problem, problem.grid.extent, problem.whole()).order, ""}; }
+Attempt stencil_strips(const Problem& problem) {
+    return {best_strips(problem, problem.grid.extent, problem.share(0, problem.grid.size())).order,
+            ""};
+}
 
 }  // namespace parhelion::placement

@@ -1,7 +1,6 @@
-// What one node is made of: from hwloc (live or XML), from Linux' /sys, or from a synthetic description.
+// What one node is made of: from hwloc (live or XML) or from Linux' /sys.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,24 +15,23 @@ using CpuSet = std::vector<int>;
 /// level do not overlap and each lies inside one unit of the level around it; l2, die and pu are left out where they
 /// repeat another level.
 struct NodeTopology {
-    /// One kind of unit, and the hardware threads of each.
     struct Level {
         std::string name;
-        std::vector<CpuSet> units;
+        std::vector<CpuSet> units;  ///< the hardware threads of each
     };
     std::vector<Level> levels;
-    std::string source;  ///< "hwloc 2.9.0", "file x.xml", "linux sysfs", …
-    std::string note;    ///< what a better source would have given; empty when nothing is missing
+    std::string source;  ///< "hwloc 2.9", "file x.xml", "linux sysfs", …
+    std::string note;    ///< levels that a better source would add; empty when nothing is missing
 };
 
 /// This machine, now. hwloc is loaded at run time where it is installed (the variable PARHELION_HWLOC names another
 /// library, or "none"); without it Linux' own description is read, and the note says so. Local, reads files.
 NodeTopology detect_node_topology();
 
-/// An XML file that lstopo or hwloc wrote (versions 1 and 2 of the format).
+/// The XML that lstopo or hwloc wrote (versions 1 and 2 of the format), or the file that holds it.
 /// Errors: unreadable, not hwloc's XML, no processor in it.
-NodeTopology read_hwloc_xml(const std::string& path);
 NodeTopology parse_hwloc_xml(const std::string& text, const std::string& source);
+NodeTopology read_hwloc_xml(const std::string& path);
 
 /// Linux' /sys/devices below `root`. Empty levels where there is nothing to read.
 NodeTopology read_sysfs(const std::string& root = "/sys/devices");
@@ -41,9 +39,8 @@ NodeTopology read_sysfs(const std::string& root = "/sys/devices");
 /// Levels sorted by nesting, without those that cut through another.
 NodeTopology nested(NodeTopology topology);
 
-/// The kinds of units counted level by level, when every unit of a level has equally many parts; else nothing.
-/// `nodes` becomes the outermost level.
-std::optional<Topology> regular(const NodeTopology& node, int nodes);
+/// So many of these nodes.
+Topology topology_of(const NodeTopology& node, int nodes);
 
 /// A node's ranks sorted into its units.
 struct SortedRanks {
@@ -58,14 +55,7 @@ int usable_levels(const NodeTopology& node, const std::vector<CpuSet>& bindings)
 /// Sorts ranks by the units that they are bound to, at the first `levels` levels. Ranks of one unit keep their order.
 SortedRanks sort_ranks(const NodeTopology& node, const std::vector<CpuSet>& bindings, int levels);
 
-/// Machine of equal nodes with `ranks_per_node` ranks dealt to the cores of this node.
-Machine machine_of_nodes(const NodeTopology& node, const std::vector<int>& ranks_per_node, Binding binding);
-
-/// Hardware threads on which the calling process may run. Local.
-CpuSet current_binding();
-
-/// "0-3,8" ↔ {0, 1, 2, 3, 8}
+/// "0-3,8" → {0, 1, 2, 3, 8}
 CpuSet parse_cpu_list(const std::string& text);
-std::string to_string(const CpuSet& cpus);
 
 }  // namespace parhelion::placement

@@ -1,0 +1,152 @@
+// Methods that cut a box in two again and again, each by a rule of its own.
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <map>
+
+#include "methods.hpp"
+
+namespace parhelion::placement {
+namespace {
+
+/// Cuts where `choose(box, first)` says, for positions from `first` on; where it names no dimension a path
+/// goes through the box. Boxes of one size with equal keys are ordered alike.
+template <class Choose, class Key>
+class CutInTwo {
+public:
+    CutInTwo(const Problem& problem, Choose choose, Key key)
+        : problem_(problem), choose_(choose), key_(key) {}
+
+    const Order& order(const Coords& box, int first) {
+        const auto [known, is_new] = known_.try_emplace({box, key_(box, first)});
+        if (!is_new) return known->second;
+        const Cut cut = choose_(box, first);
+        if (cut.dimension < 0) return known->second = plain_path(problem_, box);
+        const auto [left, right] = halves(box, cut);
+        const Order &before = order(left, first), &after = order(right, first + volume(left));
+        return known->second =
+                   slab_after_slab(box, cut.dimension,
+                                   {{left[cut.dimension], before}, {right[cut.dimension], after}});
+    }
+
+private:
+    const Problem& problem_;
+    Choose choose_;
+    Key key_;
+    std::map<std::pair<Coords, Share>, Order> known_;
+};
+
+template <class Choose, class Key>
+Attempt cut_in_two(const Problem& problem, const Choose& choose, const Key& key) {
+    return {CutInTwo(problem, choose, key).order(problem.grid.extent, 0), ""};
+}
+
+/// The cut of least cost among one along each dimension: `thickness(d)`, 0 where there is none, and
+/// `cost(d, thickness, bytes)`.
+template <class Thickness, class Cost>
+Cut cheapest(const Problem& problem, const Coords& box, const Thickness& thickness,
+             const Cost& cost) {
+    Cut best;
+    double least = std::numeric_limits<double>::infinity();
+    for (int d = 0; d < problem.grid.dimensions; ++d) {
+        const Cut cut{d, box[d] > 1 ? thickness(d) : 0};
+        if (cut.thickness == 0) continue;
+        const double now =
+            cost(d, cut.thickness, static_cast<double>(problem.cut(box, d, cut.thickness)));
+        if (now < least) least = now, best = cut;
+    }
+    return best;
+}
+
+// Among equal cuts the longest dimension, so that halves stay compact.
+double tie(const Coords& box, int d) { return 1e-6 * box[d]; }
+
+// The boundary strictly inside (first, last) of the outermost level that has one, nearest to the middle; −1: none.
+int middle_boundary(const Machine& machine, int first, int last) {
+    const int node = machine.node_of(first), start = machine.first_position(node);
+    const int end = start + machine.shape(node).ranks, middle = first + (last - first) / 2;
+    int best = -1;
+    const auto offer = [&](int at) {
+        if (at > first && at < last &&
+            (best < 0 || std::abs(at - middle) < std::abs(best - middle)))
+            best = at;
+    };
+    if (end < last) {
+        offer(end);
+        const int around = machine.node_of(middle);
+        for (const int n : {around, around + 1})
+            if (n < machine.nodes()) offer(machine.first_position(n));
+        return best;
+    }
+    for (const auto& starts : machine.shape(node).starts) {
+        for (const int at : starts) offer(start + at);
+        if (best >= 0) break;
+    }
+    return best;
+}
+
+}  // namespace
+
+// Halves the dimension that is cheapest to cut, down to single points.
+Attempt kd_tree(const Problem& problem) {
+    const auto choose = [&](const Coords& box, int) {
+        return cheapest(
+            problem, box, [&](int d) { return box[d] / 2; },
+            [&](int d, int, double bytes) { return bytes - tie(box, d); });
+    };
+    return cut_in_two(problem, choose, [](const Coords&, int) { return Share{}; });
+}
+
+// Splits where both sides hold whole units, the nearest to the middle in the dimension that is cheapest to cut.
+// After Hunold et al. (CLUSTER 2020), without their base case: what cannot be split so is walked through.
+Attempt hyperplane(const Problem& problem) {
+    const auto share = [&](const Coords& box, int first) {
+        return problem.share(first, volume(box));
+    };
+    const auto choose = [&](const Coords& box, int first) {
+        const Share units = share(box, first);
+        const auto thickness = [&](int d) {
+            int best = 0;
+            for (int k = 1; k < units.count; ++k) {
+                const int ranks = problem.ranks(units, k), face = volume(box) / box[d];
+                if (ranks % face != 0) continue;
+                if (best == 0 || std::abs(2 * ranks / face - box[d]) < std::abs(2 * best - box[d]))
+                    best = ranks / face;
+            }
+            return best;
+        };
+        return cheapest(problem, box, thickness, [](int, int, double bytes) { return bytes; });
+    };
+    return cut_in_two(problem, choose, share);
+}
+
+// Cuts the machine's ranks in two at a boundary of the outermost possible level, and the box at the plane that
+// comes nearest to it. Where the plane misses the boundary a unit straddles it; its two pieces stay together.
+Attempt recursive_bisection(const Problem& problem) {
+    constexpr int largest_unshared_grid = 1 << 16;
+    const Machine& machine = problem.machine;
+    if (!machine.uniform() && problem.grid.size() > largest_unshared_grid)
+        return {{},
+                "unequal ranks per node on more than 65536 points would need an order as large as "
+                "the grid"};
+    const auto choose = [&](const Coords& box, int first) {
+        const int boundary = middle_boundary(machine, first, first + volume(box));
+        if (boundary < 0) return Cut{};
+        const auto face = [&](int d) { return volume(box) / box[d]; };
+        const auto thickness = [&](int d) {
+            return std::clamp((boundary - first + face(d) / 2) / face(d), 1, box[d] - 1);
+        };
+        // A plane that misses the boundary leaves a ragged edge: charge what it misses as a part of the cut.
+        const auto cost = [&](int d, int at, double bytes) {
+            const double missed =
+                std::abs(at * face(d) - (boundary - first)) / static_cast<double>(face(d));
+            return bytes * (1 + missed) - tie(box, d);
+        };
+        return cheapest(problem, box, thickness, cost);
+    };
+    return cut_in_two(problem, choose, [&](const Coords&, int first) {
+        return Share{0, machine.uniform() ? first % machine.shape(0).ranks : first, 0};
+    });
+}
+
+}  // namespace parhelion::placement
