@@ -205,8 +205,11 @@ def check_command(text, where):
         check_options(command, words[: words.index(name)], where)
         words = words[words.index(name) + 1 :]
         command = command.get_command(context, name)
-    if command.name != "hosts":  # what follows is a command of its own
-        check_options(command, words[: words.index("--")] if "--" in words else words, where)
+    if "--once" in words:  # what follows the options is a command of its own
+        inner = words[words.index("parhelion") + 1 :] if "parhelion" in words else []
+        words = words[: words.index("parhelion")] if inner else words[: words.index("--once") + 1]
+        check_command(shlex.join(inner), where)
+    check_options(command, words[: words.index("--")] if "--" in words else words, where)
 
 
 def check_options(command, words, where):

@@ -143,7 +143,7 @@ def test_absurd_values_are_refused(name, workplace):
         done = invoke([*name.split(), *words])
         shown = [word[:40] for word in words]
         assert done.exception is None or isinstance(done.exception, SystemExit), (shown, done.exc_info)
-        assert done.exit_code in ((0, 2, 3) if name == "simulate" else (0, 2)), (shown, done.exit_code, done.output[-500:])
+        assert done.exit_code in ((0, 2, 3) if name == "model simulate" else (0, 2)), (shown, done.exit_code, done.output[-500:])
         if not WRITES & {words[0], words[-2]}:
             assert files_outside(workplace) == set(), shown
         for path in files_outside(workplace):
