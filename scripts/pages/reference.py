@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-from parhelion.tools.main import root as command_line
-
-from . import commands
 from .docstrings import read_packages
 from .entry import SourceFile
 from .headers import read_header
@@ -21,7 +18,6 @@ def pages(root: Path) -> dict[str, str]:
         "cpp": "# C++\n\n`#include <parhelion/parhelion.hpp>` has all of it, in the namespace `parhelion`.\n\n" + _joined(cpp(root), "cpp"),
         "c": "# C\n\n" + _joined(c(root), "c"),
         "fortran": "# Fortran\n\n`use parhelion` has all of it.\n\n" + _joined(fortran(root), "fortran"),
-        "commands": f"# Command line\n\nAs `parhelion --help` and `parhelion COMMAND --help` have it.\n\n{commands.reference(command_line)}",
     }
 
 
@@ -44,8 +40,8 @@ def fortran(root: Path) -> list[SourceFile]:
 
 
 def undocumented(root: Path) -> list[str]:
-    """Public names of C++, C, Fortran and the command line that no comment says anything of. Python's are a test of the interface's own."""
-    return [name for file in (*python(root), *cpp(root), *c(root), *fortran(root)) for name in file.undocumented()] + commands.undocumented(command_line)
+    """Public names of C++, C and Fortran that no comment says anything of. Python's are a test of the interface's own."""
+    return [name for file in (*python(root), *cpp(root), *c(root), *fortran(root)) for name in file.undocumented()]
 
 
 def _joined(files: list[SourceFile], language: str) -> str:

@@ -7,12 +7,12 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
+import click
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import draw_pictures  # noqa: E402
 from pages import reference  # noqa: E402
 from pages.docstrings import read_packages  # noqa: E402
 from pages.headers import read_header  # noqa: E402
@@ -76,6 +76,20 @@ def test_every_public_name_is_documented():
     assert reference.undocumented(ROOT) == []
 
 
+def test_every_command_and_option_has_a_help():
+    from parhelion.tools.main import root as root_command
+
+    def bare(context):
+        command = context.command
+        yield from [context.command_path] * (not command.help)
+        yield from (f"{context.command_path} {option.opts[-1]}" for option in command.params
+                    if isinstance(option, click.Option) and not option.hidden and not option.help)  # fmt: skip
+        for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+            yield from bare(click.Context(command.get_command(context, name), info_name=name, parent=context))
+
+    assert list(bare(click.Context(root_command, info_name="parhelion"))) == []
+
+
 def test_the_reference_of_python_has_every_name_that_is_exported():
     import parhelion
 
@@ -104,11 +118,6 @@ def test_names_without_a_comment_are_found(tmp_path, text, missing):
     header = tmp_path / "a.hpp"
     header.write_text(f"// A header.\n#pragma once\n\n{text}\n")
     assert [name.split()[-1] for name in read_header(header, "a.hpp").undocumented()] == missing
-
-
-@pytest.mark.parametrize("name", draw_pictures.pictures())
-def test_pictures_are_those_of_the_code_as_it_is(name):
-    assert (ROOT / "docs" / name).read_text() == draw_pictures.pictures()[name], "run scripts/draw_pictures.py"
 
 
 def test_every_environment_variable_is_on_its_page():

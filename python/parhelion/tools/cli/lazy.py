@@ -56,7 +56,9 @@ class LazyGroup(click.Group):
         if cmd_name not in self.table:
             return None
         module, attribute, _ = self.table[cmd_name]
-        return getattr(importlib.import_module(module), attribute)
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        command.name = cmd_name  # its function may have another
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table, importing none of them."""
