@@ -36,7 +36,7 @@
 #include "parhelion/plan/array.hpp"
 #include "parhelion/plan/array_like.hpp"
 #include "parhelion/plan/field.hpp"
-#include "parhelion/plan/interpreter.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "parhelion/plan/only.hpp"
 #include "parhelion/redistribution/redistribution.hpp"
 #include "parhelion/version.hpp"

@@ -12,7 +12,7 @@ ArrayCheck::ArrayCheck(const Plan& plan) : plan_(plan), owned_(packed_cells(plan
     byte_count most = 0;
     for (const auto* all : {&owned_, &ghosts_})
         for (const PackedCells& cells : *all) most = std::max(most, cells.layout.bytes());
-    now_ = allocate_aligned(most);
+    now_ = plan.executor->allocate(most);
 }
 
 // In a reverse exchange of several stages, the last one of the plan goes first; the others combine into ghosts.

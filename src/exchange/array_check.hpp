@@ -34,7 +34,7 @@ private:
 
     const Plan& plan_;
     std::vector<PackedCells> owned_, ghosts_;
-    AlignedBytes now_;
+    std::shared_ptr<std::byte> now_;
     Direction direction_ = Direction::forward;
 };
 

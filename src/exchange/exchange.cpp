@@ -20,6 +20,7 @@
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "plan/copy_team.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/watch.hpp"
@@ -67,10 +68,11 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
 }
 
 // Neighbors on the node tell each other in the plan's letters how they can be watched.
-Plan plan_watched(std::vector<Group> groups, const TellProperties& options, const std::function<void()>& check) {
+Plan plan_watched(std::vector<Group> groups, const TellProperties& options, const std::function<void()>& check,
+                  const std::function<int()>& threads) {
     const Communicator comm = groups.front().patterns.front().communicator;
     const auto watch = [&]() -> Watch& { return comm.shared_state<Watch>(); };  // made once ranks have agreed: that is collective, too
-    Plan plan = make_plan(std::move(groups), {options, check, [&] { return watch().card(); }});
+    Plan plan = make_plan(std::move(groups), {options, check, [&] { return watch().card(); }, threads});
     watch().meet(plan);
     return plan;
 }
@@ -97,7 +99,7 @@ std::vector<int> senders_of(const Plan& plan, Direction way) {
 struct Settings {
     std::string transport;
     Use use = {};
-    std::shared_ptr<CopyTeam> team = {};
+    std::shared_ptr<CopyTeam> team = {};  // until the plan has it
 
     /// Throws what is wrong with them, and with the environment. Local.
     void read(const ExchangeOptions& options) {
@@ -140,11 +142,12 @@ struct Exchange::Impl final : Operation {
     Direction way = Direction::forward;
 
     Impl(std::vector<Group> groups, const ExchangeOptions& options, Settings settings)
-        : plan(plan_watched(std::move(groups), equal_options(settings.transport, options), [&] { settings.read(options); })), arrays(plan),
-          timeout_s(time_limit(options.timeout_s, options.check)) {
+        : plan(plan_watched(
+              std::move(groups), equal_options(settings.transport, options), [&] { settings.read(options); },
+              [&] { return settings.team ? settings.team->size() : 1; })),
+          arrays(plan), timeout_s(time_limit(options.timeout_s, options.check)) {
         if (options.combine_in_end && plan.stages.size() > 1)
             throw Error("a reverse exchange dimension by dimension passes on what it has combined: leave out combine_in_end");
-        plan.team = settings.team;
         if (options.progress_thread || is_on("PARHELION_PROGRESS")) progress = &ProgressThread::of_process();
         if (checks(options)) {
             calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
@@ -253,10 +256,10 @@ struct Exchange::Impl final : Operation {
     void require_begin() const {
         if (use.at_once) throw Error("this exchange was made to be called at once only: leave out the option at_once");
     }
-    void begin_and_leave(const ArrayList& given, Direction direction, Reduction how) {
+    void begin_and_leave(const ArrayList& given, Direction direction, Reduction how, Queue* queue) {
         require_begin();
-        begin(given, direction, how);
-        chosen.stages->leave();
+        begin(given, direction, how, queue);
+        chosen.stages->leave(queue == nullptr);
         stand_in(direction);
     }
     // Others cannot end the exchange while this rank is away, but for a thread that does its part; MPI has to serve it.
@@ -265,14 +268,15 @@ struct Exchange::Impl final : Operation {
         progress = &ProgressThread::of_process();
         progress->begun();
     }
-    void begin(const ArrayList& given, Direction direction, Reduction how) {
+    void begin(const ArrayList& given, Direction direction, Reduction how, Queue* queue) {
         require_mpi_not_ended();
         require_outside();
         if (under_way()) throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
         if (!chosen.stages) prepare(given);
         if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
+        if (calls && queue != nullptr) queue->wait();  // what is looked at must be there
         if (calls) begin_checked(direction, how);
-        chosen.stages->begin(direction, how);
+        chosen.stages->begin(direction, how, queue);
         begun();
         if (progress) progress->begun();
     }
@@ -291,10 +295,10 @@ struct Exchange::Impl final : Operation {
     }
 
     // Neighbors get what they wait for, whatever this rank has done to its arrays.
-    void end_checked() {
+    void end_checked(Queue* queue) {
         const std::string written = array_check->written(arrays);
         await_calls();
-        chosen.stages->end(timeout_s, [&] { calls->look(); });
+        chosen.stages->end(timeout_s, queue, [&] { calls->look(); });
         if (!written.empty()) throw Error(written);
     }
 
@@ -318,14 +322,15 @@ struct Exchange::Impl final : Operation {
         if (chosen.stages) chosen.stages->require_outside();
     }
 
-    void end() override {
+    void end() override { end(nullptr); }
+    void end(Queue* queue) {
         require_outside();
         if (!under_way()) throw Error("no exchange is under way: call begin first");
         require_mpi_not_ended();
         ended();
         if (progress) progress->ended();
-        if (calls) return end_checked();
-        chosen.stages->end(timeout_s);
+        if (calls) return end_checked(queue);
+        chosen.stages->end(timeout_s, queue);
     }
 
     bool test() override {
@@ -374,26 +379,26 @@ Exchange::~Exchange() = default;
 Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
 
-Step Exchange::begin_with(const ArrayList& arrays) {
-    impl_->begin_and_leave(arrays, Direction::forward, Reduction::replace);
+Step Exchange::begin_with(const ArrayList& arrays, Queue* queue) {
+    impl_->begin_and_leave(arrays, Direction::forward, Reduction::replace, queue);
     return Step(impl_);
 }
 
-void Exchange::run_with(const ArrayList& arrays) {
-    impl_->begin(arrays, Direction::forward, Reduction::replace);
-    impl_->end();
+void Exchange::run_with(const ArrayList& arrays, Queue* queue) {
+    impl_->begin(arrays, Direction::forward, Reduction::replace, queue);
+    impl_->end(queue);
 }
 
-Step Exchange::begin_reverse_with(Reduction reduction, const ArrayList& arrays) {
+Step Exchange::begin_reverse_with(Reduction reduction, const ArrayList& arrays, Queue* queue) {
     require_reducible(impl_->plan, reduction);
-    impl_->begin_and_leave(arrays, Direction::reverse, reduction);
+    impl_->begin_and_leave(arrays, Direction::reverse, reduction, queue);
     return Step(impl_);
 }
 
-void Exchange::reverse_with(Reduction reduction, const ArrayList& arrays) {
+void Exchange::reverse_with(Reduction reduction, const ArrayList& arrays, Queue* queue) {
     require_reducible(impl_->plan, reduction);
-    impl_->begin(arrays, Direction::reverse, reduction);
-    impl_->end();
+    impl_->begin(arrays, Direction::reverse, reduction, queue);
+    impl_->end(queue);
 }
 
 Exchange Exchange::only(const Only& subset) const { return Exchange(Impl::only(impl_, subset)); }
@@ -403,6 +408,7 @@ void Exchange::prepare_with(const ArrayList& arrays) {
 }
 
 void Exchange::end() { impl_->end(); }
+void Exchange::end(Queue& queue) { impl_->end(&queue); }
 void Exchange::retune_with(const ArrayList& arrays) { impl_->retune(arrays); }
 StaleGhosts Exchange::stale_with(const ArrayList& arrays) { return impl_->stale(arrays); }
 void Exchange::check_with(const ArrayList& arrays) { impl_->check(arrays); }
@@ -425,7 +431,7 @@ std::string Exchange::explain() const {
     if (!impl_->subset.empty()) out << impl_->subset << " of an exchange; ";
     out << "transport " << transport() << ", " << impl_->chosen.reason << "; " << plan.messages_sent() << " messages, " << plan.bytes_sent()
         << " bytes sent per exchange, copies by " << copy_kernels_name();
-    if (impl_->plan.team) out << ", large ones by " << impl_->plan.team->size() << " threads";
+    if (const int threads = impl_->plan.executor->threads(); threads > 1) out << ", large ones by " << threads << " threads";
     out << "\n";
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
     for (const NodeTraffic& to : node_traffic())

@@ -12,7 +12,7 @@
 #include "exchange/stages.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
-#include "plan/copy_team.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "plan/packed_cells.hpp"
 #include "transport/factories.hpp"
 
@@ -266,7 +266,7 @@ struct Survey {
 // Equal for plans of a kind on this rank: the same neighbors, pieces as small, the same dimension fastest in memory.
 Hash kind_here(const Plan& plan) {
     Hash hash;
-    hash.add(plan.team ? plan.team->size() : 1);
+    hash.add(plan.executor->threads());
     for (const StagePlan& stage : plan.stages)
         for (const LinkPlan& link : stage.links) {
             hash.add(link.rank).add(plan.communicator().node_rank(link.rank) >= 0).add(link.thin);
@@ -378,7 +378,7 @@ private:
             double start = MPI_Wtime();
             stages.begin(Direction::forward);
             if (use_.overlap) {
-                stages.leave();
+                stages.leave(true);
                 seconds += MPI_Wtime() - start;
                 spin(use_.work_s);
                 start = MPI_Wtime();

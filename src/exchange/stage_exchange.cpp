@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "parhelion/core/error.hpp"
-#include "plan/shared_run.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "transport/split.hpp"
 
 namespace parhelion {
@@ -29,8 +29,9 @@ void require_space(const TransportInfo& info, const Plan& plan) {
 
 }  // namespace
 
-StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Direction direction, const StagePlan& stage, const Choice& choice)
-    : plan_(plan), arrays_(arrays), direction_(direction), stage_(stage), arrived_(stage.links.size()) {
+StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction, const StagePlan& stage,
+                             const Choice& choice)
+    : plan_(plan), arrays_(arrays), queue_(queue), direction_(direction), stage_(stage), arrived_(stage.links.size()) {
     if (choice.splits()) plan.communicator().node();
     for (const LinkPlan& link : stage.links) names_.push_back(&choice.for_link(link, on_node(choice, link)));
     for (const TransportInfo* each : choice.used()) require_space(*each, plan);  // all ranks have the same spaces
@@ -41,7 +42,7 @@ StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Direct
     use_transports(choice);
     if (stage.links.empty()) return;
     node_ = transport_->node();
-    must_poll_ = transport_->must_poll();
+    must_poll_ = transport_->must_poll() || !plan.executor->is_immediate();
     calls_mpi_ = transport_->calls_mpi();
 }
 
@@ -51,7 +52,7 @@ bool StageExchange::on_node(const Choice& choice, const LinkPlan& link) const {
 
 // Every rank makes each transport, also with no links.
 void StageExchange::use_transports(const Choice& choice) {
-    TransportContext context{plan_, arrays_, direction_, {}};
+    TransportContext context{plan_, arrays_, direction_, queue_, false, {}};
     const auto make = [&](const TransportInfo* info, std::vector<int>& slots) {
         std::vector<const LinkPlan*> links;
         for (int slot = 0; slot < static_cast<int>(names_.size()); ++slot)
@@ -59,6 +60,7 @@ void StageExchange::use_transports(const Choice& choice) {
                 links.push_back(&stage_.links[static_cast<std::size_t>(slot)]);
                 slots.push_back(slot);
             }
+        context.has_reach = reach_of(*info, plan_) == Reach::arrays;
         return info->make(context.with(std::move(links)));
     };
     const auto used = choice.used();
@@ -89,11 +91,15 @@ void StageExchange::expect() {
     own_combined_ = !stage_.self;
 }
 
+void StageExchange::copy(const Program& program, Reduction reduction) {
+    if (!program.empty()) queue_.enqueue(program, arrays_.bases(), arrays_.bases(), reduction);
+}
+
 void StageExchange::copy_own_images() {
-    run_shared(plan_, stage_.wrap_owned, arrays_.bases(), arrays_.bases(), true);
+    copy(stage_.wrap_owned);
     if (!stage_.self) return;
-    run_shared(plan_, stage_.self->forward, arrays_.bases(), arrays_.bases());
-    run_shared(plan_, stage_.self->repeat, arrays_.bases(), arrays_.bases());
+    copy(stage_.self->forward);
+    copy(stage_.self->repeat);
 }
 
 bool StageExchange::take_arrived(Reduction reduction) {
@@ -122,7 +128,7 @@ bool StageExchange::combine_in_order(Reduction reduction) {
 }
 
 void StageExchange::combine_own(Reduction reduction) {
-    reduce_own(plan_, stage_.self->reverse, arrays_.bases(), arrays_.bases(), reduction);
+    copy(stage_.self->reverse, reduction);
     own_combined_ = true;
 }
 
@@ -132,7 +138,7 @@ Poll StageExchange::poll(Reduction reduction, bool may_combine) {
         if (!may_combine) return moved ? Poll::moved : Poll::nothing;
         moved = combine_in_order(reduction) || moved;
     } else if (missing_ == 0 && !wrapped_) {
-        run_shared(plan_, stage_.wrap, arrays_.bases(), arrays_.bases(), true);
+        copy(stage_.wrap);
         wrapped_ = moved = true;
     }
     if (missing_ == 0 && transport_->finished()) return Poll::complete;

@@ -16,7 +16,8 @@ enum class Poll { nothing, moved, complete };
 class StageExchange {
 public:
     /// Collective: makes the transports of `choice`, each with its neighbors.
-    StageExchange(const Plan& plan, const BoundArrays& arrays, Direction direction, const StagePlan& stage, const Choice& choice);
+    StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction, const StagePlan& stage,
+                  const Choice& choice);
 
     /// When other arrays were bound: why a transport cannot move them, empty where all can.
     std::string refusal() { return transport_->refusal(); }
@@ -44,6 +45,7 @@ private:
     void use_transports(const Choice& choice);
     bool on_node(const Choice& choice, const LinkPlan& link) const;
     void expect();
+    void copy(const Program& program, Reduction reduction = Reduction::replace);
     void copy_own_images();
     bool take_arrived(Reduction reduction);
     bool combine_in_order(Reduction reduction);
@@ -51,6 +53,7 @@ private:
 
     const Plan& plan_;
     const BoundArrays& arrays_;
+    Queue& queue_;
     const Direction direction_;
     const StagePlan& stage_;
     std::unique_ptr<Transport> transport_;

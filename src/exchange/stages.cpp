@@ -37,11 +37,11 @@ void Stages::refuse_inside() {
 }
 
 Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice, std::shared_ptr<const Plan> forward)
-    : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice),
+    : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice), queue_(plan.executor->make_queue()),
       watched_(plan.communicator().shared_state<Watch>().node()) {
     forward_.reserve(forward_plan().stages.size());
     for (const StagePlan& stage : forward_plan().stages) {
-        forward_.emplace_back(forward_plan(), arrays, Direction::forward, stage, choice);
+        forward_.emplace_back(forward_plan(), arrays, *queue_, Direction::forward, stage, choice);
         calls_mpi_ = calls_mpi_ || forward_.back().calls_mpi();
     }
     join_background(this);
@@ -52,7 +52,7 @@ void Stages::make_reverse(bool combine_in_end) {
     std::vector<StageExchange> made;
     made.reserve(plan_.stages.size());
     for (auto stage = plan_.stages.rbegin(); stage != plan_.stages.rend(); ++stage) {
-        made.emplace_back(plan_, arrays_, Direction::reverse, *stage, choice_);
+        made.emplace_back(plan_, arrays_, *queue_, Direction::reverse, *stage, choice_);
         calls_mpi_ = calls_mpi_ || made.back().calls_mpi();
     }
     reverse_ = std::move(made);
@@ -83,10 +83,13 @@ void Stages::prepare(Direction direction, Reduction reduction) {
     begun_by_ = std::this_thread::get_id();
 }
 
-void Stages::begin(Direction direction, Reduction reduction) {
+void Stages::begin(Direction direction, Reduction reduction, Queue* queue) {
     const Hold hold(*this);
     prepare(direction, reduction);
     try {
+        while (!queue_->is_done(copied_)) std::this_thread::yield();  // messages that it reads come anew
+        if (queue != nullptr) queue_->follow(*queue);
+        copied_ = {};
         if (!stages().empty()) stages().front().begin();
     } catch (...) {
         failure_ = std::current_exception();
@@ -95,8 +98,9 @@ void Stages::begin(Direction direction, Reduction reduction) {
     under_way_.store(true, std::memory_order_relaxed);
 }
 
-void Stages::leave() {
+void Stages::leave(bool may_wait) {
     const Hold hold(*this);
+    if (may_wait) queue_->wait();
     if (!stages().empty()) stages().front().leave();
 }
 
@@ -108,16 +112,19 @@ bool Stages::test() {
     } catch (...) {
         failure_ = std::current_exception();  // for `end`
     }
-    if (failure_ || stage_ == stages().size() || (combine_in_end_ && stages()[stage_].arrived())) return true;
+    if (failure_ || all_moved() || (combine_in_end_ && stage_ < stages().size() && stages()[stage_].arrived())) return true;
     return ++idle_tests_ % between_looks == 0 && watched_ != nullptr && watched_->lost_rank() >= 0;
 }
 
-void Stages::end(double timeout_s, const std::function<void()>& look) {
+void Stages::end(double timeout_s, Queue* queue, const std::function<void()>& look) {
     const Hold hold(*this);
     under_way_.store(false, std::memory_order_relaxed);
     if (failure_) give_up();
     try {
         finish(timeout_s, look);
+        if (queue != nullptr) queue->follow(*queue_);
+        else
+            while (!all_moved()) std::this_thread::yield();
     } catch (...) {
         failure_ = std::current_exception();  // neighbors are at other numbers now
         give_up();
@@ -179,7 +186,9 @@ void Stages::finish(double timeout_s, const std::function<void()>& look) {
 
 Poll Stages::poll(bool in_end) {
     const Poll result = stages()[stage_].poll(reduction_, in_end || !combine_in_end_);
-    if (result == Poll::complete && ++stage_ < stages().size()) stages()[stage_].begin();
+    if (result != Poll::complete) return result;
+    if (++stage_ < stages().size()) stages()[stage_].begin();
+    else copied_ = queue_->record();
     return result;
 }
 

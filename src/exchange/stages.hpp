@@ -11,6 +11,7 @@
 
 #include "exchange/background.hpp"
 #include "exchange/stage_exchange.hpp"
+#include "parhelion/plan/executor.hpp"
 
 namespace parhelion {
 
@@ -28,14 +29,16 @@ public:
 
     /// When other arrays were bound: why a transport cannot move them, empty where all can.
     std::string refusal(Direction direction);
-    void begin(Direction direction, Reduction reduction = Reduction::replace);
-    /// After begin: the caller does something else before it ends the exchange.
-    void leave();
+    /// After what `queue` has now, where one is given.
+    void begin(Direction direction, Reduction reduction = Reduction::replace, Queue* queue = nullptr);
+    /// After begin: the caller does something else before it ends the exchange. Neighbors get what is for them, unless packing it has to wait
+    /// for a queue of the caller's.
+    void leave(bool may_wait);
     /// After begin: does what can be done without waiting. Whether `end` will not have to wait for a neighbor that lives.
     bool test();
     /// Waits for the neighbors, at most `timeout_s` until something arrives. `look` is called meanwhile, and may throw. After an error the exchange
-    /// cannot be used again.
-    void end(double timeout_s, const std::function<void()>& look = {});
+    /// cannot be used again. Then for this rank's copies, or where there is a queue, what is put there afterwards does.
+    void end(double timeout_s, Queue* queue = nullptr, const std::function<void()>& look = {});
     /// What the forward direction goes by.
     const Plan& forward_plan() const { return staged_ ? *staged_ : plan_; }
     /// After begin, instead of end: it is given up for a reason that neighbors know.
@@ -61,6 +64,7 @@ private:
     void prepare(Direction direction, Reduction reduction);
     Poll poll(bool in_end = false);
     void finish(double timeout_s, const std::function<void()>& look);
+    bool all_moved() { return stage_ == stages().size() && queue_->is_done(copied_); }
     [[noreturn]] void give_up();
     int lost_rank() const;
     std::vector<StageExchange>& stages(Direction direction) { return direction == Direction::forward ? forward_ : reverse_; }
@@ -70,6 +74,8 @@ private:
     const std::shared_ptr<const Plan> staged_;  // null: forward, too, by plan_
     const BoundArrays& arrays_;
     const Choice choice_;
+    const std::shared_ptr<Queue> queue_;            // of all copies
+    Event copied_;                                  // the last one's
     std::vector<StageExchange> forward_, reverse_;  // in the order in which they run
     bool calls_mpi_ = false, combine_in_end_ = false;
     std::atomic<std::thread::id> holder_{};  // the thread that is at it, if any; guards what follows

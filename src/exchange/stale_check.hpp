@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "exchange/stages.hpp"
+#include "parhelion/core/aligned.hpp"
 #include "parhelion/exchange/stale.hpp"
 #include "plan/packed_cells.hpp"
 

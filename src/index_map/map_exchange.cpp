@@ -6,27 +6,26 @@
 #include "exchange/array_check.hpp"
 #include "exchange/selection.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/node_memory.hpp"
 
 namespace parhelion {
 namespace {
 
-using Lists = std::vector<std::span<const local_index>>;
-
-Lists sent_cells(const Pattern& pattern) {
-    Lists lists;
+std::vector<BounceBuffer::Cells> sent_cells(const Pattern& pattern) {
+    std::vector<BounceBuffer::Cells> sent;
     for (const Stage& stage : pattern.stages)
         for (const Link& link : stage)
-            if (!link.send.cells.empty()) lists.push_back(link.send.cells);
-    return lists;
+            if (const auto& cells = link.send.cells; !cells.empty())
+                sent.push_back({0, static_cast<byte_count>(cells.size()), cells.data(), cells.data()});
+    return sent;
 }
 
 }  // namespace
 
 MapExchange::MapExchange(const Pattern& pattern, CellArrays arrays, const ExchangeOptions& options)
-    : made_for_(arrays.begin(), arrays.end()), given_(made_for_), ghosts_(pattern.ghosts) {
+    : made_for_(arrays.begin(), arrays.end()), given_(made_for_), owned_(pattern.owned), ghosts_(pattern.ghosts) {
     for (const CellValues& array : arrays)
-        arrays_.push_back({{array.width(), pattern.owned, sent_cells(pattern)}, {array.width(), pattern.ghosts, {StandIn::all}}});
+        arrays_.push_back({{executor_, array.width(), pattern.owned, sent_cells(pattern)},
+                           {executor_, array.width(), pattern.ghosts, {{0, pattern.ghosts}}}});
     places_.resize(2 * arrays_.size());
     validate_together(pattern.communicator, [&] {
         for (Array& array : arrays_) array.owned.reserve(false), array.ghosts.reserve(true);
@@ -58,9 +57,17 @@ bool MapExchange::moves(CellArrays arrays, Direction direction) const {
 void MapExchange::represent(CellArrays arrays, bool hold_owned, bool hold_ghosts) {
     std::copy(arrays.begin(), arrays.end(), given_.begin());
     for (std::size_t f = 0; f < arrays.size(); ++f) {
-        places_[2 * f] = arrays_[f].owned.represent(arrays[f].owned, hold_owned);
-        places_[2 * f + 1] = arrays_[f].ghosts.represent(arrays[f].ghosts, hold_ghosts);
+        places_[2 * f] = represent({&Array::owned, &CellValues::owned, owned_}, f, hold_owned);
+        places_[2 * f + 1] = represent({&Array::ghosts, &CellValues::ghosts, ghosts_}, f, hold_ghosts);
     }
+}
+
+// The first cell for the exchange: the array's own, unless it has to be held or its cells are apart.
+std::byte* MapExchange::represent(const Side& side, std::size_t f, bool hold) {
+    const CellArray& array = given_[f].*side.array;
+    BounceBuffer& buffer = arrays_[f].*side.buffer;
+    buffer.stand_in_for({&array, 1}, side.cells > 0 && (hold || (array.stride != made_for_[f].width() && side.cells > 1)));
+    return buffer.stands_in() ? buffer.first() : array.first;
 }
 
 // Arrays that what moves the data would refuse (their memory, their alignment) are held, too.
@@ -69,41 +76,40 @@ void MapExchange::represent(CellArrays arrays, Direction direction, bool hold_ow
     if (!exchange_->refusal(direction, ArrayList(places_)).empty()) represent(arrays, true, true);
 }
 
-void MapExchange::for_owned(void (StandIn::*copy)()) {
-    for (Array& array : arrays_) (array.owned.*copy)();
-}
-void MapExchange::for_ghosts(void (StandIn::*copy)()) {
-    for (Array& array : arrays_) (array.ghosts.*copy)();
+void MapExchange::copy(BounceBuffer Array::* buffer, void (BounceBuffer::*way)(Queue&)) {
+    for (Array& array : arrays_) ((array.*buffer).*way)(*queue_);
 }
 
 void MapExchange::forward(CellArrays arrays) {
     represent(arrays, Direction::forward, false, false);
-    for_owned(&StandIn::bring);
-    (*exchange_)(places_);
-    for_ghosts(&StandIn::give_back);
+    copy(&Array::owned, &BounceBuffer::copy_in);
+    (*exchange_)(*queue_, places_);
+    copy(&Array::ghosts, &BounceBuffer::copy_out);
+    queue_->wait();
 }
 
 void MapExchange::reverse(CellArrays arrays, Reduction reduction) {
     represent(arrays, Direction::reverse, false, false);
-    for_owned(&StandIn::bring);
-    for_ghosts(&StandIn::bring);
-    exchange_->reverse(reduction, places_);
-    for_owned(&StandIn::give_back);
+    copy(&Array::owned, &BounceBuffer::copy_in);
+    copy(&Array::ghosts, &BounceBuffer::copy_in);
+    exchange_->reverse(*queue_, reduction, places_);
+    copy(&Array::owned, &BounceBuffer::copy_out);
+    queue_->wait();
 }
 
-// Owned cells of a reverse exchange need not be held: it combines in its end.
+// Owned cells of a reverse exchange need not be held: it combines in its end. What is held is let go of before begin returns.
 void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduction) {
     const bool forward = direction == Direction::forward;
     direction_ = direction;
     represent(arrays, direction, forward, true);
-    if (forward) for_owned(&StandIn::bring);
-    else for_ghosts(&StandIn::bring);
+    copy(forward ? &Array::owned : &Array::ghosts, &BounceBuffer::copy_in);
+    queue_->wait();
     if (checked_ && forward) poison_ghosts();
     step_.emplace(forward ? exchange_->begin(places_) : exchange_->begin_reverse(reduction, places_));
     begun();
 }
 
-// Those that `end` writes; the exchange knows its stand-ins only.
+// Those that `end` writes; the exchange knows its bounce buffers only.
 void MapExchange::poison_ghosts() const {
     for (const CellValues& array : given_)
         for (local_index cell = 0; cell < ghosts_; ++cell)
@@ -112,49 +118,12 @@ void MapExchange::poison_ghosts() const {
 
 void MapExchange::end() {
     ended();
-    if (direction_ == Direction::reverse) for_owned(&StandIn::bring);
+    const bool forward = direction_ == Direction::forward;
+    if (!forward) copy(&Array::owned, &BounceBuffer::copy_in);
+    queue_->wait();
     step_->end();
-    if (direction_ == Direction::reverse) for_owned(&StandIn::give_back);
-    else for_ghosts(&StandIn::give_back);
-}
-
-StandIn::StandIn(byte_count width, local_index cells, std::vector<std::span<const local_index>> exchanged)
-    : width_(width), cells_(cells), exchanged_(std::move(exchanged)) {}
-
-// Ordinary memory has pages where cells are copied to only: of owned cells, few.
-void StandIn::reserve(bool node_shared) {
-    if (cells_ == 0) return;
-    const byte_count bytes = cells_ * width_;
-    if (node_shared) memory_ = allocate_node_shared(bytes);
-    else memory_ = {new std::byte[static_cast<std::size_t>(bytes)], std::default_delete<std::byte[]>()};
-}
-
-std::byte* StandIn::represent(CellArray array, bool hold) {
-    array_ = array;
-    used_ = cells_ > 0 && (hold || (array.stride != width_ && cells_ > 1));
-    if (!used_) return array.first;
-    if (stride_ != array.stride) compile();
-    return memory_.get();
-}
-
-void StandIn::compile() {
-    stride_ = array_.stride;
-    bring_ = {};
-    for (const auto& list : exchanged_) {
-        const auto count = list.data() == nullptr ? byte_count{cells_} : static_cast<byte_count>(list.size());
-        bring_.add(IndexedOp{0, 0, 0, 0, width_, count, stride_, width_, list.data(), list.data()});
-    }
-    give_back_ = inverse(bring_);
-}
-
-void StandIn::bring() {
-    std::byte* const here = memory_.get();
-    if (used_) run(bring_, &array_.first, &here);
-}
-
-void StandIn::give_back() {
-    std::byte* const here = memory_.get();
-    if (used_) run(give_back_, &here, &array_.first);
+    copy(forward ? &Array::ghosts : &Array::owned, &BounceBuffer::copy_out);
+    queue_->wait();
 }
 
 }  // namespace parhelion

@@ -2,29 +2,26 @@
 
 #include <optional>
 
+#include "index_map/bounce_buffer.hpp"
 #include "index_map/grid_points.hpp"
 #include "index_map/shared_reduction.hpp"
 #include "parhelion/core/doing.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/node_memory.hpp"
 #include "parhelion/core/totals.hpp"
 
 namespace parhelion {
 
 struct PointSums::State final : Operation {
-    // Values of the points of several blocks, one after the other, and how they get there and back.
-    struct Collected {
-        std::shared_ptr<std::byte> memory;
-        Program bring, give_back;
-    };
-
     CartesianDomain domain;
     std::vector<Field> fields;
     PointLayout layout;
     std::vector<std::vector<CellValues>> arrays;  // of each block
     std::vector<CellValues> made, given;
     std::optional<GridPoints> points;
-    std::vector<Collected> collected;  // where the rank has several blocks
+    const std::shared_ptr<Executor> executor = make_executor(MemorySpace::host);
+    const std::shared_ptr<Queue> queue = executor->make_queue();
+    std::vector<BounceBuffer> collected;        // points of several blocks, of each array
+    std::vector<Program> twice_in, twice_back;  // between the places of points that the rank has twice, of each array
     std::optional<SharedReduction> sums;
     Reduction reduction = Reduction::sum;
 
@@ -39,30 +36,29 @@ struct PointSums::State final : Operation {
         });
         points = find_grid_points(domain, layout);
         if (!points->blocks.empty()) validate_together(domain.communicator(), [&] { collect(); });
+        compile_twice();
         const bool twice = total(domain.communicator(), {static_cast<std::int64_t>(points->first.size())})[0] > 0;
         sums.emplace(points->shared, points->shared.pattern.owned, made, options, twice ? Tells::failures : Tells::nothing);
     }
 
     void collect() {
         for (CellValues& values : made) {
-            const byte_count width = values.width(), bytes = points->shared.pattern.owned * width;
-            Collected& each = collected.emplace_back();
-            if (bytes > 0) each.memory = allocate_node_shared(bytes);
+            std::vector<BounceBuffer::Cells> cells;
             for (std::size_t b = 0; b < points->blocks.size(); ++b) {
                 const BlockPoints& of = points->blocks[b];
-                each.bring.add(IndexedOp{static_cast<int>(b), 0, 0, 0, width, static_cast<byte_count>(of.places.size()), width, width,
-                                         of.places.data(), of.numbers.data()});
+                cells.push_back({static_cast<int>(b), static_cast<byte_count>(of.places.size()), of.places.data(), of.numbers.data()});
             }
-            each.give_back = inverse(each.bring);
-            values.owned = values.ghosts = {each.memory.get(), width};
+            BounceBuffer& each = collected.emplace_back(executor, values.width(), points->shared.pattern.owned, std::move(cells));
+            each.reserve(true);
+            values.owned = values.ghosts = {each.first(), values.width()};
         }
     }
-    void copy(Program Collected::* program, bool back) {
+    void copy_in() {
         for (std::size_t k = 0; k < collected.size(); ++k) {
-            std::vector<std::byte*> blocks;
-            for (const auto& block : arrays) blocks.push_back(block[k].owned.first);
-            std::byte* const here = collected[k].memory.get();
-            parhelion::run(collected[k].*program, back ? &here : blocks.data(), back ? blocks.data() : &here);
+            std::vector<CellArray> blocks;
+            for (const auto& block : arrays) blocks.push_back(block[k].owned);
+            collected[k].stand_in_for(blocks, true);
+            collected[k].copy_in(*queue);
         }
     }
 
@@ -81,15 +77,21 @@ struct PointSums::State final : Operation {
         given = collected.empty() ? arrays.front() : made;
     }
     // Points that this rank has twice: values of the later place into the first one, or the sum back.
-    void run_twice(bool back) {
-        for (const CellValues& array : given) {
-            const byte_count width = array.width();
-            Program program;
-            program.add_plain({0, 0, 0, 0, width, static_cast<byte_count>(points->first.size()), width, width,
-                               (back ? points->first : points->again).data(), (back ? points->again : points->first).data(),
-                               array.element.scalar});
-            parhelion::reduce(program, &array.owned.first, &array.owned.first, back ? Reduction::replace : reduction);
+    void compile_twice() {
+        for (const CellValues& array : made) {
+            const auto add = [&](std::vector<Program>& to, const auto& from, const auto& into) {
+                Program& program = to.emplace_back();
+                program.dependence = Dependence::destination;
+                program.add_plain({0, 0, 0, 0, array.width(), static_cast<byte_count>(from.size()), array.width(), array.width(),
+                                   from.data(), into.data(), array.element.scalar});
+                executor->compile(program);
+            };
+            add(twice_in, points->again, points->first);
+            add(twice_back, points->first, points->again);
         }
+    }
+    void run_twice(const std::vector<Program>& programs, Reduction how) {
+        for (std::size_t k = 0; k < given.size(); ++k) queue->enqueue(programs[k], &given[k].owned.first, &given[k].owned.first, how);
     }
     // What this rank has added up goes to others: they have to know where it could not.
     void start(Reduction how, std::span<const Field> named) {
@@ -97,13 +99,15 @@ struct PointSums::State final : Operation {
         take(named.empty() ? std::span<const Field>(fields) : named);
         for (const CellValues& array : given) require_reducible(array.element, how);
         reduction = how;
-        copy(&Collected::bring, false);
-        run_twice(false);
+        copy_in();
+        run_twice(twice_in, how);
+        queue->wait();
         sums->tell_failure(how.by() != nullptr && how.by()->has_failed());
     }
     void finish() {
-        run_twice(true);
-        copy(&Collected::give_back, true);
+        run_twice(twice_back, Reduction::replace);
+        for (BounceBuffer& each : collected) each.copy_out(*queue);
+        queue->wait();
     }
     void begin(Reduction how, std::span<const Field> named) {
         start(how, named);

@@ -28,14 +28,17 @@ IndexedOp between(int src_base, const std::vector<local_index>& src, int dst_bas
 
 SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays, const ExchangeOptions& options,
                                  Tells tells)
-    : points_(points), owned_(owned), made_for_(arrays.begin(), arrays.end()), given_(made_for_), arrays_(arrays.size()),
-      places_(2 * arrays.size()) {
+    : points_(points), owned_(owned), made_for_(arrays.begin(), arrays.end()), given_(made_for_), places_(2 * arrays.size()) {
     for (local_index point : points.points) point < owned ? shared_owned_.push_back(point) : shared_ghosts_.push_back(point - owned);
     const Pattern& pattern = points.pattern;
     validate_together(pattern.communicator, [&] {
-        for (std::size_t f = 0; f < arrays_.size(); ++f) {
-            make(arrays_[f], made_for_[f]);
-            represent(f, false);
+        for (const CellValues& values : made_for_) {
+            std::vector<BounceBuffer::Cells> exchanged{
+                {0, static_cast<byte_count>(shared_owned_.size()), shared_owned_.data(), shared_owned_.data()},
+                {1, static_cast<byte_count>(shared_ghosts_.size()), shared_ghosts_.data(), shared_ghosts_.data(), owned_}};
+            arrays_.push_back({values.width(), {executor_, values.width(), pattern.owned, std::move(exchanged)}});
+            make(arrays_.back(), values);
+            represent(arrays_.size() - 1, false);
         }
         if (tells == Tells::failures) failures_ = node_shared(1 + static_cast<byte_count>(pattern.stages[0].size()));
     });
@@ -79,17 +82,18 @@ void SharedReduction::refuse_failures() {
 }
 
 void SharedReduction::make(Array& array, const CellValues& values) {
-    array.width = values.width();
     for (const Holder& turn : points_.holders) {
         Program& program = array.turns.emplace_back();
+        program.dependence = Dependence::chain;
         const bool own = turn.rank == points_.pattern.communicator.rank();
         program.add_plain(between(1, turn.slots, 0, turn.points, values));
         program.add_plain(between(own ? 0 : 1, turn.from, 1, turn.into_slots, values));
     }
     array.give.add_plain(between(1, points_.gathered, 0, points_.given, values));
+    for (Program& program : array.turns) executor_->compile(program);
+    executor_->compile(array.give);
     array.slots = node_shared(points_.pattern.ghosts * array.width);
-    if (points_.pattern.owned > 0)
-        array.stand_in = {new std::byte[static_cast<std::size_t>(points_.pattern.owned * array.width)], std::default_delete<std::byte[]>()};
+    array.buffer.reserve(false);
 }
 
 bool SharedReduction::fits(CellArrays arrays) const {
@@ -104,27 +108,6 @@ bool SharedReduction::combines(CellArrays arrays) const {
            });
 }
 
-void SharedReduction::stand_in(Array& array, const CellValues& values) {
-    if (array.owned_stride == values.owned.stride && array.ghost_stride == values.ghosts.stride) return;
-    array.owned_stride = values.owned.stride, array.ghost_stride = values.ghosts.stride;
-    const auto part = [&](int base, const std::vector<local_index>& cells, byte_count stride) {
-        return IndexedOp{base,
-                         0,
-                         0,
-                         base * owned_ * array.width,
-                         array.width,
-                         static_cast<byte_count>(cells.size()),
-                         stride,
-                         array.width,
-                         cells.data(),
-                         cells.data()};
-    };
-    array.bring = {};
-    array.bring.add(part(0, shared_owned_, array.owned_stride));
-    array.bring.add(part(1, shared_ghosts_, array.ghost_stride));
-    array.give_back = inverse(array.bring);
-}
-
 // Where owned cells and ghosts are one array whose cells lie next to each other, it is exchanged in place.
 void SharedReduction::represent(std::size_t f, bool always) {
     Array& array = arrays_[f];
@@ -133,9 +116,9 @@ void SharedReduction::represent(std::size_t f, bool always) {
     const bool dense =
         (values.owned.stride == array.width || owned_ <= 1) && (values.ghosts.stride == array.width || points_.pattern.owned - owned_ <= 1);
     const bool joined = no_owned || no_ghosts || values.ghosts.first == values.owned.first + owned_ * array.width;
-    array.stands_in = points_.pattern.owned > 0 && (always || !dense || !joined);
-    if (array.stands_in) stand_in(array, values);
-    places_[2 * f] = array.stands_in ? array.stand_in.get() : no_owned ? values.ghosts.first : values.owned.first;
+    const CellArray parts[2] = {values.owned, values.ghosts};
+    array.buffer.stand_in_for(parts, always || !dense || !joined);
+    places_[2 * f] = array.buffer.stands_in() ? array.buffer.first() : no_owned ? values.ghosts.first : values.owned.first;
     places_[2 * f + 1] = array.slots.get();
 }
 
@@ -145,30 +128,22 @@ void SharedReduction::represent() {
     for (std::size_t f = 0; f < arrays_.size(); ++f) represent(f, true);
 }
 
-void SharedReduction::copy(Program Array::* program, bool to_arrays) {
-    for (std::size_t f = 0; f < arrays_.size(); ++f) {
-        if (!arrays_[f].stands_in) continue;
-        std::byte* const parts[2] = {given_[f].owned.first, given_[f].ghosts.first};
-        std::byte* const here = arrays_[f].stand_in.get();
-        parhelion::run(arrays_[f].*program, to_arrays ? &here : parts, to_arrays ? parts : &here);
-    }
-}
-
 void SharedReduction::start(CellArrays arrays) {
     std::copy(arrays.begin(), arrays.end(), given_.begin());
     represent();
-    copy(&Array::bring, false);
+    for (Array& array : arrays_) array.buffer.copy_in(*queue_);
 }
 
 void SharedReduction::run(CellArrays arrays, Reduction reduction) {
     start(arrays);
-    (*exchange_)(places_);
+    (*exchange_)(*queue_, places_);
     combine(reduction);
 }
 
 void SharedReduction::begin(CellArrays arrays, Reduction reduction) {
     start(arrays);
     reduction_ = reduction;
+    queue_->wait();
     step_.emplace(exchange_->begin(places_));
     begun();
 }
@@ -180,13 +155,15 @@ void SharedReduction::end() {
 }
 
 void SharedReduction::combine(Reduction reduction) {
+    if (failures_) queue_->wait();  // they are looked at here
     refuse_failures();
     for (std::size_t f = 0; f < arrays_.size(); ++f) {
         Bases bases = &places_[2 * f];
-        for (const Program& turn : arrays_[f].turns) reduce(turn, bases, bases, reduction);
-        parhelion::run(arrays_[f].give, bases, bases);
+        for (const Program& turn : arrays_[f].turns) queue_->enqueue(turn, bases, bases, reduction);
+        queue_->enqueue(arrays_[f].give, bases, bases);
+        arrays_[f].buffer.copy_out(*queue_);
     }
-    copy(&Array::give_back, true);
+    queue_->wait();
 }
 
 }  // namespace parhelion

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "index_map/bounce_buffer.hpp"
 #include "parhelion/exchange/exchange.hpp"
 #include "parhelion/index_map/cell_values.hpp"
 #include "parhelion/pattern/shared_points.hpp"
@@ -37,21 +38,17 @@ public:
     }
 
 private:
-    // Of one array: programs between points (base 0) and slots (base 1), and between the array's two parts and what stands in for them.
+    // Of one array: programs between points (base 0) and slots (base 1), and what stands in for its owned cells and its ghosts.
     struct Array {
         byte_count width;
-        std::vector<Program> turns;
-        Program give;
-        std::shared_ptr<std::byte> slots, stand_in;
-        byte_count owned_stride = -1, ghost_stride = -1;  // that the programs are for
-        Program bring, give_back;
-        bool stands_in = false;
+        BounceBuffer buffer;
+        std::vector<Program> turns = {};
+        Program give = {};
+        std::shared_ptr<std::byte> slots = {};
     };
     void make(Array& array, const CellValues& values);
     void represent(std::size_t f, bool stand_in);
     void represent();
-    void stand_in(Array& array, const CellValues& values);
-    void copy(Program Array::* program, bool to_arrays);
     void start(CellArrays arrays);
     void combine(Reduction reduction);
     Group failures_group();
@@ -60,7 +57,9 @@ private:
     const SharedPoints& points_;
     local_index owned_;
     std::vector<CellValues> made_for_, given_;
-    std::vector<local_index> shared_owned_, shared_ghosts_;  // the latter from the first ghost on
+    std::vector<local_index> shared_owned_, shared_ghosts_;                        // the latter from the first ghost on
+    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // of the arrays
+    const std::shared_ptr<Queue> queue_ = executor_->make_queue();
     std::vector<Array> arrays_;
     std::vector<std::byte*> places_;
     std::shared_ptr<std::byte> failures_;  // whether this rank, then each neighbor, has failed; null where nothing is told

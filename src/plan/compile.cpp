@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "parhelion/plan/interpreter.hpp"
+#include "parhelion/plan/executor.hpp"
 
 namespace parhelion {
 namespace {
@@ -172,6 +172,7 @@ void add_boxes(Program& program, const Plan& plan, const MessageField& at, const
 Program compile_end(const Plan& plan, const MessageLayout& layout, Into into, bool keep_order,
                     const std::vector<std::vector<int>>* orders) {
     Program program;
+    if (keep_order) program.dependence = Dependence::destination;
     Again again(program);
     for (const MessageField& at : layout.fields) {
         const auto f = static_cast<std::size_t>(at.f);
@@ -269,6 +270,7 @@ void straight_boxes(Program& program, int f, const StraightEnd& from, const Stra
 Program compile_straight(const StraightEnd& from, const StraightEnd& to, Direction direction) {
     Program program;
     const bool from_ghosts = from.end == End::ghosts;
+    if (from_ghosts) program.dependence = Dependence::destination;
     Again again(program);
     for (int f = 0; f < static_cast<int>(from.plan.fields.size()); ++f) {
         const auto i = static_cast<std::size_t>(f), first = static_cast<std::size_t>(from.plan.like[i]);
@@ -348,8 +350,20 @@ void index_fields(Plan& plan) {
         for (const BlockView& block : field.blocks) plan.bases.push_back(block.first);
     }
     index_likes(plan);
-    plan.interpreter = plan.fields.empty() ? nullptr : interpreter_of(plan.fields.front().space);
 }
+
+namespace {
+
+template <class Use>
+void for_programs(StagePlan& stage, Use&& use) {
+    for (LinkPlan& link : stage.links)
+        for (Program* each : {&link.forward.pack, &link.forward.unpack, &link.repeat, &link.reverse.pack, &link.reverse.unpack}) use(*each);
+    if (stage.self)
+        for (Program* each : {&stage.self->forward, &stage.self->repeat, &stage.self->reverse}) use(*each);
+    use(stage.wrap_owned), use(stage.wrap);
+}
+
+}  // namespace
 
 void compile_stage(Plan& plan, std::size_t number) {
     StagePlan& stage = plan.stages[number];
@@ -357,6 +371,7 @@ void compile_stage(Plan& plan, std::size_t number) {
     for (std::size_t g = 0; number == 0 && g < wrapped.size(); ++g) wrapped[g] = add_wrap(stage, plan, static_cast<int>(g));
     for (LinkPlan& link : stage.links) compile_link(plan, link, wrapped);
     if (stage.self) compile_self(plan, *stage.self, wrapped);
+    for_programs(stage, [&](Program& program) { plan.executor->compile(program); });
 }
 
 Program compile_straight(const Plan& owner_plan, const Links& owner, const Plan& holder_plan, const Links& holder) {

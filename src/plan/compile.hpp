@@ -6,7 +6,7 @@
 
 namespace parhelion {
 
-/// Fills what of a plan follows from its fields: bases, which fields are alike, and who runs the copies.
+/// Fills what of a plan follows from its fields: bases, and which fields are alike.
 void index_fields(Plan& plan);
 
 /// Fills `Plan::like`.

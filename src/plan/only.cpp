@@ -74,7 +74,7 @@ Plan without_stages(const Plan& whole, const Only& only) {
     plan.patterns = whole.patterns;
     plan.reaches = whole.reaches;
     plan.several = whole.several;
-    plan.team = whole.team;
+    plan.executor = whole.executor;
     for (const int f : only.fields) {
         const auto i = static_cast<std::size_t>(f);
         plan.fields.push_back(whole.fields[i]);

@@ -1,27 +1,35 @@
 // One end of everything that a rank exchanges, packed, to be looked at.
 #pragma once
 
-#include "parhelion/core/aligned.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "parhelion/plan/plan.hpp"
 #include "plan/compile.hpp"
-#include "plan/shared_run.hpp"
 
 namespace parhelion {
 
 /// The cells that a rank shares with a neighbor (or with itself), and memory for their values.
 struct PackedCells {
+    PackedCells(int with, std::size_t in, MessageLayout of) : rank(with), stage(in), layout(std::move(of)) {}
+
     int rank;           ///< of the neighbor
     std::size_t stage;  ///< of the plan
     MessageLayout layout;
-    Program pack;
-    AlignedBytes values;
+    Program pack, unpack;
+    std::shared_ptr<std::byte> values;
 
-    /// Arrays → `values`, or back. Local.
-    void take(const Plan& plan, Bases arrays) { take(plan, arrays, values.get()); }
-    void take(const Plan& plan, Bases arrays, std::byte* to) const { run_shared(plan, pack, arrays, &to); }
+    /// Arrays → `values`, or back; made when they return. Local.
+    void take(const Plan& plan, Bases arrays) const { take(plan, arrays, values.get()); }
+    void take(const Plan& plan, Bases arrays, std::byte* to) const { copy(plan, pack, arrays, &to); }
     void put(const Plan& plan, Bases arrays) const {
         std::byte* const from = values.get();
-        run_shared(plan, inverse(pack), &from, arrays);
+        copy(plan, unpack, &from, arrays);
+    }
+
+private:
+    static void copy(const Plan& plan, const Program& program, Bases src, Bases dst) {
+        const auto queue = plan.executor->make_queue();
+        queue->enqueue(program, src, dst);
+        queue->wait();
     }
 };
 
@@ -33,9 +41,11 @@ inline std::vector<PackedCells> packed_cells(const Plan& plan, End end) {
         const auto add = [&](int rank, const Links& links) {
             MessageLayout layout = message_layout(plan, links, end, end == End::ghosts ? Direction::reverse : Direction::forward);
             if (layout.fields.empty()) return;
-            Program pack = compile_pack(plan, layout);
-            AlignedBytes values = allocate_aligned(layout.bytes());
-            all.push_back({rank, s, std::move(layout), std::move(pack), std::move(values)});
+            PackedCells& cells = all.emplace_back(rank, s, std::move(layout));
+            cells.pack = compile_pack(plan, cells.layout);
+            cells.unpack = inverse(cells.pack);
+            for (Program* each : {&cells.pack, &cells.unpack}) plan.executor->compile(*each);
+            cells.values = plan.executor->allocate(cells.layout.bytes());
         };
         for (const LinkPlan& link : plan.stages[s].links) add(link.rank, link.links);
         if (plan.stages[s].self) add(plan.communicator().rank(), plan.stages[s].self->links);

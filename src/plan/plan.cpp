@@ -6,7 +6,7 @@
 #include "parhelion/core/checked.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
-#include "parhelion/plan/interpreter.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "pattern/shape.hpp"
 #include "plan/compile.hpp"
 #include "plan/layout.hpp"
@@ -133,12 +133,12 @@ void check_communicators(const std::vector<Group>& groups) {
                         "domains of one exchange on one communicator");
 }
 
-// One interpreter runs all programs of a plan.
+// One executor makes all copies of a plan.
 void check_spaces(const std::vector<Group>& groups) {
     const Field* first = nullptr;
     for (const Group& group : groups)
         for (const Field& field : group.fields) {
-            if (first == nullptr) first = &field, interpreter_of(field.space);
+            if (first == nullptr) first = &field, make_executor(field.space);
             if (field.space != first->space)
                 throw Error(std::string("an exchange of fields in ") + to_string(first->space) + " and in " + to_string(field.space) +
                             " memory: make one for each");
@@ -209,7 +209,7 @@ void add_field(Plan& plan, Field field, int pattern, Plan::Number number) {
     plan.group_of.push_back(pattern);
 }
 
-Plan without_stages(std::vector<Group> groups) {
+Plan without_stages(std::vector<Group> groups, int threads) {
     Plan plan;
     plan.several = groups.size() > 1;
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -224,6 +224,7 @@ Plan without_stages(std::vector<Group> groups) {
         }
     }
     index_fields(plan);
+    plan.executor = make_executor(plan.space(), threads);
     return plan;
 }
 
@@ -359,7 +360,7 @@ Plan make_plan(std::vector<Group> groups, const PlanTerms& terms) {
             check_groups(groups);
             if (terms.check) terms.check();
         });
-    Plan plan = without_stages(std::move(groups));
+    Plan plan = without_stages(std::move(groups), terms.threads ? terms.threads() : 1);
     merge_stages(plan);
     shake_hands(plan, terms.card ? terms.card() : std::vector<std::int64_t>());
     compile_stages(plan);

@@ -41,6 +41,7 @@ byte_count Program::bytes() const {
 
 Program inverse(const Program& program) {
     Program back = program;
+    back.compiled = nullptr;
     for (StridedOp& op : back.strided) {
         std::swap(op.src_base, op.dst_base);
         std::swap(op.src, op.dst);

@@ -171,6 +171,7 @@ bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
     const auto owners = owners_of(pattern, stage);
     const auto own = own_dimensions(pattern, stage);
     if (!owners || own.empty() || !images_are_complete(pattern, *owners, own)) return false;
+    stage_plan.wrap_owned.dependence = stage_plan.wrap.dependence = Dependence::chain;
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
         if (plan.group_of[static_cast<std::size_t>(f)] == group) Wrapping(stage_plan, plan, f, own, *owners).add();
     return true;

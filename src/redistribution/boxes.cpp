@@ -3,6 +3,7 @@
 // What goes to a rank is one row of bytes here and there, packed and unpacked by what the arrays of a call look like: no lists of cells, and one
 // exchange for all arrays whose cells take as many bytes together. For patterns, rows consist of chunks of 256 bytes.
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -10,6 +11,7 @@
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "parhelion/redistribution/redistribution.hpp"
 #include "redistribution/mover.hpp"
 
@@ -206,9 +208,11 @@ public:
         const End &source = forward ? from_ : to_, &target = forward ? to_ : from_;
         copy_rows(source, forward ? rows.from : rows.to, arrays, give, true);
         for (const Move& each : arrays) keep(source, each.*give, target, each.*get);
-        if (forward) (*rows.exchange)();
-        else rows.exchange->reverse(Reduction::replace);
+        if (forward) (*rows.exchange)(*queue_);
+        else rows.exchange->reverse(*queue_, Reduction::replace);
         copy_rows(target, forward ? rows.to : rows.from, arrays, get, false);
+        queue_->wait();
+        programs_.clear();
     }
 
     std::string explain() const override {
@@ -248,6 +252,9 @@ private:
     static void check(const CartesianDomain& domain, const Field& field) {
         if (field.indexed || field.blocks.size() != domain.blocks().size())
             throw Error("an array is not one of the domain's: view it with the domain, from's first and to's second", ErrorKind::type);
+        if (field.space != MemorySpace::host)
+            throw Error(std::string("an array is in ") + to_string(field.space) + " memory: redistribute arrays of the host's memory",
+                        ErrorKind::type);
         if (field.stagger != domain.stagger())
             throw Error(
                 "an array lives on other points than its domain: redistribute fields on points between domain.staggered(…) of both domains",
@@ -257,8 +264,14 @@ private:
                 throw Error("an array is a null pointer: pass one for each block that has cells");
     }
 
+    // What arrays of a call look like is known at the call alone. The program stays until all is done.
+    void enqueue(Program program, Bases src, Bases dst) {
+        executor_->compile(programs_.emplace_back(std::move(program)));
+        queue_->enqueue(programs_.back(), src, dst);
+    }
+
     // Array after array, each with its pieces, in every rank's row.
-    static void copy_rows(const End& end, const Rows& rows, std::span<const Move> arrays, Field Move::* which, bool packing) {
+    void copy_rows(const End& end, const Rows& rows, std::span<const Move> arrays, Field Move::* which, bool packing) {
         const int dims = end.domain.dimensions();
         rows.each([&](int rank, local_index first, local_index) {
             std::byte* const row = rows.memory.get() + first * chunk_bytes;
@@ -270,7 +283,7 @@ private:
                     const Side array = in_array(end.domain, field, piece), message = in_message(dims, field, piece, offset);
                     Program program;
                     program.add(between(packing ? array : message, packing ? message : array, dims, field, piece.cells));
-                    run(program, packing ? cells.data() : &row, packing ? &row : cells.data());
+                    enqueue(std::move(program), packing ? cells.data() : &row, packing ? &row : cells.data());
                     offset += piece.cells.cells() * width_of(field);
                 }
             }
@@ -278,16 +291,19 @@ private:
     }
 
     // What stays on the rank goes straight.
-    static void keep(const End& source, const Field& from, const End& target, const Field& to) {
+    void keep(const End& source, const Field& from, const End& target, const Field& to) {
         Program program;
         for (std::size_t k = 0; k < source.own.size(); ++k)
             program.add(between(in_array(source.domain, from, source.own[k]), in_array(target.domain, to, target.own[k]),
                                 source.domain.dimensions(), from, source.own[k].cells));
-        run(program, first_cells(from).data(), first_cells(to).data());
+        enqueue(std::move(program), first_cells(from).data(), first_cells(to).data());
     }
 
     End from_, to_;
     ExchangeOptions options_;
+    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // of the arrays, which is checked
+    const std::shared_ptr<Queue> queue_ = executor_->make_queue();
+    std::deque<Program> programs_;  // under way
     std::vector<std::unique_ptr<RowExchange>> exchanges_;
 };
 

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "parhelion/core/aligned.hpp"
-#include "plan/shared_run.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "transport/left_behind.hpp"
 #include "transport/messenger.hpp"
 #include "transport/pieces.hpp"
@@ -18,6 +18,7 @@ struct Slot {
     Channel channel;
     const Program* pack;  // null: in place
     const Program* unpack;
+    Event packed = {};
     bool arrived = false;
 };
 
@@ -33,7 +34,8 @@ struct LinkState {
 class MessageTransport final : public Transport {
 public:
     MessageTransport(const TransportContext& context, const MakeMessenger& make, const MessageTransportOptions& options)
-        : plan_(context.plan), arrays_(context.arrays), buffers_(options.buffers), forward_(context.forward()), node_(options.node),
+        : plan_(context.plan), arrays_(context.arrays), queue_(context.queue),
+          buffers_(context.has_reach ? options.buffers : Buffers::all_private), forward_(context.forward()), node_(options.node),
           mpi_(options.mpi) {
         for (const LinkPlan* link : context.links) links_.push_back({link});
         for (LinkState& link : links_) add_slots(link, context.way(*link.link), options.pieces && forward_);
@@ -44,22 +46,27 @@ public:
     }
     ~MessageTransport() override {
         if (messenger_->settle()) return;
-        leave_behind(std::shared_ptr<std::byte[]>(std::move(buffer_)));  // MPI may still read it
+        leave_behind(std::move(buffer_));  // MPI may still read it
         leave_arrays_behind(arrays_);
     }
 
     void begin() override {
         ++number_;
-        messenger_->start_receives();
+        receiving_ = sending_ = false;
+        packed_ = sent_ = 0;
+        begun_ = queue_.record();
         for (LinkState& link : links_) link.missing = 0;
         for (Slot& slot : slots_) {
             slot.arrived = slot.channel.receive_bytes == 0;
             links_[static_cast<std::size_t>(slot.channel.link)].missing += !slot.arrived;
         }
-        send_all();
+        for (get_on(); packed_ < slots_.size(); get_on()) pack(slots_[packed_], static_cast<int>(packed_)), ++packed_;
     }
 
+    void leave() override { get_on(); }
+
     int ready() override {
+        if (!get_on()) return -1;
         for (int i; (i = messenger_->test_receive()) >= 0;) {
             Slot& slot = slots_[static_cast<std::size_t>(i)];
             LinkState& link = links_[static_cast<std::size_t>(slot.channel.link)];
@@ -74,14 +81,15 @@ public:
         const LinkState& link = links_[static_cast<std::size_t>(number)];
         if (forward_) {
             if (!link.in_pieces()) unpack(link.slot);
-            return run(link.link->repeat, arrays_.bases(), arrays_.bases());
+            if (!link.link->repeat.empty()) queue_.enqueue(link.link->repeat, arrays_.bases(), arrays_.bases());
+            return;
         }
         const Slot& slot = slots_[static_cast<std::size_t>(link.slot)];
         std::byte* const message[1] = {slot.channel.receive};
-        reduce(*slot.unpack, message, arrays_.bases(), reduction);
+        queue_.enqueue(*slot.unpack, message, arrays_.bases(), reduction);
     }
 
-    bool finished() override { return messenger_->test_sends(); }
+    bool finished() override { return get_on() && messenger_->test_sends(); }
 
     int expected() const override {
         return static_cast<int>(std::count_if(links_.begin(), links_.end(), [](const LinkState& link) { return link.receives; }));
@@ -111,20 +119,36 @@ private:
     void unpack(int i) {
         const Slot& slot = slots_[static_cast<std::size_t>(i)];
         std::byte* const message[1] = {slot.channel.receive};
-        if (slot.unpack != nullptr) run_shared(plan_, *slot.unpack, message, arrays_.bases());
+        if (slot.unpack != nullptr) queue_.enqueue(*slot.unpack, message, arrays_.bases());
     }
 
-    void send_all() {
-        for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
-            const Slot& slot = slots_[static_cast<std::size_t>(i)];
-            if (slot.channel.send_bytes == 0) continue;
-            if (slot.pack != nullptr) {
-                std::byte* const message[1] = {slot.channel.send != nullptr ? slot.channel.send : messenger_->send_buffer(i)};
-                run_shared(plan_, *slot.pack, arrays_.bases(), message);
-            }
-            messenger_->start_send(i);
+    // Behind what an array holds at begin, where it is sent in place.
+    void pack(Slot& slot, int i) {
+        if (slot.channel.send_bytes == 0) return;
+        if (slot.pack != nullptr) {
+            std::byte* const message[1] = {slot.channel.send != nullptr ? slot.channel.send : messenger_->send_buffer(i)};
+            queue_.enqueue(*slot.pack, arrays_.bases(), message);
         }
+        slot.packed = queue_.record();
+    }
+
+    // Sends what is packed, in order. Whether all are under way.
+    bool get_on() {
+        if (sending_) return true;
+        if (!receiving_) {
+            if (!queue_.is_done(begun_)) return false;
+            messenger_->start_receives();
+            receiving_ = true;
+        }
+        for (; sent_ < packed_; ++sent_) {
+            const Slot& slot = slots_[sent_];
+            if (slot.channel.send_bytes == 0) continue;
+            if (!queue_.is_done(slot.packed)) return false;
+            messenger_->start_send(static_cast<int>(sent_));
+        }
+        if (sent_ < slots_.size()) return false;
         messenger_->flush();
+        return sending_ = true;
     }
 
     void add_slots(LinkState& state, const Way& way, bool in_pieces) {
@@ -134,6 +158,8 @@ private:
         if (in_pieces) {
             state.sent = pieces_sent(plan_, *state.link);
             state.received = pieces_received(plan_, *state.link);
+            for (auto* pieces : {&state.sent, &state.received})
+                for (MessagePiece& piece : *pieces) plan_.executor->compile(piece.program);
         }
         state.slots = static_cast<int>(std::max({state.sent.size(), state.received.size(), std::size_t{1}}));
         if (!state.in_pieces()) return add_slot(state, number, way.send_bytes, way.pack, way.receive_bytes, way.unpack);
@@ -160,12 +186,12 @@ private:
     void place_buffers() {
         byte_count total = 0;
         const auto needs_send = [this](const Channel& c) { return !c.sends_array() && buffers_ != Buffers::receives_private; };
-        for (const auto& [channel, pack, unpack, arrived] : slots_)
+        for (const auto& [channel, pack, unpack, packed, arrived] : slots_)
             total += (needs_send(channel) ? whole_lines(channel.send_bytes) : 0) +
                      (channel.receives_array() ? 0 : whole_lines(channel.receive_bytes));
-        buffer_ = allocate_aligned(total);
+        buffer_ = plan_.executor->allocate(total);
         std::byte* next = buffer_.get();
-        for (auto& [channel, pack, unpack, arrived] : slots_) {
+        for (auto& [channel, pack, unpack, packed, arrived] : slots_) {
             if (needs_send(channel)) channel.send = std::exchange(next, next + whole_lines(channel.send_bytes));
             if (!channel.receives_array()) channel.receive = std::exchange(next, next + whole_lines(channel.receive_bytes));
         }
@@ -173,15 +199,19 @@ private:
 
     const Plan& plan_;
     const BoundArrays& arrays_;
+    Queue& queue_;
     Buffers buffers_;
     bool forward_;
     NodeContext* node_;
     bool mpi_;
     std::vector<LinkState> links_;
     std::vector<Slot> slots_;
-    AlignedBytes buffer_;
+    std::shared_ptr<std::byte> buffer_;
     std::unique_ptr<Messenger> messenger_;
     std::uint64_t number_ = 0;
+    Event begun_;                               // what was on the queue before: arrays may be received into
+    bool receiving_ = false, sending_ = false;  // whether all has been started
+    std::size_t packed_ = 0, sent_ = 0;         // slots
 };
 
 }  // namespace

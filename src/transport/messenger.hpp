@@ -28,7 +28,7 @@ public:
     virtual void start_receives() = 0;
     /// The send buffer of the channel is full.
     virtual void start_send(int channel) = 0;
-    /// All send buffers are full. Messengers that send everything at once do it here.
+    /// All sends have started. Messengers that send everything at once do it here.
     virtual void flush() {}
     /// A channel whose receive buffer has become full, or −1.
     virtual int test_receive() = 0;

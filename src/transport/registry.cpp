@@ -12,6 +12,9 @@ namespace {
 
 std::string works() { return {}; }
 
+// The host's, a device's.
+constexpr std::array<Reach, 2> any_arrays{Reach::arrays, Reach::arrays}, by_messages{Reach::arrays, Reach::messages};
+
 std::string xpmem_refusal(const Plan& plan) {
     const std::string missing = xpmem_unavailable();
     return missing.empty() ? ragged_field(plan) : missing;
@@ -19,8 +22,8 @@ std::string xpmem_refusal(const Plan& plan) {
 
 // A shorter name of a transport.
 const TransportInfo* alias(const std::string& name) {
-    static const TransportInfo node_aware{"node_aware", "messages between nodes collected, sent by MPI", Scope::anywhere, works,
-                                          make_node_aware_mpi};
+    static const TransportInfo node_aware{
+        "node_aware", "messages between nodes collected, sent by MPI", Scope::anywhere, works, make_node_aware_mpi, {.reach = by_messages}};
     return name == node_aware.name ? &node_aware : nullptr;
 }
 
@@ -41,40 +44,45 @@ constexpr double for_direct = 1.05;
 struct Registry {
     std::mutex mutex;
     std::list<TransportInfo> all{
-        {"loopback",
-         "copies to the rank's own periodic images",
-         Scope::own_rank,
+        {"loopback", "copies to the rank's own periodic images", Scope::own_rank, works, make_loopback, {.reach = any_arrays}},
+        {"mpi", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi, {.reach = by_messages}},
+        {"mpi_neighbor",
+         "MPI neighborhood collective",
+         Scope::anywhere,
          works,
-         make_loopback,
-         {.spaces = {MemorySpace::host, MemorySpace::device}}},
-        {"mpi", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi},
-        {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor, {.makes_communicator = true}},
+         make_mpi_neighbor,
+         {.reach = by_messages, .makes_communicator = true}},
         {"shared",
          "one copy between arrays in node-shared memory",
          Scope::same_node,
          works,
          make_shared_transport,
          {.refusal = private_field, .direct = true, .handicap = for_direct}},
-        {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works, make_staged_shared},
+        {"staged_shared",
+         "two copies through rings in node-shared memory",
+         Scope::same_node,
+         works,
+         make_staged_shared,
+         {.reach = by_messages}},
         {"xpmem",
          "one copy between arrays that XPMEM maps",
          Scope::same_node,
          xpmem_unavailable,
          make_xpmem,
          {.refusal = xpmem_refusal, .direct = true, .handicap = for_direct}},
-        {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx, {.between_nodes = true}},
+        {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx, {.reach = by_messages, .between_nodes = true}},
         {"node_aware(mpi)",
          "what one node owes another collected, sent by MPI",
          Scope::anywhere,
          works,
          make_node_aware_mpi,
-         {.between_nodes = true, .passes_on = true}},
+         {.reach = by_messages, .between_nodes = true, .passes_on = true}},
         {"node_aware(ucx)",
          "what one node owes another collected, sent by UCX",
          Scope::anywhere,
          ucx_missing,
          make_node_aware_ucx,
-         {.between_nodes = true, .passes_on = true}},
+         {.reach = by_messages, .between_nodes = true, .passes_on = true}},
     };
 };
 
@@ -94,10 +102,9 @@ void check_new(const Registry& known, const TransportInfo& info) {
 
 }  // namespace
 
-bool serves_memory_of(const TransportInfo& info, const Plan& plan) {
-    const auto& served = info.traits.spaces;
-    return plan.fields.empty() || std::find(served.begin(), served.end(), plan.fields.front().space) != served.end();
-}
+Reach reach_of(const TransportInfo& info, const Plan& plan) { return info.traits.reach[static_cast<std::size_t>(plan.space())]; }
+
+bool serves_memory_of(const TransportInfo& info, const Plan& plan) { return plan.fields.empty() || reach_of(info, plan) != Reach::none; }
 
 std::string refusal_of(const TransportInfo& info, const Plan& plan) {
     if (!serves_memory_of(info, plan))

@@ -16,8 +16,8 @@
 #include <optional>
 #include <utility>
 
+#include "parhelion/plan/executor.hpp"
 #include "plan/compile.hpp"
-#include "plan/shared_run.hpp"
 #include "transport/factories.hpp"
 #include "transport/left_behind.hpp"
 #include "transport/node/handshake.hpp"
@@ -103,7 +103,10 @@ struct SharedSlot {
     LeftBox left;   // to this neighbor; its memory may not be there yet
     LeftBox found;  // from this neighbor
     std::shared_ptr<std::byte> found_memory;
-    std::uint64_t put = 0, left_last = 0;  // last exchange that was written or left, and told; last that was left
+    std::uint64_t put = 0, left_last = 0;   // last exchange that was written or left, and told; last that was left
+    bool copying = false, leaving = false;  // to the neighbor, into its ghosts or as a message, and it is not told
+    bool taking = false;                    // what it has left, and it is not told
+    Event copied, taken;                    // behind that
     bool reported = false;
 
     bool sends() const { return link->forward.send_bytes > 0; }
@@ -119,8 +122,8 @@ struct SharedSlot {
 class Shared final : public Transport {
 public:
     Shared(const TransportContext& context, const std::string& name, const ArrayAccess& access)
-        : plan_(context.plan), arrays_(context.arrays), node_(context.plan.communicator().shared_state<NodeContext>()), name_(name),
-          access_(access), slots_(context.links.size()) {
+        : plan_(context.plan), arrays_(context.arrays), queue_(context.queue),
+          node_(context.plan.communicator().shared_state<NodeContext>()), name_(name), access_(access), slots_(context.links.size()) {
         for (std::size_t f = 0; f < plan_.fields.size(); ++f)
             for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b) blocks_.push_back(written_block(plan_, f, b));
         found_.resize(blocks_.size());
@@ -162,23 +165,23 @@ public:
         patience_ = node_.oversubscribed() ? 0 : polls_before_leaving;
         if (version_ != arrays_.version() || returns_ != node_shared_returns()) describe_arrays();
         if (told_ != set_) tell_arrays();
-        for (SharedSlot& slot : slots_) {
-            slot.reported = !slot.receives();
-            if (slot.receives()) slot.theirs->grant.number.store(number_, std::memory_order_release);
-        }
-        std::atomic_thread_fence(std::memory_order_seq_cst);
-        for (SharedSlot& slot : slots_)
-            if (slot.receives()) wake_if_asleep(*slot.neighbor->postbox);
-        put_what_is_granted();
+        for (SharedSlot& slot : slots_) slot.reported = !slot.receives();
+        begun_ = queue_.record();
+        granted_ = false;
+        get_on();
     }
 
     void leave() override {
+        get_on();
         for (SharedSlot& slot : slots_)
             if (slot.waits(number_) && slot.may_be_left()) leave(slot);
+        if (plan_.executor->is_immediate()) return;
+        queue_.wait();
+        get_on();
     }
 
     int ready() override {
-        put_what_is_granted();
+        get_on();
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             SharedSlot& slot = slots_[i];
             if (slot.reported || slot.written() < number_) continue;
@@ -191,12 +194,13 @@ public:
     void deliver(int i, Reduction) override {
         SharedSlot& slot = slots_[static_cast<std::size_t>(i)];
         if (slot.mine->left.is_left(number_, slot.one_way())) take_left(slot);
-        run(slot.link->repeat, arrays_.bases(), arrays_.bases());
+        if (!slot.link->repeat.empty()) queue_.enqueue(slot.link->repeat, arrays_.bases(), arrays_.bases());
     }
 
     bool finished() override {
-        bool all = true;
+        bool all = granted_ || (get_on(), granted_);
         for (SharedSlot& slot : slots_) {
+            all = all && (!slot.taking || tell_taken(slot));
             if (!slot.sends()) continue;
             if (slot.waits(number_) && !put(slot) && runs_ahead(slot) && patience_ == 0) leave(slot);
             all = all && !slot.waits(number_) && (!runs_ahead(slot) || has_left_slot(number_ + 1, slot.granted(), true));
@@ -234,16 +238,50 @@ private:
     // A rank that only sends does not wait for its reader, but to have a slot for the next message.
     static bool runs_ahead(const SharedSlot& slot) { return slot.one_way() && slot.may_be_left(); }
 
-    void put_what_is_granted() {
-        for (SharedSlot& slot : slots_)
+    // Grants, once nothing that the caller has enqueued before uses its ghosts, and puts what is granted.
+    void get_on() {
+        if (!granted_ && queue_.is_done(begun_)) grant();
+        for (SharedSlot& slot : slots_) {
             if (slot.waits(number_)) put(slot);
+            if (slot.taking) tell_taken(slot);
+        }
+    }
+
+    void grant() {
+        granted_ = true;
+        for (SharedSlot& slot : slots_)
+            if (slot.receives()) slot.theirs->grant.number.store(number_, std::memory_order_release);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        for (SharedSlot& slot : slots_)
+            if (slot.receives()) wake_if_asleep(*slot.neighbor->postbox);
     }
 
     bool put(SharedSlot& slot) {
+        if (slot.copying) return tell_copied(slot);
         if (slot.granted() < number_) return false;
         if (slot.mine->grant.version != slot.version && !follow(slot)) return leave_granted(slot);
-        run_shared(plan_, slot.copies, arrays_.bases(), slot.peer.plan.bases.data());
+        queue_.enqueue(slot.copies, arrays_.bases(), slot.peer.plan.bases.data());
+        return copies(slot);
+    }
+
+    bool copies(SharedSlot& slot) {
+        slot.copied = queue_.record();
+        slot.copying = true;
+        return tell_copied(slot);
+    }
+
+    bool tell_copied(SharedSlot& slot) {
+        if (!queue_.is_done(slot.copied)) return false;
+        if (slot.leaving) tell_left(slot);
+        slot.copying = slot.leaving = false;
         tell(slot);
+        return true;
+    }
+
+    bool tell_taken(SharedSlot& slot) {
+        if (!queue_.is_done(slot.taken)) return false;
+        slot.taking = false;
+        slot.found.taken().store(number_, std::memory_order_release);
         return true;
     }
 
@@ -279,13 +317,13 @@ private:
 
     bool leave_granted(SharedSlot& slot) {
         leave(slot);
-        if (slot.waits(number_))
+        if (slot.waits(number_) && !slot.copying)
             throw Error("there is no memory for a message of " + std::to_string(slot.link->forward.send_bytes) + " bytes to rank " +
                             std::to_string(slot.link->rank) +
                             ", whose arrays are not in node-shared memory: free some, or use transport "
                             "staged_shared",
                         ErrorKind::system);
-        return true;
+        return !slot.copying;
     }
 
     // With the grants that follow.
@@ -352,13 +390,17 @@ private:
 
     // Without memory for it the neighbor gets the message when it has granted and this rank is back.
     void leave(SharedSlot& slot) {
-        if (!has_left_slot(number_, slot.granted(), slot.one_way()) || !make_room()) return;
+        if (slot.copying || !has_left_slot(number_, slot.granted(), slot.one_way()) || !make_room()) return;
         std::byte* const message[1] = {slot.left.slot(number_)};
-        run_shared(plan_, slot.link->forward.pack, arrays_.bases(), message);
+        queue_.enqueue(slot.link->forward.pack, arrays_.bases(), message);
+        slot.leaving = true;
+        copies(slot);
+    }
+
+    void tell_left(SharedSlot& slot) {
         if (slot.left_last == 0) slot.theirs->left.place = describe_place(slot.left.start);
         slot.theirs->left.numbers[number_ % left_slots(slot.one_way())].store(number_, std::memory_order_relaxed);
         slot.left_last = number_;
-        tell(slot);
     }
 
     void take_left(SharedSlot& slot) {
@@ -367,8 +409,10 @@ private:
             slot.found = {slot.found_memory.get(), slot.link->forward.receive_bytes, slot.one_way()};
         }
         std::byte* const message[1] = {slot.found.slot(number_)};
-        run_shared(plan_, slot.link->forward.unpack, message, arrays_.bases());
-        slot.found.taken().store(number_, std::memory_order_release);
+        queue_.enqueue(slot.link->forward.unpack, message, arrays_.bases());
+        slot.taken = queue_.record();
+        slot.taking = true;
+        tell_taken(slot);
     }
 
     bool make_room() {
@@ -426,11 +470,13 @@ private:
                 slot.peer = get_peer_plan(letter, plan_, access_);
                 slot.known[slot.version % sets_kept] = {slot.version, slot.peer.plan.bases};
                 slot.copies = compile_straight(plan_, slot.link->links, slot.peer.plan, slot.peer.links());
+                plan_.executor->compile(slot.copies);
             });
     }
 
     const Plan& plan_;
     const BoundArrays& arrays_;
+    Queue& queue_;
     NodeContext& node_;
     std::string name_;
     const ArrayAccess& access_;
@@ -440,6 +486,8 @@ private:
     std::shared_ptr<Lines> lines_;
     std::shared_ptr<BlockPlace> table_;  // where they are now, for neighbors
     std::shared_ptr<std::byte> left_memory_;
+    Event begun_;           // what was on the queue before
+    bool granted_ = false;  // in this exchange
     bool no_room_ = false;
     int patience_ = 0;
     std::uint64_t number_ = 0, version_ = 0, returns_ = 0;  // of the arrays that the table tells of

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "parhelion/plan/executor.hpp"
 #include "plan/parts.hpp"
 #include "transport/factories.hpp"
 #include "transport/left_behind.hpp"
@@ -58,25 +59,31 @@ struct Parts {
     struct Placed {
         byte_count offset, payload, bytes;
         Program program;
+        bool windowed = false;
+        Event packed = {};
     };
     std::vector<Placed> parts;
     byte_count bytes = 0;  // of a slot
     WindowShape window;
 
-    explicit Parts(std::vector<Part> all) {
+    Parts(std::vector<Part> all, bool with_window) {
         byte_count longest = 0;
         for (Part& part : all) {
             longest = std::max(longest, part.bytes);
             parts.push_back({bytes, bytes + payload_offset(part.bytes), part.bytes, std::move(part.program)});
             bytes += slot_bytes(part.bytes);
         }
-        window = {bytes, longest};
+        if (with_window) window = {bytes, longest};
     }
     std::size_t size() const { return parts.size(); }
 };
 
 std::vector<Part> parts_of(const TransportContext& context, const LinkPlan& link, bool sent) {
-    if (context.forward()) return sent ? parts_sent(context.plan, link) : parts_received(context.plan, link);
+    if (context.forward()) {
+        std::vector<Part> parts = sent ? parts_sent(context.plan, link) : parts_received(context.plan, link);
+        for (Part& part : parts) context.plan.executor->compile(part.program);
+        return parts;
+    }
     const auto& [send_bytes, receive_bytes, pack, unpack] = link.reverse;
     const byte_count bytes = sent ? send_bytes : receive_bytes;
     return bytes == 0 ? std::vector<Part>{} : std::vector<Part>{{bytes, sent ? pack : unpack}};
@@ -89,12 +96,15 @@ struct Ring {
     std::byte* here = nullptr;         // what the neighbor has read, slots, a window
     std::shared_ptr<std::byte> there;  // what this rank has read, slots, a window
     Window from, to;
-    std::size_t sent = 0, received = 0;  // parts of this exchange
+    std::size_t packed = 0, sent = 0, received = 0;  // parts of this exchange; sent: the neighbor was told
+    Event read;                                      // behind what reads the slot
+    bool unread = false;                             // the neighbor is not told yet that it was read
     bool reported = true;
 
     Ring(const TransportContext& context, const LinkPlan& which)
-        : link(&which), send(parts_of(context, which, true)), receive(parts_of(context, which, false)) {}
-    bool may_receive() const { return received < receive.size() && (sent == send.size() || sent > received + ahead); }
+        : link(&which), send(parts_of(context, which, true), context.plan.executor->is_immediate()),
+          receive(parts_of(context, which, false), context.plan.executor->is_immediate()) {}
+    bool may_receive() const { return received < receive.size() && (packed == send.size() || packed > received + ahead); }
     bool one_way() const { return (send.size() > 0) != (receive.size() > 0); }
     std::uint64_t slots() const { return slot_count(one_way()); }
     std::byte* in(std::uint64_t number) const { return here + line + static_cast<byte_count>(number % slots()) * receive.bytes; }
@@ -109,7 +119,8 @@ struct Ring {
     bool read_enough(std::uint64_t number) const {
         return send.size() == 0 || !one_way() || read_there().load(std::memory_order_acquire) + unread_at_end >= number;
     }
-    bool given_up() const { return received < receive.size(); }
+    bool given_up() const { return received < receive.size() || unread; }
+    bool is_late() const { return sent < packed || unread; }
     std::atomic<std::uint64_t>& read_there() const { return acknowledged(here).value; }
     std::atomic<std::uint64_t>& read_here() const { return acknowledged(there.get()).value; }
 };
@@ -117,8 +128,8 @@ struct Ring {
 class StagedShared final : public Transport {
 public:
     StagedShared(const TransportContext& context, std::shared_ptr<Memory> memory)
-        : arrays_(context.arrays), direction_(context.direction), node_(context.plan.communicator().shared_state<NodeContext>()),
-          source_(std::move(memory)) {
+        : arrays_(context.arrays), queue_(context.queue), direction_(context.direction),
+          node_(context.plan.communicator().shared_state<NodeContext>()), source_(std::move(memory)) {
         for (const LinkPlan* link : context.links) rings_.emplace_back(context, *link);
         shake_hands(context);
     }
@@ -139,13 +150,15 @@ public:
     void begin() override {
         ++number_;
         for (Ring& ring : rings_) {
-            ring.sent = ring.received = 0;
+            ring.packed = ring.sent = ring.received = 0;
             ring.reported = ring.receive.size() == 0;
         }
         while (send_next()) receive_what_came();
     }
+    void leave() override { tell_late(); }
 
     int ready() override {
+        tell_late();
         while (receive_what_came()) {
         }
         for (std::size_t i = 0; i < rings_.size(); ++i)
@@ -157,15 +170,19 @@ public:
     }
 
     void deliver(int slot, Reduction reduction) override {
-        const Ring& ring = rings_[static_cast<std::size_t>(slot)];
+        Ring& ring = rings_[static_cast<std::size_t>(slot)];
         ask_for_first_to_fill(ring);
-        if (forward()) run(ring.link->repeat, arrays_.bases(), arrays_.bases());
-        else combine(ring, reduction);
-        if (ring.one_way()) post(ring.read_here(), number_, *ring.neighbor->postbox);
+        if (!forward()) combine(ring, reduction);
+        else if (!ring.link->repeat.empty()) queue_.enqueue(ring.link->repeat, arrays_.bases(), arrays_.bases());
+        if (!ring.one_way()) return;  // the next message tells
+        ring.read = queue_.record();
+        ring.unread = true;
+        tell(ring);
     }
 
     bool finished() override {
-        return std::all_of(rings_.begin(), rings_.end(), [this](const Ring& ring) { return ring.read_enough(number_); });
+        tell_late();
+        return std::all_of(rings_.begin(), rings_.end(), [this](const Ring& ring) { return !ring.is_late() && ring.read_enough(number_); });
     }
 
     int expected() const override {
@@ -193,8 +210,9 @@ private:
     bool send_next() {
         bool moved = false;
         for (Ring& ring : rings_) {
-            if (ring.sent == ring.send.size()) continue;
-            send_part(ring);
+            if (ring.packed == ring.send.size()) continue;
+            pack(ring);
+            tell(ring);
             moved = true;
         }
         return moved;
@@ -208,15 +226,32 @@ private:
         return moved;
     }
 
-    void send_part(Ring& ring) {
-        const Parts::Placed& part = ring.send.parts[ring.sent++];
+    void pack(Ring& ring) {
+        Parts::Placed& part = ring.send.parts[ring.packed++];
         std::byte* const slot = ring.out(number_);
-        const bool windowed = ring.to.has_room();
-        std::byte* const message[1] = {windowed ? ring.to.fill() : slot + part.payload};
+        part.windowed = ring.to.has_room();
+        std::byte* const message[1] = {part.windowed ? ring.to.fill() : slot + part.payload};
         ask_for_next_to_fill(ring, slot);
-        run(part.program, arrays_.bases(), message);
-        auto& number = number_at(slot + part.offset);
-        const std::uint64_t told = windowed ? number_ | in_window : number_;
+        queue_.enqueue(part.program, arrays_.bases(), message);
+        part.packed = queue_.record();
+    }
+
+    void tell_late() {
+        for (Ring& ring : rings_)
+            if (ring.is_late()) tell(ring);
+    }
+
+    // What is there for the neighbor, in order, and that its message was read.
+    void tell(Ring& ring) {
+        for (; ring.sent < ring.packed && queue_.is_done(ring.send.parts[ring.sent].packed);) tell_part(ring);
+        if (!ring.unread || !queue_.is_done(ring.read)) return;
+        ring.unread = false;
+        post(ring.read_here(), number_, *ring.neighbor->postbox);
+    }
+    void tell_part(Ring& ring) {
+        const Parts::Placed& part = ring.send.parts[ring.sent++];
+        auto& number = number_at(ring.out(number_) + part.offset);
+        const std::uint64_t told = part.windowed ? number_ | in_window : number_;
         // Whoever sleeps is woken by the last part: looking for sleepers means to wait until all that was written is visible.
         if (ring.sent == ring.send.size()) post(number, told, *ring.neighbor->postbox);
         else number.store(told, std::memory_order_release);
@@ -231,7 +266,7 @@ private:
         std::byte* const message[1] = {windowed ? ring.from.front() : slot + part.payload};
         ask_for_next_to_read(ring, slot);
         if (ring.received == 0) ask_for_lines<false>(message[0], part.bytes);
-        if (forward()) run(part.program, message, arrays_.bases());
+        if (forward()) queue_.enqueue(part.program, message, arrays_.bases());
         if (windowed) ring.from.empty();
         ++ring.received;
         return true;
@@ -241,12 +276,12 @@ private:
     void combine(const Ring& ring, Reduction reduction) const {
         const Parts::Placed& whole = ring.receive.parts.front();
         std::byte* const message[1] = {ring.in(number_) + whole.payload};
-        reduce(whole.program, message, arrays_.bases(), reduction);
+        queue_.enqueue(whole.program, message, arrays_.bases(), reduction);
     }
 
     void ask_for_next_to_fill(Ring& ring, const std::byte* slot) const {
-        if (ring.sent == ring.send.size()) return;
-        const Parts::Placed& next = ring.send.parts[ring.sent];
+        if (ring.packed == ring.send.size()) return;
+        const Parts::Placed& next = ring.send.parts[ring.packed];
         ask_for_lines<true>(slot + next.offset, line);
         ask_for_lines<true>(ring.to.has_room() ? ring.to.next() : slot + next.payload, next.bytes);
     }
@@ -309,6 +344,7 @@ private:
     }
 
     const BoundArrays& arrays_;
+    Queue& queue_;
     const Direction direction_;
     NodeContext& node_;
     std::shared_ptr<Memory> source_;

@@ -116,7 +116,7 @@ CASE("over every transport, all holders of a point get the sum of their values i
         const IndexedDomain domain = holders.domain(own);
         const ElementReduction composed = reduction_of<Affine>([](const Affine& a, const Affine& b) { return after(a, b); });
         for (const Route& route : routes_for(turn++, 3)) {
-            if (route.memory == Memory::elsewhere) continue;
+            if (!takes_any_array(route)) continue;
             CAPTURE(route.transport);
             const IndexMap map(domain, {route.transport});
             for (int round = 0; round < 5; ++round) {

@@ -31,6 +31,7 @@ IndexedDomain Mesh::domain(SelfGhosts self, Communicator comm) const {
 CellField::CellField(const IndexedDomain& domain, const Mesh& mesh, const CellSpec& spec, int number, Memory memory)
     : domain_(domain), mesh_(mesh), spec_(spec), number_(number) {
     make_view(memory);
+    if (memory == Memory::slow) view_ = as_slow(std::move(view_));
 }
 
 void CellField::make_view(Memory memory) {

@@ -33,6 +33,7 @@ GridField::GridField(const CartesianDomain& domain, const GridSpec& spec, int nu
         array.memory.emplace(apart ? component_stride_ * spec_.components : array.bytes, memory);
     }
     make_view();
+    if (memory == Memory::slow) view_ = as_slow(std::move(view_));
 }
 
 HaloWidth GridField::array_halo() const {

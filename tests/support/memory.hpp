@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "parhelion/parhelion.hpp"
+#include "support/slow_memory.hpp"
 
 namespace test {
 
@@ -21,7 +22,8 @@ inline constexpr std::byte poison{0xA5};
 
 /// Private memory lets sanitizers watch; node-shared memory is what transports within a node may ask for. Elsewhere: memory that
 /// the library knows nothing of, and that the stand-in for XPMEM can map.
-enum class Memory { ordinary, node_shared, elsewhere };
+/// Slow: what slow_memory.hpp has; `data` is where the test looks.
+enum class Memory { ordinary, node_shared, elsewhere, slow };
 
 inline std::shared_ptr<std::byte> allocate_elsewhere(std::size_t bytes) {
     const int descriptor = memfd_create("test", MFD_CLOEXEC);
@@ -42,6 +44,7 @@ public:
     WatchedBytes(byte_count bytes, Memory memory) : size_(static_cast<std::size_t>(bytes) + 2 * canary) {
         if (memory == Memory::node_shared) memory_ = allocate_node_shared(static_cast<byte_count>(size_));
         else if (memory == Memory::elsewhere) memory_ = allocate_elsewhere(size_);
+        else if (memory == Memory::slow) memory_ = allocate_slow(size_);
         else memory_ = std::shared_ptr<std::byte>(new std::byte[size_], std::default_delete<std::byte[]>());
         wipe();
     }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "support/cases.hpp"
+#include "support/slow_memory.hpp"
 
 namespace {
 
@@ -46,7 +47,8 @@ void tell_once(testing::TestEventListeners& listeners) {
 
 }  // namespace
 
-// PARHELION_TEST_THREADS=funneled: MPI for the main thread only.
+// PARHELION_TEST_THREADS=funneled: MPI for the main thread only. PARHELION_TEST_SLOW: slow executors copy the host's
+// memory, too, and routes have arrays that the host cannot touch.
 int main(int argc, char** argv) {
     const char* threads = std::getenv("PARHELION_TEST_THREADS");
     const bool funneled = threads != nullptr && std::string(threads) == "funneled";
@@ -57,6 +59,7 @@ int main(int argc, char** argv) {
 
     testing::InitGoogleTest(&argc, argv);
     tell_once(testing::UnitTest::GetInstance()->listeners());
+    test::register_slow_executors(std::getenv("PARHELION_TEST_SLOW") != nullptr);
     const int failed = test_cases::run();
 
     int failed_anywhere = 0;

@@ -38,6 +38,17 @@ inline std::vector<Route> routes_asked_for(const char* list) {
     return routes;
 }
 
+/// Which take arrays that the host cannot touch, over those.
+inline void add_slow_routes(std::vector<Route>& routes) {
+    for (const TransportInfo& info : transports())
+        if (info.unavailable().empty() && info.scope != Scope::own_rank && info.traits.reach[1] != Reach::none)
+            routes.push_back({paired(info), Memory::slow});
+    routes.push_back({"auto", Memory::slow});
+}
+
+/// Whether the arrays of a test that does not ask `route.memory` suit it.
+inline bool takes_any_array(const Route& route) { return route.memory != Memory::elsewhere && route.memory != Memory::slow; }
+
 /// Each usable transport alone (one that reaches the own node only, with another for the rest), some pairs, and auto.
 /// PARHELION_TEST_ONLY leaves those with this text in their name.
 inline std::vector<Route> all_routes() {
@@ -49,6 +60,7 @@ inline std::vector<Route> all_routes() {
     routes.push_back({"mpi_neighbor+mpi", Memory::ordinary});
     if (is_usable("ucx")) routes.push_back({"staged_shared+ucx", Memory::ordinary});
     routes.push_back({"auto", Memory::node_shared});
+    if (std::getenv("PARHELION_TEST_SLOW")) add_slow_routes(routes);
     if (const char* only = std::getenv("PARHELION_TEST_ONLY"))
         std::erase_if(routes, [only](const Route& route) { return route.transport.find(only) == std::string::npos; });
     return routes;

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "parhelion/core/error.hpp"
-#include "plan/shared_run.hpp"
+#include "parhelion/plan/executor.hpp"
+#include "plan/copy_team.hpp"
 #include "support/cases.hpp"
 
 using namespace parhelion;
@@ -15,14 +16,15 @@ namespace {
 constexpr byte_count most_bytes = 1 << 20;
 
 // What a program makes of an array of zeros, by so many threads.
-std::vector<std::byte> copied(const Program& program, int threads, bool in_turn = false) {
+std::vector<std::byte> copied(Program program, int threads, Dependence dependence = Dependence::none) {
     std::vector<std::byte> from(most_bytes), to(most_bytes);
     for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 251);
-    Plan plan;
-    plan.team = copy_team(threads);
+    program.dependence = dependence;
+    const auto executor = make_executor(MemorySpace::host, threads);
+    executor->compile(program);
     std::byte* const src[1] = {from.data()};
     std::byte* const dst[1] = {to.data()};
-    run_shared(plan, program, src, dst, in_turn);
+    executor->make_queue()->enqueue(program, src, dst);
     return to;
 }
 
@@ -49,7 +51,7 @@ CASE("boxes of every shape are copied alike by one thread and by several") {
         ASSERT_GT(program.bytes(), (128 << 10));
         const auto expected = copied(program, 1);
         for (const int threads : {2, 3, 7}) EXPECT_EQ(copied(program, threads), expected);
-        EXPECT_EQ(copied(program, 3, true), expected);
+        EXPECT_EQ(copied(program, 3, Dependence::chain), expected);
     }
 }
 
@@ -79,12 +81,13 @@ CASE("copies that depend on those before them are made in turn") {
     program.add(StridedOp{.src = 300000, .dst = 600000, .width = 100000});
     std::vector<std::byte> values(most_bytes);
     for (std::size_t i = 0; i < 200000; ++i) values[i] = static_cast<std::byte>(i * 13 + 1);
-    Plan plan;
-    plan.team = copy_team(4);
+    program.dependence = Dependence::chain;
+    const auto executor = make_executor(MemorySpace::host, 4);
+    executor->compile(program);
     std::byte* const base[1] = {values.data()};
     for (int time = 0; time < 50; ++time) {
         std::fill(values.begin() + 200000, values.end(), std::byte{0});
-        run_shared(plan, program, base, base, true);
+        executor->make_queue()->enqueue(program, base, base);
         ASSERT_TRUE(std::equal(values.begin() + 100000, values.begin() + 200000, values.begin() + 600000));
     }
 }

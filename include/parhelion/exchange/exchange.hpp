@@ -11,6 +11,7 @@
 #include "parhelion/exchange/stale.hpp"
 #include "parhelion/exchange/step.hpp"
 #include "parhelion/plan/bound_arrays.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "parhelion/plan/only.hpp"
 #include "parhelion/plan/plan.hpp"
 #include "parhelion/transport/transport.hpp"
@@ -105,10 +106,22 @@ public:
     [[nodiscard]] Step begin(const Arrays&... arrays) {
         return begin_with(ArrayList(arrays...));
     }
+    /// All copies follow what is on the queue now, which is of the executor of the plan's memory (`Executor::make_queue`). Nothing waits for it
+    /// but the messages, which are sent when they are packed.
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    [[nodiscard]] Step begin(Queue& queue, const Arrays&... arrays) {
+        return begin_with(ArrayList(arrays...), &queue);
+    }
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     void operator()(const Arrays&... arrays) {
         run_with(ArrayList(arrays...));
+    }
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    void operator()(Queue& queue, const Arrays&... arrays) {
+        run_with(ArrayList(arrays...), &queue);
     }
 
     /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then as in its pattern), so
@@ -119,11 +132,21 @@ public:
     [[nodiscard]] Step begin_reverse(Reduction reduction, const Arrays&... arrays) {
         return begin_reverse_with(reduction, ArrayList(arrays...));
     }
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    [[nodiscard]] Step begin_reverse(Queue& queue, Reduction reduction, const Arrays&... arrays) {
+        return begin_reverse_with(reduction, ArrayList(arrays...), &queue);
+    }
     [[nodiscard]] Step begin_reverse() { return begin_reverse(Reduction::sum); }
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     void reverse(Reduction reduction, const Arrays&... arrays) {
         reverse_with(reduction, ArrayList(arrays...));
+    }
+    template <class... Arrays>
+        requires std::constructible_from<ArrayList, const Arrays&...>
+    void reverse(Queue& queue, Reduction reduction, const Arrays&... arrays) {
+        reverse_with(reduction, ArrayList(arrays...), &queue);
     }
     void reverse() { reverse(Reduction::sum); }
 
@@ -169,6 +192,8 @@ public:
 
     /// Ends what begin or begin_reverse started; waits for the neighbors.
     void end();
+    /// The same, but for this rank's copies: what is put on the queue from now on comes after them.
+    void end(Queue& queue);
     bool under_way() const;
 
     /// Why arrays of the layouts of the construction cannot be named at a call of this direction on this rank, empty where they can: for
@@ -190,10 +215,10 @@ private:
     void retune_with(const ArrayList& arrays);
     StaleGhosts stale_with(const ArrayList& arrays);
     void check_with(const ArrayList& arrays);
-    Step begin_with(const ArrayList& arrays);
-    void run_with(const ArrayList& arrays);
-    Step begin_reverse_with(Reduction reduction, const ArrayList& arrays);
-    void reverse_with(Reduction reduction, const ArrayList& arrays);
+    Step begin_with(const ArrayList& arrays, Queue* queue = nullptr);
+    void run_with(const ArrayList& arrays, Queue* queue = nullptr);
+    Step begin_reverse_with(Reduction reduction, const ArrayList& arrays, Queue* queue = nullptr);
+    void reverse_with(Reduction reduction, const ArrayList& arrays, Queue* queue = nullptr);
 
     std::shared_ptr<Impl> impl_;
 };

@@ -17,7 +17,7 @@ namespace parhelion {
 enum class Order : std::uint8_t { c, fortran };
 
 /// Where the bytes of arrays are. An exchange has arrays of one space. The library itself moves those of the host; another one takes an
-/// Interpreter for its copies (interpreter.hpp) and a transport that serves it (Traits::spaces).
+/// Executor for its copies (executor.hpp) and a transport that serves it (Traits::reach).
 enum class MemorySpace : std::uint8_t { host, device };
 const char* to_string(MemorySpace space);
 

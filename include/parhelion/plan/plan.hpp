@@ -61,8 +61,7 @@ struct StagePlan {
     Program wrap_owned, wrap;
 };
 
-class CopyTeam;
-class Interpreter;
+class Executor;
 
 /// Compiled once. Owns the patterns; the fields' arrays stay the caller's.
 ///
@@ -84,14 +83,14 @@ struct Plan {
     std::vector<std::byte*> bases;  ///< field by field, block by block
     std::vector<int> first_base;    ///< of each field
     std::vector<StagePlan> stages;
-    const Interpreter* interpreter = nullptr;  ///< of the fields' memory; null: the host's loops
-    std::shared_ptr<CopyTeam> team = {};       ///< threads that share large copies; null: the caller copies alone
+    std::shared_ptr<Executor> executor;  ///< makes all copies of the fields' memory
 
     const Communicator& communicator() const { return patterns.front()->communicator; }
     /// The pattern of a field.
     const Pattern& pattern_of(int f) const { return *patterns[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])]; }
     /// The link of a field's pattern among those of a neighbor.
     const Link& link_of(const Links& links, int f) const { return *links[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])]; }
+    MemorySpace space() const { return fields.empty() ? MemorySpace::host : fields.front().space; }
     /// The fields' arrays are these from now on. Programs are the same.
     void move_to(Bases arrays);
     /// Bytes sent to other ranks in one exchange, and messages. Local.
@@ -104,6 +103,7 @@ struct PlanTerms {
     TellProperties options = {};                           ///< whatever else must be equal on all ranks
     std::function<void()> check = {};                      ///< throws what is wrong on this rank. Local
     std::function<std::vector<std::int64_t>()> card = {};  ///< words for each neighbor. Collective: asked for once ranks have agreed
+    std::function<int()> threads = {};                     ///< that share large copies; asked after `check`. None: 1
 };
 
 /// Collective. Checks the fields against their patterns and the ranks against each other, then compiles.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -75,11 +76,20 @@ struct RunsOp {
     void add(const Run& next) { runs.add(next); }
 };
 
+/// What the ops of a program have to do with each other.
+enum class Dependence : std::uint8_t {
+    none,         ///< they write different bytes, which none of them reads
+    destination,  ///< they may combine into the same bytes, one after the other
+    chain         ///< and read what others before them have written: sources and destinations are the same arrays
+};
+
 /// Copies from one set of bases (arrays, or a message) to another. Ops of an equal kind keep their order.
 struct Program {
     std::vector<StridedOp> strided;
     std::vector<IndexedOp> indexed;
     std::vector<RunsOp> runs;
+    Dependence dependence = Dependence::none;
+    std::shared_ptr<const void> compiled = {};  ///< what the plan's executor made of it
 
     /// Mean number of bytes that lie together on the destination side; 0 for an empty program.
     byte_count mean_piece() const;
@@ -102,7 +112,7 @@ struct Program {
 /// First bytes of what ops count from: arrays, or one message.
 using Bases = std::byte* const*;
 
-/// The program that copies back: destinations and sources exchanged.
+/// The program that copies back: destinations and sources exchanged. Not compiled.
 Program inverse(const Program& program);
 
 /// Runs the copies. Local, allocates nothing. Source and destination must not overlap.

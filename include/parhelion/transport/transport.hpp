@@ -1,6 +1,8 @@
 // What moves bytes between this rank and some of its neighbors.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +14,7 @@
 namespace parhelion {
 
 class NodeContext;
+class Queue;
 
 /// What a rank's node sends to another in one exchange by a transport that collects it.
 struct NodeTraffic {
@@ -22,10 +25,12 @@ struct NodeTraffic {
     byte_count bytes = 0;       ///< each cell that some rank of the other node needs once
 };
 
-/// Moves the data of the links it was given in one direction, numbered 0 … n−1 in the order given ("slots").
+/// Moves the data of the links it was given in one direction, numbered 0 … n−1 in the order given ("slots"). Copies are put on the
+/// context's queue, and made when an event recorded behind them is done: only then is a neighbor told of a message.
 ///
 /// One exchange is: begin, then ready/deliver until every slot that receives has been delivered, then finished until it
-/// is true. ready and finished never wait; they make progress. Nothing is allocated after construction, but where it is said.
+/// is true. ready and finished never wait; they make progress. What was delivered is there when the queue is done with it, before
+/// the next begin. Nothing is allocated after construction, but where it is said.
 class Transport {
 public:
     virtual ~Transport() = default;
@@ -39,9 +44,9 @@ public:
     virtual void leave() {}
     /// A slot whose data has arrived and was not reported yet, or −1.
     virtual int ready() = 0;
-    /// Puts a ready slot's data where it belongs; a reverse exchange combines it with what is there (forward: `replace`).
+    /// Enqueues what puts a ready slot's data where it belongs; a reverse exchange combines it with what is there (forward: `replace`).
     virtual void deliver(int slot, Reduction reduction) = 0;
-    /// Whether the neighbors no longer need this rank's arrays for this exchange.
+    /// Whether the neighbors no longer need this rank's arrays for this exchange: what they get has been copied, and sent.
     virtual bool finished() = 0;
     /// Number of slots that deliver something.
     virtual int expected() const = 0;
@@ -67,12 +72,14 @@ struct TransportContext {
     const Plan& plan;
     const BoundArrays& arrays;
     Direction direction;
+    Queue& queue;    ///< for all copies of the plan's arrays
+    bool has_reach;  ///< whether the transport moves the arrays' memory itself (Reach::arrays)
     std::vector<const LinkPlan*> links;
     int tag = 0;
 
     /// The same for some of the links, with a tag of its own. Every rank of the communicator calls it.
     TransportContext with(std::vector<const LinkPlan*> some) const {
-        return {plan, arrays, direction, std::move(some), plan.communicator().next_tag()};
+        return {plan, arrays, direction, queue, has_reach, std::move(some), plan.communicator().next_tag()};
     }
     const Way& way(const LinkPlan& link) const { return link.way(direction); }
     bool forward() const { return direction == Direction::forward; }
@@ -81,12 +88,16 @@ struct TransportContext {
 /// Which neighbors a transport can reach.
 enum class Scope { anywhere, same_node, own_rank };
 
+/// What a transport can do with arrays of a memory space: nothing; move them over messages in memory of their executor (Executor::allocate),
+/// which the host reaches; or read and write them itself.
+enum class Reach : std::uint8_t { none, messages, arrays };
+
 /// What `auto` has to know of a transport. Those that say nothing are tried for every neighbor in reach.
 struct Traits {
     /// Why it cannot serve the plan with the arrays that this rank has, empty where it can. Local. None: it takes any.
     std::function<std::string(const Plan&)> refusal = {};
-    /// Where the arrays that it moves may lie.
-    std::vector<MemorySpace> spaces = {MemorySpace::host};
+    /// By memory space: the host's, a device's.
+    std::array<Reach, 2> reach = {Reach::arrays, Reach::none};
     /// Writes each piece into the neighbor's arrays (single-copy): made for large pieces. Of several such transports the first that
     /// takes the arrays is tried.
     bool direct = false;
@@ -112,6 +123,8 @@ struct TransportInfo {
     Traits traits = {};
 };
 
+/// What it can do with the plan's arrays. Local.
+Reach reach_of(const TransportInfo& info, const Plan& plan);
 /// Whether it moves arrays of the memory that the plan's fields lie in. Local.
 bool serves_memory_of(const TransportInfo& info, const Plan& plan);
 
@@ -126,9 +139,9 @@ std::vector<TransportInfo> transports();
 ///
 /// `make` gives a Transport for the links of one direction, and is called by all ranks of the communicator together. What it needs is
 /// in the context: for each link the programs that pack and unpack a message (`TransportContext::way`), and the arrays that they
-/// work on, which may be others at each begin (`BoundArrays::bases`). After a forward message a link's `repeat` is run; the messages of a
-/// reverse exchange are combined by `reduce`. One that serves arrays in another memory than the host's says so in its traits, and has its
-/// copies made by the interpreter of that memory (`Plan::interpreter`).
+/// work on, which may be others at each begin (`BoundArrays::bases`). All copies are enqueued (`TransportContext::queue`); programs of its own
+/// are compiled first (`Executor::compile` of the plan's). After a forward message a link's `repeat` follows; the messages of a
+/// reverse exchange are combined. One that serves arrays in another memory than the host's says so in its traits.
 void register_transport(TransportInfo info);
 
 /// Throws Error naming the choices when there is none of this name, or the reason when it does not work here. The reference stays good.

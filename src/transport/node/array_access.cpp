@@ -17,8 +17,8 @@ public:
         return BlockPlace{{process, place->descriptor, static_cast<std::int64_t>(place->identity), place->size}, place->offset};
     }
     std::shared_ptr<std::byte> map(const BlockPlace& place) const override {
-        const auto& [process, descriptor, identity, size] = place.memory;
-        return map_place({process, descriptor, identity, size, 0});
+        const auto& words = place.memory;  // as `describe` put them
+        return map_place({words[0], words[1], words[2], words[3], 0});
     }
 };
 

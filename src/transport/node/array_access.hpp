@@ -12,10 +12,10 @@
 
 namespace parhelion {
 
-/// Where a block lies, in words that another process understands: four that name a piece of memory, and where in it the first owned
-/// cell is.
+/// Where a block lies, in words that another process understands: 64 bytes that name a piece of memory, as long as the handles of
+/// devices are, and where in it the first owned cell is.
 struct BlockPlace {
-    static constexpr std::size_t size = 5;
+    static constexpr std::size_t size = 9;  // words
     std::array<std::int64_t, size - 1> memory{};
     std::int64_t offset = 0;
     friend bool operator==(const BlockPlace&, const BlockPlace&) = default;

@@ -110,8 +110,8 @@ public:
     }
 
     std::shared_ptr<std::byte> map(const BlockPlace& place) const override {
-        const auto& [segment, begin, unused, bytes] = place.memory;
-        return xpmem_map(segment, static_cast<std::uintptr_t>(begin), static_cast<std::size_t>(bytes));
+        const auto& words = place.memory;  // as `describe` put them
+        return xpmem_map(words[0], static_cast<std::uintptr_t>(words[1]), static_cast<std::size_t>(words[3]));
     }
 };
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "plan/compile.hpp"
-#include "plan/shared_run.hpp"
 
 namespace parhelion {
 namespace {
@@ -59,8 +58,8 @@ void add_copy(Program& program, const Plan& plan, int f, const BoxPiece& entry, 
 
 Bundle::Bundle(const Plan& plan, Direction direction, std::vector<const LinkPlan*> links)
     : links_(std::move(links)), forward_(direction == Direction::forward) {
-    if (forward_) add_fields(plan);
-    else add_messages();
+    if (!forward_) add_messages();
+    else add_fields(plan), plan.executor->compile(program_);
 }
 
 byte_count Bundle::alignment(const Plan& plan, Direction direction) {
@@ -179,11 +178,11 @@ void Bundle::unite_lists(Cells& cells) const {
     cells.count = static_cast<byte_count>(cells.united.cells.size());
 }
 
-void Bundle::pack(const Plan& plan, Bases arrays, std::byte* to) const {
-    if (forward_) return run_shared(plan, program_, arrays, &to);
+void Bundle::pack(Queue& queue, Bases arrays, std::byte* to) const {
+    if (forward_) return queue.enqueue(program_, arrays, &to);
     for (std::size_t i = 0; i < links_.size(); ++i) {
         std::byte* const message = to + offsets_[i];
-        run_shared(plan, links_[i]->reverse.pack, arrays, &message);
+        if (links_[i]->reverse.send_bytes > 0) queue.enqueue(links_[i]->reverse.pack, arrays, &message);
     }
 }
 
@@ -297,6 +296,7 @@ FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& l
             add_side_of_cells(from.program, plan, at, {0, at.entries}, End::ghosts, Into::field, begin, false, cells.places->data());
         }
     }
+    plan.executor->compile(from.program);
     return from;
 }
 

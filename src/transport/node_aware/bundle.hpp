@@ -4,6 +4,7 @@
 #include <deque>
 #include <vector>
 
+#include "parhelion/plan/executor.hpp"
 #include "parhelion/plan/plan.hpp"
 #include "pattern/words.hpp"
 
@@ -28,7 +29,7 @@ public:
     /// What bundles of the plan want to begin at multiples of: no more than its values need, for only cells are to be sent.
     static byte_count alignment(const Plan& plan, Direction direction);
     /// Arrays → the bundle, which begins at `to`.
-    void pack(const Plan& plan, Bases arrays, std::byte* to) const;
+    void pack(Queue& queue, Bases arrays, std::byte* to) const;
     /// What the neighbor of link `i` (of those given) needs to read it.
     void describe(Words& letter, std::size_t i) const;
     /// Once all neighbors have been told, what only they need is given back.

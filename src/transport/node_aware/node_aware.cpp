@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "core/rank_names.hpp"
-#include "plan/shared_run.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "transport/factories.hpp"
 #include "transport/left_behind.hpp"
 #include "transport/node_aware/setup.hpp"
@@ -26,7 +26,7 @@ namespace {
 class NodeAware final : public Transport {
 public:
     NodeAware(const TransportContext& context, const MakeMessenger& make)
-        : plan_(context.plan), arrays_(context.arrays), direction_(context.direction),
+        : plan_(context.plan), arrays_(context.arrays), queue_(context.queue), direction_(context.direction),
           node_(context.plan.communicator().shared_state<NodeContext>()), links_(context.links), work_(set_up_node(context)) {
         for (std::uint64_t number : {0, 1}) {
             std::vector<Channel> channels = make_channels(work_, number);
@@ -59,17 +59,19 @@ public:
         ++number_;
         all_sent_ = work_.sent.empty();
         over_ = false;
-        messenger().start_receives();
+        messenger().start_receives();  // into its own memory
         for (Carried& sent : work_.sent) sent.moved = false;
         for (Carried& got : work_.got) got.moved = false;
         for (Read& read : work_.reads) read.left = read.slots;
         for (Slot& slot : work_.slots) slot.reported = !slot.receives;
-        for (const Given& given : work_.given) {
-            given.bundle.pack(plan_, arrays_.bases(), given.memory.slot(number_) + given.offset);
-            tell(given);
+        for (Read& read : work_.reads) read.untold = false;
+        for (Given& given : work_.given) {
+            given.bundle.pack(queue_, arrays_.bases(), given.memory.slot(number_) + given.offset);
+            tell_when_done(given);
         }
         get_on();
     }
+    void leave() override { get_on(); }
 
     int ready() override {
         get_on();
@@ -87,17 +89,18 @@ public:
         Read& read = work_.reads[slot.read];
         std::byte* const message = read.memory.slot(number_) + slot.from.offset;
         if (direction_ == Direction::forward) {
-            run_shared(plan_, slot.from.program, &message, arrays_.bases());
-            run(links_[static_cast<std::size_t>(i)]->repeat, arrays_.bases(), arrays_.bases());
+            queue_.enqueue(slot.from.program, &message, arrays_.bases());
+            const Program& repeat = links_[static_cast<std::size_t>(i)]->repeat;
+            if (!repeat.empty()) queue_.enqueue(repeat, arrays_.bases(), arrays_.bases());
         } else {
-            reduce(slot.from.program, &message, arrays_.bases(), reduction);
+            queue_.enqueue(slot.from.program, &message, arrays_.bases(), reduction);
         }
-        if (--read.left == 0) tell(read);
+        if (--read.left == 0) tell_when_done(read);
     }
 
     bool finished() override {
         get_on();
-        if (!all_sent_ || !may_leave()) return false;
+        if (!all_sent_ || !all_copied() || !may_leave()) return false;
         if (!std::exchange(over_, true)) tell_over();
         return true;
     }
@@ -130,6 +133,17 @@ private:
         if (used.carrier == nullptr) own(used).number.store(number_, std::memory_order_release);
         else post(own(used).number, number_, *used.carrier->postbox);
     }
+    void tell_when_done(Used& used) {
+        used.copied = queue_.record();
+        used.untold = true;
+        tell_if_done(used);
+    }
+    void tell_if_done(Used& used) {
+        if (!used.untold || !queue_.is_done(used.copied)) return;
+        used.untold = false;
+        tell(used);
+    }
+    bool all_copied() const { return std::ranges::none_of(work_.given, &Used::untold) && std::ranges::none_of(work_.reads, &Used::untold); }
     // Whose parts have left, or whose ghosts have come.
     void tell_all(const Carried& carried) const {
         carried.memory.carrier().number.store(number_, std::memory_order_release);
@@ -146,6 +160,8 @@ private:
 
     // What this rank carries.
     void get_on() {
+        for (Given& given : work_.given) tell_if_done(given);
+        for (Read& read : work_.reads) tell_if_done(read);
         for (Carried& sent : work_.sent)
             if (!sent.moved && all_told(sent, number_)) {
                 sent.moved = true;
@@ -200,6 +216,7 @@ private:
 
     const Plan& plan_;
     const BoundArrays& arrays_;
+    Queue& queue_;
     const Direction direction_;
     NodeContext& node_;
     const std::vector<const LinkPlan*> links_;

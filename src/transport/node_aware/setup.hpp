@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "parhelion/core/aligned.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "parhelion/transport/transport.hpp"
 #include "transport/messenger.hpp"
 #include "transport/node/node_context.hpp"
@@ -68,6 +69,8 @@ struct Used {
     SliceMemory memory;
     int line = 0;  ///< this rank's
     std::shared_ptr<std::byte> keep;
+    Event copied = {};    ///< behind what packs, or reads
+    bool untold = false;  ///< and the carrier does not know
 };
 struct Given : Used {
     Bundle bundle;
